@@ -1,0 +1,84 @@
+"""Every error that a user can meet, drawn here once.
+
+    LanelabError
+    ├── InputError            something that the user wrote is wrong              exit 2
+    └── BedError              the bed could not be made, or failed                exit 1
+        ├── NamespaceError    this machine does not let us make namespaces
+        ├── MissingProgram    a program that a node needs is not installed
+        ├── RouterError       the router did not boot, or refused a link
+        ├── NodeError         a node could not do what was asked
+        │   └── CommandFailed a command on a node ended with a status other than 0
+        ├── BedLost           the bed process died
+        └── LinkError         the link is not what was asked for
+
+Each says what was attempted, with which input, and what to do next. Errors of other libraries are translated
+where they are met; nothing else crosses a module's edge.
+"""
+
+from __future__ import annotations
+
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+
+
+class LanelabError(Exception):
+    """A failure that is told to the user in one line: what went wrong, then what to do next."""
+
+    exit_status = EXIT_FAILED
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}" if self.remedy else self.what
+
+
+class InputError(LanelabError):
+    """Something that the user wrote is wrong; `key` names the setting."""
+
+    exit_status = EXIT_BAD_INPUT
+
+    def __init__(self, what: str, remedy: str = "", *, key: str = "") -> None:
+        super().__init__(what, remedy)
+        self.key = key
+
+    def __str__(self) -> str:
+        return f"{self.key}: {super().__str__()}" if self.key else super().__str__()
+
+
+class BedError(LanelabError):
+    """The bed could not be made, or failed while in use."""
+
+
+class NamespaceError(BedError):
+    """This machine does not let an ordinary user make the namespaces that a bed is made of."""
+
+
+class MissingProgram(BedError):
+    """A program that a node needs is not installed."""
+
+
+class RouterError(BedError):
+    """The router did not boot, or refused a link."""
+
+
+class NodeError(BedError):
+    """A node could not do what was asked of it."""
+
+
+class CommandFailed(NodeError):
+    """A command on a node ended with a status other than 0."""
+
+    def __init__(self, what: str, remedy: str = "", *, status: int = 1) -> None:
+        super().__init__(what, remedy)
+        self.status = status
+
+
+class BedLost(BedError):
+    """The bed process died; everything that it had made went with it."""
+
+
+class LinkError(BedError):
+    """The link that was measured is not the link that was asked for."""
