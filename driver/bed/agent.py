@@ -1,0 +1,422 @@
+"""The agent: what runs on a node that is another machine or another kernel, and does what the bed asks of it.
+
+One file, standard library only, so that it can be started on any node that has Python 3.9 or later: the router's
+kernel reads it through its root file system, an ssh host gets a copy. It speaks JSON lines, one object a line, over
+two descriptors (a serial line, a pipe, an ssh channel). When the line closes, it ends every process that it
+started and then itself: nothing on the node outlives the bed.
+
+    asked:  spawn in signal resize put get ack           each with the caller's number "id"
+    told:   hello started out exit error ack
+
+Bytes travel as base64. Each stream may have WINDOW bytes under way that the other side has not acknowledged, so
+that a slow reader of one stream never blocks the others.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import json
+import os
+import platform
+import pty
+import selectors
+import signal
+import struct
+import subprocess
+import termios
+from typing import Any, Callable, Dict, List, Optional
+
+VERSION = 1
+WINDOW = 256 * 1024
+CHUNK = 24 * 1024
+
+Message = Dict[str, Any]
+
+
+def encode(message: Message) -> bytes:
+    """One message as one line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def encode_bytes(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+class Lines:
+    """Bytes in, messages out; no I/O."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> List[Message]:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+class Output:
+    """A descriptor of ours that is read and sent to the caller as stream `stream` of `owner`."""
+
+    def __init__(self, owner: "Task", fd: int, stream: int) -> None:
+        self.owner, self.fd, self.stream = owner, fd, stream
+        self.credit = WINDOW
+        self.watched = False
+
+
+class Task:
+    """A process, or a file being written or read, under the caller's number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.pid = 0
+        self.status: Optional[int] = None
+        self.input_fd = -1
+        self.input_waiting: List[bytes] = []
+        self.input_watched = False
+        self.input_is_terminal = False
+        self.outputs: List[Output] = []
+        self.path = ""  # of a file that is being written; it gets its name when it is whole
+
+    def done(self) -> bool:
+        return self.status is not None and not self.outputs
+
+
+class Agent:
+    """The loop: one thread, every descriptor non-blocking."""
+
+    def __init__(self, fd_in: int, fd_out: int) -> None:
+        self.fd_in, self.fd_out = fd_in, fd_out
+        self.tasks: Dict[int, Task] = {}
+        self.lines = Lines()
+        self.unsent = bytearray()
+        self.selector = selectors.DefaultSelector()
+        self.open = True
+        self.asked: Dict[str, Callable[[Message], None]] = {
+            "spawn": self.spawn,
+            "in": self.write_input,
+            "signal": self.signal,
+            "resize": self.resize,
+            "put": self.put,
+            "get": self.get,
+            "ack": self.acknowledge,
+        }
+
+    # --- the loop
+
+    def serve(self) -> None:
+        """Serve until the line closes, then end what was started."""
+        wake_read, wake_write = os.pipe()
+        for fd in (wake_read, wake_write, self.fd_in, self.fd_out):
+            os.set_blocking(fd, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        self.selector.register(wake_read, selectors.EVENT_READ, lambda _: self.reap(wake_read))
+        self.watch_line()
+        self.tell({"ev": "hello", "version": VERSION, "kernel": platform.release(), "pid": os.getpid()})
+        while self.open:
+            for key, events in self.selector.select():
+                key.data(events)
+        self.end_everything()
+
+    def watch_line(self) -> None:
+        """Wait for room on the line only while something is unsent."""
+        self.line_events = selectors.EVENT_READ
+        self.selector.register(self.fd_in, selectors.EVENT_READ, self.on_line)
+        if self.fd_out != self.fd_in:
+            self.selector.register(self.fd_out, selectors.EVENT_WRITE, self.on_line)
+            self.selector.unregister(self.fd_out)
+
+    def tell(self, message: Message) -> None:
+        self.unsent += encode(message)
+        self.flush()
+
+    def flush(self) -> None:
+        try:
+            while self.unsent:
+                del self.unsent[: os.write(self.fd_out, self.unsent[:65536])]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.open = False
+        self.want_room(bool(self.unsent))
+
+    def want_room(self, wanted: bool) -> None:
+        if self.fd_out == self.fd_in:
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wanted else 0)
+            if events != self.line_events:
+                self.selector.modify(self.fd_in, events, self.on_line)
+                self.line_events = events
+        elif wanted != (self.fd_out in self.selector.get_map()):
+            if wanted:
+                self.selector.register(self.fd_out, selectors.EVENT_WRITE, self.on_line)
+            else:
+                self.selector.unregister(self.fd_out)
+
+    def on_line(self, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self.flush()
+        if not events & selectors.EVENT_READ:
+            return
+        try:
+            data = os.read(self.fd_in, 65536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.open = False
+            return
+        for message in self.lines.feed(data):
+            try:
+                self.asked[message["op"]](message)
+            except (OSError, KeyError, ValueError) as error:
+                self.fail(message, error)
+
+    def fail(self, message: Message, error: Exception) -> None:
+        number = int(message.get("id", 0))
+        task = self.tasks.pop(number, None)
+        if task:
+            self.forget_files(task)
+        what = error.strerror if isinstance(error, OSError) else repr(error)
+        self.tell({"ev": "error", "id": number, "errno": getattr(error, "errno", 0) or 0, "what": what})
+
+    # --- processes
+
+    def spawn(self, message: Message) -> None:
+        task = Task(message["id"])
+        terminal = message.get("tty")
+        environment = {**os.environ, **(message.get("env") or {})}
+        arguments = {"env": environment, "cwd": message.get("cwd"), "close_fds": True}
+        if terminal:
+            self.spawn_on_terminal(task, message["argv"], terminal, arguments)
+        else:
+            self.spawn_on_pipes(task, message["argv"], bool(message.get("stdin")), arguments)
+        self.tasks[task.number] = task
+        self.tell({"ev": "started", "id": task.number, "pid": task.pid})
+
+    def spawn_on_pipes(self, task: Task, argv: List[str], with_input: bool, arguments: Dict[str, Any]) -> None:
+        source = subprocess.PIPE if with_input else subprocess.DEVNULL
+        process = subprocess.Popen(  # noqa: S603
+            argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **arguments
+        )
+        task.pid = self.detach(process)
+        if process.stdin:
+            task.input_fd = os.dup(process.stdin.fileno())
+            os.set_blocking(task.input_fd, False)
+            process.stdin.close()
+        for stream, pipe in ((1, process.stdout), (2, process.stderr)):
+            if pipe:
+                self.watch_output(task, os.dup(pipe.fileno()), stream)
+                pipe.close()
+
+    def spawn_on_terminal(self, task: Task, argv: List[str], size: List[int], arguments: Dict[str, Any]) -> None:
+        ours, theirs = pty.openpty()
+        try:
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[0], size[1], 0, 0))
+
+            def become_foreground() -> None:
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+            process = subprocess.Popen(  # noqa: S603
+                argv,
+                stdin=theirs,
+                stdout=theirs,
+                stderr=theirs,
+                start_new_session=True,
+                preexec_fn=become_foreground,  # noqa: PLW1509 - this process has one thread
+                **arguments,
+            )
+        except BaseException:
+            os.close(ours)
+            raise
+        finally:
+            os.close(theirs)
+        task.pid = self.detach(process)
+        task.input_fd = os.dup(ours)
+        os.set_blocking(task.input_fd, False)
+        task.input_is_terminal = True
+        self.watch_output(task, ours, 1)
+
+    @staticmethod
+    def detach(process: "subprocess.Popen[bytes]") -> int:
+        """We reap by ourselves: as a kernel's first process we get orphans too."""
+        process.returncode = 0
+        return process.pid
+
+    def reap(self, wake_fd: int) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(wake_fd, 4096)
+        while True:
+            try:
+                pid, raw = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for task in list(self.tasks.values()):
+                if task.pid == pid:
+                    task.status = os.waitstatus_to_exitcode(raw)
+                    self.finish_if_done(task)
+
+    def finish_if_done(self, task: Task) -> None:
+        if task.done() and task.number in self.tasks:
+            del self.tasks[task.number]
+            self.forget_files(task)
+            self.tell({"ev": "exit", "id": task.number, "status": task.status})
+
+    def signal(self, message: Message) -> None:
+        task = self.tasks.get(message["id"])
+        if task and task.pid and task.status is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(task.pid, message["signal"])
+
+    def resize(self, message: Message) -> None:
+        task = self.tasks.get(message["id"])
+        if task and task.input_is_terminal:
+            size = struct.pack("HHHH", message["rows"], message["columns"], 0, 0)
+            fcntl.ioctl(task.input_fd, termios.TIOCSWINSZ, size)
+
+    # --- streams
+
+    def watch_output(self, task: Task, fd: int, stream: int) -> None:
+        os.set_blocking(fd, False)
+        output = Output(task, fd, stream)
+        task.outputs.append(output)
+        self.want_output(output, wanted=True)
+
+    def want_output(self, output: Output, *, wanted: bool) -> None:
+        if wanted and not output.watched:
+            self.selector.register(output.fd, selectors.EVENT_READ, lambda _: self.on_output(output))
+        elif output.watched and not wanted:
+            self.selector.unregister(output.fd)
+        output.watched = wanted
+
+    def on_output(self, output: Output) -> None:
+        task = output.owner
+        try:
+            data = os.read(output.fd, min(CHUNK, output.credit))
+        except BlockingIOError:
+            return
+        except OSError:  # a terminal whose last process is gone says EIO
+            data = b""
+        if data:
+            output.credit -= len(data)
+            if output.credit <= 0:
+                self.want_output(output, wanted=False)
+            self.tell({"ev": "out", "id": task.number, "fd": output.stream, "data": encode_bytes(data)})
+            return
+        self.want_output(output, wanted=False)
+        os.close(output.fd)
+        task.outputs.remove(output)
+        self.tell({"ev": "out", "id": task.number, "fd": output.stream, "data": ""})
+        self.finish_if_done(task)
+
+    def acknowledge(self, message: Message) -> None:
+        task = self.tasks.get(message["id"])
+        for output in task.outputs if task else []:
+            if output.stream == message["fd"]:
+                output.credit += message["n"]
+                self.want_output(output, wanted=True)
+
+    def write_input(self, message: Message) -> None:
+        task = self.tasks.get(message["id"])
+        if task and task.input_fd >= 0:
+            task.input_waiting.append(base64.b64decode(message["data"]))
+            self.on_input_room(task)
+
+    def on_input_room(self, task: Task) -> None:
+        try:
+            while task.input_waiting:
+                data = task.input_waiting[0]
+                if not data:
+                    self.end_input(task)
+                    return
+                written = os.write(task.input_fd, data)
+                task.input_waiting[0] = data[written:]
+                if written == len(data):
+                    task.input_waiting.pop(0)
+                self.tell({"ev": "ack", "id": task.number, "n": written})
+        except BlockingIOError:
+            if not task.input_watched:
+                self.selector.register(task.input_fd, selectors.EVENT_WRITE, lambda _: self.on_input_room(task))
+                task.input_watched = True
+            return
+        except OSError as error:
+            if task.path:
+                raise
+            if error.errno:  # the process no longer reads; it says itself how it ends
+                self.close_input(task)
+            return
+        self.unwatch_input(task)
+
+    def end_input(self, task: Task) -> None:
+        if task.input_is_terminal:
+            task.input_waiting.pop(0)
+            os.write(task.input_fd, b"\x04")
+            return
+        path = task.path
+        self.close_input(task)
+        if path:
+            os.replace(path + ".part", path)
+            task.path = ""
+            task.status = 0
+            self.finish_if_done(task)
+
+    def unwatch_input(self, task: Task) -> None:
+        if task.input_watched:
+            self.selector.unregister(task.input_fd)
+            task.input_watched = False
+
+    def close_input(self, task: Task) -> None:
+        self.unwatch_input(task)
+        task.input_waiting.clear()
+        if task.input_fd >= 0:
+            os.close(task.input_fd)
+            task.input_fd = -1
+
+    # --- files
+
+    def put(self, message: Message) -> None:
+        task = Task(message["id"])
+        task.input_fd = os.open(message["path"] + ".part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, message["mode"])
+        task.path = message["path"]
+        self.tasks[task.number] = task
+
+    def get(self, message: Message) -> None:
+        """A file is read like a process's output. (Regular files are always readable: they cannot be polled.)"""
+        task = Task(message["id"])
+        process = subprocess.Popen(  # noqa: S603
+            ["cat", "--", message["path"]],  # noqa: S607
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        task.pid = self.detach(process)
+        for stream, pipe in ((1, process.stdout), (2, process.stderr)):
+            if pipe:
+                self.watch_output(task, os.dup(pipe.fileno()), stream)
+                pipe.close()
+        self.tasks[task.number] = task
+
+    def forget_files(self, task: Task) -> None:
+        self.close_input(task)
+        for output in task.outputs:
+            self.want_output(output, wanted=False)
+            os.close(output.fd)
+        task.outputs.clear()
+        if task.path:
+            with contextlib.suppress(OSError):
+                os.unlink(task.path + ".part")
+
+    def end_everything(self) -> None:
+        for task in list(self.tasks.values()):
+            self.forget_files(task)
+            if task.pid and task.status is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(task.pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    Agent(0, 1).serve()

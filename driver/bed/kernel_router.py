@@ -1,0 +1,55 @@
+"""The kernel router: a namespace of this machine, shaped by this machine's own sch_netem."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+
+from driver.bed import netns
+from driver.bed.node import Node
+from driver.bed.router import Router
+from driver.bed.topology import HOSTS, router_lines
+
+
+def usable() -> str | None:
+    """None when this machine's kernel has (or can load) netem, else what it lacks. Call inside a bed's namespaces."""
+    done = subprocess.run(
+        [netns.program("tc"), "qdisc", "replace", "dev", "lo", "root", "netem", "limit", "10"],
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 0:
+        subprocess.run([netns.program("tc"), "qdisc", "del", "dev", "lo", "root"], capture_output=True, check=False)
+        return None
+    return "this machine's kernel has no sch_netem, or may not load it (try: sudo modprobe sch_netem)"
+
+
+class KernelRouter(Router):
+    """Cables are veths from the hosts straight into the router's namespace."""
+
+    kind = "kernel"
+
+    def __init__(self, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
+        self._node = netns.NetnsNode("router", cpus)
+        self.kernel = platform.release()
+        for host in HOSTS:
+            node = hosts[host.name]
+            near, far = host.port.device, host.router_port.device
+            netns.run_ip(
+                [f"link add {far} netns {self._node.network} type veth peer name {near} netns {node.network}"],
+                inherited=(*node.descriptors, *self._node.descriptors),
+            )
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    def finish(self) -> None:
+        for host in HOSTS:
+            netns.disable_offloads(host.router_port.device, self._node)
+        netns.disable_ipv6(self._node)
+        netns.run_ip(router_lines(), node=self._node)
+        self.forward(on=True)
+
+    def close(self) -> None:
+        self._node.close()

@@ -1,0 +1,180 @@
+"""Nodes that are network namespaces of this machine, and the making of those namespaces."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from driver.bed import namespaces
+from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
+from driver.bed.terminal import TerminalProcess
+from driver.errors import MissingProgram, NodeError
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+OFFLOADS = ("tx", "gso", "tso", "gro")
+KINDS = ("net", "mnt", "uts")
+# nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
+IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
+
+
+def search_path() -> str:
+    """PATH with the folders of `ip` and `tc`, which an ordinary user's PATH lacks."""
+    own = os.environ.get("PATH", "")
+    return ":".join([own, *(folder for folder in SYSTEM_PATH.split(":") if folder not in own.split(":"))])
+
+
+def program(name: str) -> str:
+    """Where a program that the bed itself needs is."""
+    path = shutil.which(name, path=search_path())
+    if path is None:
+        raise MissingProgram(f"the program '{name}' is not installed", "Run: ./lanelab doctor")
+    return path
+
+
+class NetnsNode(Node):
+    """A node whose network (and mounts, and host name) is a namespace held open by descriptors."""
+
+    def __init__(self, name: str, cpus: str = "") -> None:
+        super().__init__(name)
+        self._cpus = cpus
+        self._nsenter = program("nsenter")
+        self._fds = _make_namespaces(name)
+        self._processes: list[LocalProcess | TerminalProcess] = []
+
+    @property
+    def network(self) -> str:
+        """The network namespace, for `ip link … netns`; the command must inherit `descriptors`."""
+        return f"/proc/self/fd/{self._fds['net']}"
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return tuple(self._fds.values())
+
+    def spawn(self, command: Command, stdio: Stdio | None = None, terminal: Terminal | None = None) -> Process:
+        environment = {**os.environ, "PATH": search_path(), **command.env}
+        folder = command.cwd or str(Path.cwd())
+        found = shutil.which(command.argv[0], path=environment["PATH"])
+        if found is None:
+            raise NodeError(f"on {self.name}, there is no program '{command.argv[0]}'")
+        entry = [f"--{long}=/proc/self/fd/{self._fds[kind]}" for kind, long in zip(KINDS, ("net", "mount", "uts"))]
+        pinned = [program("taskset"), "--cpu-list", self._cpus] if self._cpus else []
+        argv = [self._nsenter, *entry, "--", *pinned, "sh", "-c", IN_FOLDER, "sh", folder, *command.argv]
+        process = start_local(argv, environment, self.descriptors, stdio or Stdio(), terminal)
+        self._processes = [other for other in self._processes if not other.ended()]
+        self._processes.append(process)
+        return process
+
+    def put(self, source: Path, target: str, mode: int = 0o644) -> None:
+        self._copy(source, Path(target))
+        Path(target).chmod(mode)
+
+    def get(self, source: str, target: Path) -> None:
+        self._copy(Path(source), target)
+
+    def _copy(self, source: Path, target: Path) -> None:
+        """The node's files are this machine's."""
+        part = target.with_name(target.name + ".part")
+        try:
+            shutil.copyfile(source, part)
+            part.replace(target)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {error.strerror}") from error
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.signal(signal.SIGKILL)
+        self._processes.clear()
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+
+def start_local(
+    argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, terminal: Terminal | None
+) -> LocalProcess | TerminalProcess:
+    """Start a child of this process, on the given descriptors or on a terminal that is relayed to them."""
+    if terminal:
+        return TerminalProcess(argv, environment, inherited, stdio, terminal)
+    return LocalProcess(
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL if stdio.stdin is None else stdio.stdin,
+            stdout=subprocess.DEVNULL if stdio.stdout is None else stdio.stdout,
+            stderr=subprocess.DEVNULL if stdio.stderr is None else stdio.stderr,
+            env=environment,
+            pass_fds=tuple(inherited),
+            start_new_session=True,
+        )
+    )
+
+
+def _make_namespaces(name: str) -> dict[str, int]:
+    """New namespaces, as open descriptors: they live as long as those do."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            ours.close()
+            namespaces.unshare(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWUTS)
+            socket.sethostname(name)
+            mount_sys()
+            fds = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in KINDS]
+            socket.send_fds(theirs, [b"+"], fds)
+            status = 0
+        except OSError as error:
+            theirs.send(f"-{error}".encode()[:200])
+        finally:
+            os._exit(status)
+    theirs.close()
+    with ours:
+        said, fds, _, _ = socket.recv_fds(ours, 200, len(KINDS))
+    os.waitpid(child, 0)
+    if said != b"+":
+        raise NodeError(f"cannot make the node {name}: {said[1:].decode(errors='replace')}")
+    return dict(zip(KINDS, fds))
+
+
+def mount_sys() -> None:
+    """A /sys that shows this namespace's interfaces; where a container forbids it, the old one stays."""
+    flags = namespaces.MS_NOSUID | namespaces.MS_NODEV | namespaces.MS_NOEXEC
+    with contextlib.suppress(OSError):
+        namespaces.mount("sysfs", "/sys", "sysfs", flags)
+
+
+def run_ip(lines: Iterable[str], *, node: Node | None = None, inherited: Iterable[int] = ()) -> None:
+    """`ip` lines, all in one call; in the bed's own namespace unless a node is named."""
+    text = "\n".join(lines) + "\n"
+    if node:
+        node.run(["ip", "-batch", "-"], stdin=text.encode())
+        return
+    done = subprocess.run(
+        [program("ip"), "-batch", "-"], input=text.encode(), capture_output=True, pass_fds=tuple(inherited), check=False
+    )
+    if done.returncode != 0:
+        raise NodeError(f"in the bed, 'ip -batch' failed: {done.stderr.decode(errors='replace').strip()}")
+
+
+def disable_offloads(device: str, node: Node | None = None) -> None:
+    """Packets as they would be on a wire: none larger than the MTU, every checksum filled in."""
+    argv = ["ethtool", "-K", device, *(word for name in OFFLOADS for word in (name, "off"))]
+    if node:
+        node.run(argv)
+        return
+    argv[0] = program(argv[0])
+    done = subprocess.run(argv, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise NodeError(f"in the bed, ethtool failed on {device}: {done.stderr.decode(errors='replace').strip()}")
+
+
+def disable_ipv6(node: Node) -> None:
+    """Router solicitations and the like do not belong in a capture. Where a container forbids it they stay."""
+    node.run(["sysctl", "-q", "-w", "net.ipv6.conf.all.disable_ipv6=1"], check=False)

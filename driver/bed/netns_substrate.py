@@ -1,0 +1,146 @@
+"""The netns substrate: a whole bed in namespaces of one process tree, without root.
+
+    launcher (outside: waits, and dies with the controller)
+      └─ init (first process of the bed's process namespace: reaps)
+           └─ bed process ─ nsenter … in the nodes, linux.uml
+
+Each dies with its parent; when init dies, the kernel kills all that is in the bed and frees namespaces, veths and
+qdiscs. So nothing needs a clean-up that could be forgotten, and nothing here writes outside the bed's own /run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from driver.bed import kernel_router, namespaces, netns, uml
+from driver.bed.node import Node
+from driver.bed.router import Router
+from driver.bed.substrate import BedSettings, Substrate
+from driver.bed.topology import HOSTS, bed_lines, host_lines, hosts_file
+from driver.errors import BedError, NamespaceError, RouterError
+
+STATE = Path("/run/lanelab")
+
+
+class NetnsSubstrate(Substrate):
+    """Client and server are namespaces; the router is one too, or a UML kernel between two of them."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, netns.NetnsNode] = {}
+        self._router: Router | None = None
+
+    def enter(self) -> None:
+        spaces = namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID | namespaces.CLONE_NEWIPC
+        namespaces.enter_user_namespace(spaces)
+        _continue_in_child(_wait_for)  # the launcher stays outside and waits
+        _continue_in_child(_reap_until)  # init stays and reaps
+        try:
+            namespaces.mount_proc()
+            namespaces.mount("lanelab", "/run", "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
+        except OSError as error:
+            raise namespaces.diagnose(error) from error
+        STATE.mkdir()
+
+    def bring_up(self, settings: BedSettings) -> None:
+        self._name_nodes()
+        for host in HOSTS:
+            self._hosts[host.name] = netns.NetnsNode(host.name, settings.cpus.get(host.name, ""))
+        self._router = self._start_router(settings)
+        self._manage()
+        for host in HOSTS:
+            node = self._hosts[host.name]
+            netns.disable_ipv6(node)
+            netns.disable_offloads(host.port.device, node)
+            netns.run_ip(host_lines(host), node=node)
+        netns.run_ip(bed_lines())
+        self._router.finish()
+
+    def _name_nodes(self) -> None:
+        names = STATE / "hosts"
+        names.write_text(hosts_file())
+        if not Path("/etc/hosts").exists():
+            raise BedError("there is no /etc/hosts on this machine to put the nodes' names over", "Create an empty one")
+        namespaces.mount(str(names), "/etc/hosts", flags=namespaces.MS_BIND)
+
+    def _start_router(self, settings: BedSettings) -> Router:
+        lacks_uml, cpus = uml.installed(), settings.cpus.get("router", "")
+        if settings.router == "uml" and lacks_uml:
+            raise RouterError(f"router 'uml' cannot run here: {lacks_uml}", "Run: ./lanelab doctor")
+        if settings.router in ("auto", "uml") and not lacks_uml:
+            return uml.UmlRouter(STATE, settings.folder / "router-console.log", self._hosts, cpus)
+        lacks_kernel = kernel_router.usable()
+        if lacks_kernel:
+            also = f"; nor 'uml': {lacks_uml}" if settings.router == "auto" else ""
+            raise RouterError(f"router 'kernel' cannot run here: {lacks_kernel}{also}", "Run: ./lanelab doctor")
+        return kernel_router.KernelRouter(self._hosts, cpus)
+
+    def _manage(self) -> None:
+        """A veth from each host to here, beside the link."""
+        for host in HOSTS:
+            node = self._hosts[host.name]
+            far = f"peer name {host.management.device} netns {node.network}"
+            netns.run_ip(
+                [f"link add {host.bed_management.device} type veth {far}"],
+                inherited=node.descriptors,
+            )
+
+    @property
+    def router(self) -> Router:
+        if self._router is None:
+            raise BedError("this bed has no router: it was never brought up")
+        return self._router
+
+    def node(self, name: str) -> Node:
+        return self.router.node if name == "router" else self._hosts[name]
+
+    def addresses(self) -> dict[str, str]:
+        return {host.name: host.management.address for host in HOSTS}
+
+    def close(self) -> None:
+        for node in self._hosts.values():
+            node.close()
+        if self._router:
+            self._router.close()
+
+
+def check_possible() -> NamespaceError | None:
+    """None when this machine lets us make a bed's namespaces."""
+    return namespaces.possible()
+
+
+def _continue_in_child(stay: Callable[[int], None]) -> None:
+    """Fork: the child goes on and dies with this process; this process stays behind in `stay` until the child ends."""
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        # The parent's number as seen from a new process namespace is 0.
+        seen = os.getppid()
+        namespaces.die_with_parent(seen if seen == 0 else parent)
+        return
+    stay(child)
+
+
+def _wait_for(child: int) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    _close_everything()
+    _, status = os.waitpid(child, 0)
+    os._exit(max(os.waitstatus_to_exitcode(status), 0))
+
+
+def _reap_until(child: int) -> None:
+    _close_everything()
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == child:
+            os._exit(max(os.waitstatus_to_exitcode(status), 0))
+
+
+def _close_everything() -> None:
+    """Those who only wait must hold no end of the line to the controller: it closes when the bed process ends."""
+    with contextlib.suppress(OSError):
+        os.closerange(0, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 65536 else 65536)

@@ -1,0 +1,62 @@
+"""What nodes are made of. A new substrate is one file that gives these; nothing outside driver/bed/ knows which it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from driver.bed.node import Node
+from driver.bed.router import Router
+from driver.errors import InputError
+
+ROUTER_KINDS = ("auto", "uml", "kernel")
+
+
+@dataclass(frozen=True, slots=True)
+class BedSettings:
+    """How a bed is made. `cpus` pins a node to a list of processors as taskset writes it: {"router": "1"}."""
+
+    folder: Path  # of this bed: the router's console log and what else is worth keeping
+    substrate: str = "netns"
+    router: str = "auto"
+    cpus: Mapping[str, str] = field(default_factory=dict)
+
+
+class Substrate(ABC):
+    """The life of a bed's nodes. The bed process calls `enter` before anything else, then `bring_up`, then `close`."""
+
+    @abstractmethod
+    def enter(self) -> None:
+        """Put this process where it can make nodes. May return in another process than it was called in."""
+
+    @abstractmethod
+    def bring_up(self, settings: BedSettings) -> None:
+        """Make the nodes and connect them; forwarding without any shaping when it returns."""
+
+    @property
+    @abstractmethod
+    def router(self) -> Router:
+        """The node in the middle and what else is known of it."""
+
+    @abstractmethod
+    def node(self, name: str) -> Node:
+        """The node of that name."""
+
+    @abstractmethod
+    def addresses(self) -> dict[str, str]:
+        """The nodes' addresses on the management path, which never crosses the link."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything that was made, in whatever state it is."""
+
+
+def substrate_named(name: str) -> Substrate:
+    """The substrates that there are."""
+    if name != "netns":
+        raise InputError(f"there is no substrate '{name}'", "There is: netns", key="substrate")
+    from driver.bed.netns_substrate import NetnsSubstrate  # noqa: PLC0415 - only the chosen one is loaded
+
+    return NetnsSubstrate()

@@ -1,0 +1,103 @@
+"""Names, addresses and interfaces of a bed, and the `ip` lines that make them. Pure.
+
+        client eth0 ──── to_client [router] to_server ──── eth0 server
+          10.10.1.2      10.10.1.1          10.10.2.1      10.10.2.2
+
+Beside the link each node has a management interface `mgmt0` to the bed process (10.11.N.2, the bed 10.11.N.1);
+what crosses it never meets the router. The addresses are the same in every bed: beds do not see each other.
+Neighbours are permanent entries, since an ARP answer would be delayed by the link like any packet and so
+would lengthen the first connection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LINK_NETWORK = "10.10.0.0/16"
+MANAGEMENT_NETWORK = "10.11.0.0/16"
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One end of a cable."""
+
+    device: str
+    mac: str
+    address: str
+    prefix: int = 24
+
+    def lines(self, mtu: int = 1500) -> list[str]:
+        return [
+            f"link set dev {self.device} address {self.mac} mtu {mtu}",
+            f"addr add {self.address}/{self.prefix} dev {self.device}",
+            f"link set dev {self.device} up",
+        ]
+
+    def neighbour_line(self, other: Port) -> str:
+        return f"neigh replace {other.address} lladdr {other.mac} dev {self.device} nud permanent"
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """An end of the link: client or server."""
+
+    name: str
+    port: Port
+    router_port: Port
+    management: Port
+    bed_management: Port
+
+
+CLIENT = Host(
+    "client",
+    port=Port("eth0", "02:00:0a:0a:01:02", "10.10.1.2"),
+    router_port=Port("to_client", "02:00:0a:0a:01:01", "10.10.1.1"),
+    management=Port("mgmt0", "02:00:0a:0b:01:02", "10.11.1.2"),
+    bed_management=Port("mgmt-client", "02:00:0a:0b:01:01", "10.11.1.1"),
+)
+SERVER = Host(
+    "server",
+    port=Port("eth0", "02:00:0a:0a:02:02", "10.10.2.2"),
+    router_port=Port("to_server", "02:00:0a:0a:02:01", "10.10.2.1"),
+    management=Port("mgmt0", "02:00:0a:0b:02:02", "10.11.2.2"),
+    bed_management=Port("mgmt-server", "02:00:0a:0b:02:01", "10.11.2.1"),
+)
+HOSTS = (CLIENT, SERVER)
+ADDRESSES = {"client": CLIENT.port.address, "router": CLIENT.router_port.address, "server": SERVER.port.address}
+
+
+def hosts_file() -> str:
+    """/etc/hosts of every node."""
+    lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost"]
+    return "\n".join(lines + [f"{address} {name}" for name, address in ADDRESSES.items()]) + "\n"
+
+
+def host_lines(host: Host) -> list[str]:
+    """`ip` lines inside a host, before any link is set."""
+    return [
+        "link set dev lo up",
+        *host.port.lines(),
+        *host.management.lines(),
+        host.port.neighbour_line(host.router_port),
+        host.management.neighbour_line(host.bed_management),
+        f"route replace {LINK_NETWORK} via {host.router_port.address} dev {host.port.device}",
+    ]
+
+
+def bed_lines() -> list[str]:
+    """`ip` lines in the bed's own namespace."""
+    lines = ["link set dev lo up"]
+    for host in HOSTS:
+        lines += host.bed_management.lines()
+        lines.append(host.bed_management.neighbour_line(host.management))
+    return lines
+
+
+def router_lines(renames: dict[str, str] | None = None) -> list[str]:
+    """`ip` lines inside the router; `renames`: device as its kernel names it -> as we do."""
+    lines = [f"link set dev {theirs} name {ours}" for theirs, ours in (renames or {}).items()]
+    lines.append("link set dev lo up")
+    for host in HOSTS:
+        lines += host.router_port.lines()
+        lines.append(host.router_port.neighbour_line(host.port))
+    return lines

@@ -1,0 +1,189 @@
+"""The controller's end of a bed: starts the bed process, asks it for things, and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from driver.bed.node import Command, Process, Stdio, Terminal
+from driver.bed.substrate import BedSettings
+from driver.control.channel import VERSION, Channel, Message, error_from_message
+from driver.errors import BedError, BedLost, LanelabError
+from driver.link import Link
+
+PROJECT = Path(__file__).resolve().parents[2]
+UP_TIMEOUT_S = 90
+DOWN_TIMEOUT_S = 5
+
+
+class Bed:
+    """A bed in use. A context manager: leaving it ends the bed. Start beds from the main thread, since the bed
+    process dies with the thread that started it."""
+
+    def __init__(self, settings: BedSettings) -> None:
+        self.settings = settings
+        self.folder = settings.folder
+        ours, theirs = socket.socketpair()
+        self._channel = Channel(ours)
+        with (self.folder / "bed-process.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "driver.control.process", str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": str(PROJECT)},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        theirs.close()
+        try:
+            self.info = self._bring_up(ours)
+        except BaseException:
+            self.close()
+            raise
+        self._answers: dict[int, queue.Queue[Message]] = {}
+        self._next = 1
+        self._asking = threading.Lock()
+        self._lost = False
+        threading.Thread(target=self._receive, name="bed", daemon=True).start()
+
+    def _bring_up(self, line: socket.socket) -> Message:
+        try:
+            self._channel.send(
+                {
+                    "folder": str(self.folder),
+                    "substrate": self.settings.substrate,
+                    "router": self.settings.router,
+                    "cpus": dict(self.settings.cpus),
+                }
+            )
+        except OSError:
+            raise self._lost_error("during its start") from None
+        line.settimeout(UP_TIMEOUT_S)
+        received = self._channel.receive()
+        line.settimeout(None)
+        if received is None:
+            raise self._lost_error("during its start")
+        message = received[0]
+        if "error" in message:
+            raise error_from_message(message["error"])
+        if message["lanelab_bed"] != VERSION:
+            raise BedError(f"the bed process speaks version {message['lanelab_bed']}, not {VERSION}")
+        (self.folder / "bed.json").write_text(json.dumps(message, indent=1) + "\n")
+        return message
+
+    def __enter__(self) -> Bed:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def set_link(self, link: Link) -> list[str]:
+        """Shape the link; all of it or nothing. Returns the tc lines that did it."""
+        lines: list[str] = self._ask("set_link", link=link.to_mapping())["lines"]
+        return lines
+
+    def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
+        """Measure the link from inside; see driver.selftest for what comes back."""
+        return self._ask("test_link", options=dict(options or {}))
+
+    def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
+        """Start a command on a node."""
+        size = [terminal.rows, terminal.columns] if terminal else None
+        return self._start(
+            "exec", stdio, node=node, argv=list(command.argv), env=dict(command.env), cwd=command.cwd, tty=size
+        )
+
+    def script(self, argv: Sequence[str], stdio: Stdio) -> Process:
+        """Start a program beside the nodes, with the `node` helper on its PATH."""
+        return self._start("script", stdio, argv=list(argv))
+
+    def _start(self, op: str, stdio: Stdio, **arguments: Any) -> Process:
+        null = os.open(os.devnull, os.O_RDWR)
+        try:
+            fds = [null if fd is None else fd for fd in (stdio.stdin, stdio.stdout, stdio.stderr)]
+            return RemoteProcess(self, self._ask(op, fds, **arguments)["process"])
+        finally:
+            os.close(null)
+
+    def _ask(self, op: str, fds: Sequence[int] = (), /, **arguments: Any) -> Message:
+        answer: queue.Queue[Message] = queue.Queue()
+        with self._asking:
+            if self._lost:
+                raise self._lost_error(f"before '{op}'")
+            number, self._next = self._next, self._next + 1
+            self._answers[number] = answer
+        try:
+            self._channel.send({"id": number, "op": op, **arguments}, fds)
+        except OSError:
+            raise self._lost_error(f"before '{op}'") from None
+        message = answer.get()
+        if "error" in message:
+            raise error_from_message(message["error"])
+        if "ok" not in message:
+            raise self._lost_error(f"during '{op}'")
+        ok: Message = message["ok"]
+        return ok
+
+    def _receive(self) -> None:
+        while (received := self._channel.receive()) is not None:
+            message = received[0]
+            waiting = self._answers.pop(message["id"], None)
+            if waiting:
+                waiting.put(message)
+        with self._asking:
+            self._lost = True
+            for waiting in self._answers.values():
+                waiting.put({})
+
+    def _lost_error(self, when: str) -> LanelabError:
+        said = ""
+        with contextlib.suppress(OSError):
+            lines = (self.folder / "bed-process.log").read_text(errors="replace").strip().splitlines()
+            said = f": {lines[-1]}" if lines else ""
+        return BedLost(f"the bed process died {when}{said}", f"Its log: {self.folder / 'bed-process.log'}")
+
+    def close(self) -> None:
+        """End the bed and everything in it."""
+        with contextlib.suppress(OSError):
+            self._channel.send({"id": 0, "op": "down"})
+        try:
+            self._process.wait(DOWN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # its first process dies with it, and with that the rest
+            self._process.wait()
+        self._channel.close()
+
+
+class RemoteProcess(Process):
+    """A command in the bed, seen from the controller."""
+
+    def __init__(self, bed: Bed, number: int) -> None:
+        self._bed, self._number = bed, number
+        self._status: int | None = None
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """Waits without end unless told otherwise; a time-out is the caller's thread's to arrange."""
+        if timeout_s is not None:
+            raise TypeError("a command in the bed is waited for without a time-out")
+        if self._status is None:
+            self._status = int(self._bed._ask("wait", process=self._number)["status"])  # noqa: SLF001
+        return self._status
+
+    def signal(self, number: int) -> None:
+        self._bed._ask("signal", process=self._number, signal=number)  # noqa: SLF001
+
+    def resize(self, terminal: Terminal) -> None:
+        self._bed._ask("resize", process=self._number, rows=terminal.rows, columns=terminal.columns)  # noqa: SLF001
