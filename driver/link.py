@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, cast
@@ -23,6 +23,7 @@ MIN_RATE = Rate.parse("8kbit")
 MAX_RATE = Rate.parse("500mbit")  # the router carries about 1 Gbit/s unshaped
 MAX_HELD = Size.parse("64MB")  # what a direction may hold in its delay or its queue: the router has 256 MB in all
 MIN_MTU, MAX_MTU = 576, 1500
+LONGEST_VALUE, MOST = 200, 10**LONGEST  # characters and number that a setting may have: the absurd is not repeated
 MIN_WINDOW, MAX_WINDOW = 1, 1000
 NONE, ALL = Ratio(0), Ratio(PPB)
 HEADER = 14  # of an Ethernet frame: a full-size packet takes MTU + HEADER on the wire
@@ -215,9 +216,7 @@ def _flag(value: object, key: str) -> bool:
 
 def _name(value: object, key: str) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9_]{1,15}", value):
-        raise InputError(
-            f"{value!r} is not a name of a congestion control", "Write it like cubic, bbr or reno", key=key
-        )
+        raise InputError(f"{value!r} is no name of a congestion control", "Write one like cubic or bbr", key=key)
     return value
 
 
@@ -231,7 +230,7 @@ def _rate(value: object, key: str) -> Rate | None:
         what = f"{rate} is above what the router can carry reliably ({MAX_RATE})"
         raise InputError(what, f"Write {MAX_RATE} or less, or unlimited for no shaping", key=key)
     if rate < MIN_RATE:
-        what = f"{rate} is below {MIN_RATE}: one full-size packet would take over a second"
+        what = f"{rate} is below {MIN_RATE}: one full-size packet would take over 1.5s"
         raise InputError(what, f"Write {MIN_RATE} or more", key=key)
     return rate
 
@@ -269,9 +268,7 @@ class Field:
     default: str  # as a user would write it; "" where it is worked out
     help: str
     example: str
-    show: Callable[
-        [Any], str | None
-    ]  # text of the effective value in a Link, Direction or Host; None where there is none
+    show: Callable[[Any], str | None]  # the effective value of a Link, Direction or Host; None where there is none
     general: bool = True  # whether the plain name sets both sides
     needs: str = ""  # the field without which this one means nothing
     otherwise: str = ""  # what an absent default comes to
@@ -310,131 +307,43 @@ _SIDE_WORDS: Mapping[Side, str] = {
     "server": ", on the server",
 }
 
+# fmt: off
 FIELDS: tuple[Field, ...] = (
-    Field(
-        "rtt",
-        "link",
-        "duration",
-        "0ms",
-        "round trip that the link adds, half in each direction",
-        "100ms",
-        lambda link: str(link.rtt) if link.down.delay == link.up.delay else None,
-    ),
-    Field(
-        "delay",
-        "direction",
-        "duration",
-        "",
-        "one-way delay",
-        "40ms",
-        lambda way: str(way.delay),
-        general=False,
-        otherwise="half of `rtt`, or what the other leaves of it",
-    ),
-    Field(
-        "rate",
-        "direction",
-        "rate",
-        "unlimited",
-        "rate of the bottleneck",
-        "1.5mbit",
-        lambda way: str(way.rate or "unlimited"),
-    ),
-    Field("loss", "direction", "loss", "0%", "packets that are lost", "ge(p=1%, r=10%)", lambda way: str(way.loss)),
-    Field("jitter", "direction", "duration", "0ms", "variation of the delay", "5ms", lambda way: str(way.jitter)),
-    Field(
-        "jitter_distribution",
-        "direction",
-        "distribution",
-        "normal",
-        "how the variation is distributed",
-        "pareto",
-        lambda way: way.jitter_distribution if way.jitter else None,
-        needs="jitter",
-    ),
-    Field(
-        "jitter_correlation",
-        "direction",
-        "part",
-        "0%",
-        "how much a packet's variation is like the one before",
-        "25%",
-        lambda way: str(way.jitter_correlation) if way.jitter else None,
-        needs="jitter",
-    ),
-    Field(
-        "jitter_reorders",
-        "direction",
-        "flag",
-        "false",
-        "whether variation may put packets out of order",
-        "true",
-        lambda way: str(way.jitter_reorders).lower() if way.jitter else None,
-        needs="jitter",
-    ),
-    Field(
-        "reorder",
-        "direction",
-        "part",
-        "0%",
-        "packets that skip the delay and overtake",
-        "1%",
-        lambda way: str(way.reorder),
-    ),
-    Field(
-        "reorder_correlation",
-        "direction",
-        "part",
-        "0%",
-        "how likely overtaking follows overtaking",
-        "25%",
-        lambda way: str(way.reorder_correlation) if way.reorder else None,
-        needs="reorder",
-    ),
-    Field(
-        "duplicate", "direction", "percent", "0%", "packets that arrive twice", "0.1%", lambda way: str(way.duplicate)
-    ),
-    Field(
-        "queue",
-        "direction",
-        "queue",
-        "",
-        "how much may wait before the bottleneck",
-        "1.5bdp",
-        lambda way: way.queue,
-        needs="rate",
-        otherwise=f"`1bdp`, but not less than {DEFAULT_QUEUE_PACKETS} full-size packets",
-    ),
-    Field(
-        "discipline",
-        "direction",
-        "discipline",
-        "fifo",
-        "how the queue is served",
-        "fq_codel",
-        lambda way: way.discipline if way.rate else None,
-        needs="rate",
-    ),
-    Field("mtu", "link", "mtu", "1500", "largest IP packet", "1400", lambda link: str(link.mtu)),
-    Field(
-        "congestion_control",
-        "host",
-        "name",
-        "cubic",
-        "TCP congestion control",
-        "bbr",
-        lambda host: host.congestion_control,
-    ),
-    Field(
-        "initial_window",
-        "host",
-        "window",
-        "10",
-        "TCP initial congestion window",
-        "3",
-        lambda host: str(host.initial_window),
-    ),
+    Field("rtt", "link", "duration", "0ms", "round trip that the link adds, half in each direction", "100ms",
+          lambda link: str(link.rtt) if link.down.delay == link.up.delay else None),
+    Field("delay", "direction", "duration", "", "one-way delay", "40ms",
+          lambda way: str(way.delay), general=False, otherwise="half of `rtt`, or what the other leaves of it"),
+    Field("rate", "direction", "rate", "unlimited", "rate of the bottleneck", "1.5mbit",
+          lambda way: str(way.rate or "unlimited")),
+    Field("loss", "direction", "loss", "0%", "packets that are lost", "ge(p=1%, r=10%)",
+          lambda way: str(way.loss)),
+    Field("jitter", "direction", "duration", "0ms", "variation of the delay, at most the delay itself", "5ms",
+          lambda way: str(way.jitter)),
+    Field("jitter_distribution", "direction", "distribution", "normal", "how the variation is distributed", "pareto",
+          lambda way: way.jitter_distribution if way.jitter else None, needs="jitter"),
+    Field("jitter_correlation", "direction", "part", "0%", "how much one variation is like the one before", "25%",
+          lambda way: str(way.jitter_correlation) if way.jitter else None, needs="jitter"),
+    Field("jitter_reorders", "direction", "flag", "false", "whether variation may put packets out of order", "true",
+          lambda way: str(way.jitter_reorders).lower() if way.jitter else None, needs="jitter"),
+    Field("reorder", "direction", "part", "0%", "packets that skip the delay and so overtake others", "1%",
+          lambda way: str(way.reorder)),
+    Field("reorder_correlation", "direction", "part", "0%", "how likely overtaking follows overtaking", "25%",
+          lambda way: str(way.reorder_correlation) if way.reorder else None, needs="reorder"),
+    Field("duplicate", "direction", "percent", "0%", "packets that arrive twice", "0.1%",
+          lambda way: str(way.duplicate)),
+    Field("queue", "direction", "queue", "", "how much may wait before the bottleneck", "1.5bdp",
+          lambda way: way.queue, needs="rate",
+          otherwise=f"`1bdp`, but not less than {DEFAULT_QUEUE_PACKETS} full-size packets"),
+    Field("discipline", "direction", "discipline", "fifo", "how the queue is served", "fq_codel",
+          lambda way: way.discipline if way.rate else None, needs="rate"),
+    Field("mtu", "link", "mtu", "1500", "largest IP packet", "1400",
+          lambda link: str(link.mtu)),
+    Field("congestion_control", "host", "name", "cubic", "TCP congestion control", "bbr",
+          lambda host: host.congestion_control),
+    Field("initial_window", "host", "window", "10", "TCP initial congestion window", "3",
+          lambda host: str(host.initial_window)),
 )
+# fmt: on
 _FIELD: Mapping[str, Field] = {field.name: field for field in FIELDS}
 _ALSO_CALLED = {
     "bandwidth": "rate",
@@ -560,6 +469,18 @@ class Link:
         return f"{setting.help} ({'; '.join(notes)})" if notes else setting.help
 
 
+def settings_table() -> str:
+    """The reference of every setting, in Markdown."""
+    rows = ["| setting | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
+    for field in FIELDS:
+        keys = ", ".join(f"`{setting.key}`" for setting in field.settings)
+        default = f"`{field.default}`" if field.default else field.otherwise
+        needs = f"; needs `{field.needs}`" if field.needs else ""
+        written, first = KINDS[field.kind].written, field.settings[0].key
+        rows.append(f"| {keys} | {written} | {default} | {field.help}{needs} | `{first}: {field.example}` |")
+    return "\n".join(rows)
+
+
 def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:
     size = Size(way.queue_bytes or (way.queue_packets or 0) * (mtu + HEADER))
     full = size.bytes // (mtu + HEADER)
@@ -583,9 +504,14 @@ class _Given:
         for key, value in mapping.items():
             setting = SETTINGS.get(key)
             if setting is None:
-                raise unknown("setting", str(key), SETTINGS, _ALSO_CALLED)
+                raise _unknown_setting(key if key.isprintable() else repr(key))
+            like = f"Write one like {setting.field.example}"
             if value is None:
-                raise InputError("it has no value", f"Write one like {setting.field.example}, or leave it out", key=key)
+                raise InputError("it has no value", f"{like}, or leave it out", key=key)
+            if (isinstance(value, str) and len(value) > LONGEST_VALUE) or (
+                isinstance(value, int) and abs(value) > MOST
+            ):
+                raise InputError("its value is far too long", like, key=key)
             self.values[key] = setting.field.read(value, key)
 
     def key(self, name: str, side: Side | None = None) -> str:
@@ -612,12 +538,12 @@ class _Given:
                 raise InputError(what, f"Set {field.needs} too, or leave {key} out", key=key)
 
 
-def unknown(what: str, name: str, known: Iterable[str], also_called: Mapping[str, str] | None = None) -> InputError:
-    """No such name, with the nearest that there is."""
-    names = list(known)
-    meant = (also_called or {}).get(name) or next(iter(difflib.get_close_matches(name, names, n=1)), None)
-    remedy = f"Did you mean {meant}?" if meant else f"There are {', '.join(names)}"
-    return InputError(f"unknown {what} {name!r}", remedy, key=name)
+def _unknown_setting(key: str) -> InputError:
+    name = key.lower().replace("-", "_")
+    near = _ALSO_CALLED.get(name) or next(iter(difflib.get_close_matches(name, SETTINGS, n=1)), "")
+    names = (field.settings[0].key if field.general else f"{field.name}_down, {field.name}_up" for field in FIELDS)
+    remedy = f"Did you mean {near}?" if near else f"Settings are {', '.join(names)}"
+    return InputError("there is no such setting", remedy, key=key)
 
 
 def _delays(given: _Given) -> tuple[Duration, Duration]:

@@ -83,7 +83,7 @@ _SIZE = _Kind(
         **{
             spelling: f"{{n}}{p.lower() if p == 'K' else p}B or {{n}}{p}iB (bytes)"
             for p in ("K", "M", "G")
-            for spelling in (p.lower(), f"{p.lower()}b")
+            for spelling in (p, p.lower(), f"{p.lower()}b", f"{p}b")
         },
     },
 )
@@ -109,6 +109,8 @@ def _text_of(value: object, kind: _Kind, key: str) -> str:
         text = "0" * (LONGEST + 1)
     if not text:
         raise InputError("it is empty", f"Write {kind.name} like {kind.example}", key=key)
+    if not text.isprintable():
+        raise InputError(f"{text[:LONGEST]!r} is not {kind.name}", f"Write it like {kind.example}", key=key)
     if len(text) > LONGEST:
         raise InputError(f"it is longer than {LONGEST} characters", f"Write {kind.name} like {kind.example}", key=key)
     return text

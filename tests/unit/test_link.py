@@ -1,0 +1,266 @@
+"""The link: resolved once, printed so that it reads back, and refused where it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver.errors import InputError
+from driver.link import FIELDS, SETTINGS, GilbertElliott, Link, RandomLoss, settings_table
+from driver.units import Duration, Rate, Ratio
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "link.md"
+
+
+def part(most: int = 999_999_999) -> st.SearchStrategy[str]:
+    return st.integers(0, most).map(lambda ppb: str(Ratio(ppb)))
+
+
+def losses() -> st.SearchStrategy[str]:
+    some = st.integers(1, 10**9).map(Ratio)
+    bursts = st.builds(GilbertElliott, some, some, some, st.integers(0, 10**9 - 1).map(Ratio))
+    return part() | bursts.map(str)
+
+
+QUEUES = st.sampled_from(["1p", "100 packets", "64kB", "1.5MB", "3s", "20bdp"])  # all hold a packet at any rate below
+EITHER = {
+    "rate": st.integers(8_000, 20_000_000).map(lambda bps: str(Rate(bps))),
+    "loss": losses(),
+    "jitter": st.integers(1, 20_000_000).map(lambda ns: str(Duration(ns))),
+    "jitter_distribution": st.sampled_from(["normal", "uniform", "pareto", "paretonormal"]),
+    "jitter_correlation": part(),
+    "jitter_reorders": st.booleans(),
+    "reorder": part(),
+    "duplicate": part(10**9),
+    "queue": QUEUES,
+    "discipline": st.sampled_from(["fifo", "fq_codel", "cake"]),
+    "congestion_control": st.sampled_from(["bbr", "reno", "cubic"]),
+    "initial_window": st.integers(1, 1000),
+}
+ONE_WAY = st.integers(40_000_000, 2 * 10**9).map(lambda ns: str(Duration(ns)))
+
+ROUND_TRIP = st.integers(80_000_000, 4 * 10**9).map(lambda ns: str(Duration(ns)))
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> dict[str, object]:
+    """Settings of a link that can be, in any of the ways to write it."""
+    chosen: dict[str, object] = {"delay_down": draw(ONE_WAY), "delay_up": draw(ONE_WAY)}
+    if draw(st.booleans()):
+        chosen = {"rtt": draw(ROUND_TRIP)}
+    chosen |= {"rate": draw(EITHER["rate"]), "jitter": draw(EITHER["jitter"]), "mtu": draw(st.integers(576, 1500))}
+    for key, setting in SETTINGS.items():
+        if setting.field.name in EITHER and draw(st.booleans()):
+            chosen[key] = draw(EITHER[setting.field.name])
+    return chosen
+
+
+@given(settings())
+def test_a_link_reads_back_from_its_own_settings(mapping: dict[str, object]) -> None:
+    link = Link.parse(mapping)
+    again = Link.parse(link.to_mapping())
+    assert again == link
+    assert hash(again) == hash(link)
+    assert again.to_mapping() == link.to_mapping()
+    assert {name: value for name, value, _ in link.describe()} == link.to_mapping()
+
+
+@given(
+    st.sampled_from(sorted(SETTINGS)), st.text(max_size=30) | st.integers() | st.floats() | st.none() | st.booleans()
+)
+def test_any_value_is_taken_or_refused_in_one_line(key: str, value: object) -> None:
+    refused = refusal({key: value})
+    if refused:
+        assert refused.key
+        assert refused.remedy
+        assert "\n" not in str(refused)
+
+
+def refusal(mapping: dict[str, object]) -> InputError | None:
+    try:
+        Link.parse(mapping)
+    except InputError as error:
+        return error
+    return None
+
+
+def test_absurd_values_are_not_repeated() -> None:
+    for value in (10**5000, -(10**5000), "ge(" + "p" * 1000):
+        for key in SETTINGS:
+            refused = refusal({key: value})
+            assert refused
+            assert "far too long" in str(refused)
+
+
+def test_nothing_asked_is_nothing_added() -> None:
+    link = Link.parse({})
+    assert not link.rtt
+    assert link.down == link.up
+    assert (link.down.rate, link.down.queue_bytes, link.down.queue_packets) == (None, None, None)
+    assert link.down.loss == RandomLoss(Ratio(0))
+    assert (link.client.congestion_control, link.client.initial_window, link.mtu) == ("cubic", 10, 1500)
+    assert link == Link.parse({"rtt": 0, "rate": "unlimited", "loss": "0%", "discipline": "fifo"})
+
+
+@pytest.mark.parametrize(
+    ("mapping", "down", "up"),
+    [
+        ({"rtt": "85ms"}, "42.5ms", "42.5ms"),
+        ({"delay_down": "40ms", "delay_up": "45ms"}, "40ms", "45ms"),
+        ({"delay_down": "40ms"}, "40ms", "0ms"),
+        ({"rtt": "85ms", "delay_down": "40ms"}, "40ms", "45ms"),
+        ({"rtt": "85ms", "delay_up": "85ms"}, "0ms", "85ms"),
+        ({"rtt": "85ms", "delay_down": "40ms", "delay_up": "45ms"}, "40ms", "45ms"),
+        ({"rtt": "1000001ns"}, "500us", "500001ns"),
+    ],
+)
+def test_delays(mapping: dict[str, object], down: str, up: str) -> None:
+    link = Link.parse(mapping)
+    assert (str(link.down.delay), str(link.up.delay)) == (down, up)
+    assert link.rtt == link.down.delay + link.up.delay
+
+
+@pytest.mark.parametrize(
+    ("queue", "packets", "size"),
+    [
+        ({}, None, 151_400),  # 1bdp is 125 kB, below 100 full-size packets
+        ({"rtt": "200ms"}, None, 250_000),
+        ({"mtu": 1000}, None, 125_000),
+        ({"queue": "20p"}, 20, None),
+        ({"queue": "20 packets"}, 20, None),
+        ({"queue": "1 packet"}, 1, None),
+        ({"queue": "64kB"}, None, 64_000),
+        ({"queue": "50ms"}, None, 62_500),
+        ({"queue": "1.5bdp"}, None, 187_500),
+        ({"queue": "20p", "queue_down": "64kB"}, None, 64_000),
+    ],
+)
+def test_queues_come_to_packets_or_bytes(queue: dict[str, object], packets: int | None, size: int | None) -> None:
+    down = Link.parse({"rtt": "100ms", "rate": "10mbit", **queue}).down
+    assert (down.queue_packets, down.queue_bytes) == (packets, size)
+
+
+def test_a_setting_for_both_applies_where_it_can() -> None:
+    link = Link.parse({"rate_down": "1mbit", "queue": "20p", "discipline": "cake"})
+    assert (link.down.queue_packets, link.down.discipline) == (20, "cake")
+    assert (link.up.queue_packets, link.up.discipline) == (None, "fifo")
+
+
+def test_a_specific_setting_wins() -> None:
+    link = Link.parse(
+        {"rate": "1mbit", "rate_up": "unlimited", "congestion_control": "bbr", "initial_window_client": 3}
+    )
+    assert (link.down.rate, link.up.rate) == (Rate(10**6), None)
+    assert (link.client.congestion_control, link.client.initial_window, link.server.initial_window) == ("bbr", 3, 10)
+
+
+def test_loss_models() -> None:
+    assert Link.parse({"loss": "random(0.1%)"}) == Link.parse({"loss": "0.1%"})
+    loss = Link.parse({"loss": "ge(p=1%, r=9%)"}).down.loss
+    assert isinstance(loss, GilbertElliott)
+    assert (str(loss.bad), str(loss.good)) == ("100%", "0%")
+    assert loss.mean_loss == pytest.approx(0.1)
+    assert loss.mean_burst == pytest.approx(100 / 9)
+    assert Link.parse({"loss": "ge(p=1%,r=9%,bad=50%,good=1%)"}).up.loss.mean_loss == pytest.approx(0.059)
+
+
+REFUSED: list[tuple[dict[str, object], str, str]] = [
+    ({"rtt": "20mbit"}, "rtt", "20mbit is a rate, not a duration. Write it like 20ms"),
+    ({"rtt": 100}, "rtt", "100 has no unit. Write 100ms"),
+    ({"rtt": None}, "rtt", "it has no value"),
+    ({"rtt": "500us"}, "rtt", "the router itself takes about 0.3ms. Ask for 1ms or more, or 0 for no added delay"),
+    ({"delay_up": "0.2ms"}, "delay_up", "Ask for 1ms or more"),
+    ({"rtt": "50ms", "delay_down": "60ms"}, "rtt", "rtt 50ms is below what delay_down 60ms alone takes"),
+    ({"rtt": "50ms", "delay_up": "60ms"}, "rtt", "rtt 50ms is below what delay_up 60ms alone takes"),
+    ({"rtt": "50ms", "delay_up": "5ms", "delay_down": "5ms"}, "rtt", "which make 10ms. Leave one of the three out"),
+    ({"delay_down": "11s"}, "delay_down", "more than 10s"),
+    ({"rtt": "21s"}, "rtt", "more than 10s"),
+    ({"rate": "-5mbit"}, "rate", "-5mbit is negative"),
+    ({"rate_up": "0mbit"}, "rate_up", "a rate of zero lets nothing through"),
+    ({"rate": "1gbit"}, "rate", "1gbit is above what the router can carry reliably (500mbit)"),
+    ({"rate": "7kbit"}, "rate", "below 8kbit"),
+    ({"rate": "500mbit", "rtt": "6s"}, "rate", "more than 64MB in the router"),
+    ({"loss": "120%"}, "loss", "120% is above 100%: there is no more than all"),
+    ({"loss": "100%"}, "loss", "100% loses every packet"),
+    ({"loss_down": "random(100%)"}, "loss_down", "100% loses every packet"),
+    ({"loss": 0.01}, "loss", "0.01 has no unit. Write 1% (as a fraction) or 0.01%"),
+    ({"loss": "ge(p=1%)"}, "loss", "r of ge(...) is missing: the first burst would never end"),
+    ({"loss": "ge(p=0%, r=1%)"}, "loss", "p of ge(...) is 0%: no burst would ever begin"),
+    ({"loss": "ge(p=1%, r=1%, r=2%)"}, "loss", "r is given twice"),
+    ({"loss": "ge(p=1%, q=1%)"}, "loss", "'q=1%' is not a parameter"),
+    ({"loss": "ge(p=1%, r=1%, good=100%)"}, "loss", "loses every packet"),
+    ({"loss": "burst(1%)"}, "loss", "unknown loss model 'burst'"),
+    ({"rate": "1mbit", "queue": "0p"}, "queue", "a queue of zero drops every packet"),
+    ({"rate": "1mbit", "queue": 0}, "queue", "a queue of zero drops every packet"),
+    ({"rate": "1mbit", "queue": "0ms"}, "queue", "a queue of zero drops every packet"),
+    ({"rate": "1mbit", "queue": 100}, "queue", "100 has no unit. Write packets (100p)"),
+    ({"rate": "1mbit", "queue": "1.5p"}, "queue", "not a whole number of packets"),
+    ({"rate": "1mbit", "queue": "-5p"}, "queue", "-5p is negative"),
+    ({"rate": "1mbit", "queue": "1000B"}, "queue", "does not hold one full-size packet of 1514B"),
+    ({"rate": "1mbit", "queue": "1bdp"}, "queue", "the bandwidth-delay product is zero where rtt is 0"),
+    ({"rate": "1mbit", "queue": "100MB"}, "queue", "more than the router can hold (64MB)"),
+    ({"rate": "1mbit", "queue": "9" * 30 + "p"}, "queue", "more than the router can hold"),
+    ({"queue": "100p"}, "queue", "it means nothing without a rate. Set rate too, or leave queue out"),
+    ({"queue": "1bdp", "rtt": "50ms"}, "queue", "it means nothing without a rate"),
+    ({"rate_down": "1mbit", "queue_up": "9p"}, "queue_up", "it means nothing without a rate up"),
+    ({"discipline": "cake"}, "discipline", "it means nothing without a rate"),
+    ({"discipline": "fq_codell", "rate": "1mbit"}, "discipline", "Did you mean fq_codel?"),
+    ({"jitter": "5ms"}, "jitter", "Set rtt or delay_down too"),
+    ({"jitter_up": "15ms", "rtt": "20ms"}, "jitter_up", "Write a jitter_up of 10ms or less"),
+    ({"jitter_distribution": "pareto", "rtt": "20ms"}, "jitter_distribution", "it means nothing without a jitter"),
+    ({"jitter_reorders": "maybe"}, "jitter_reorders", "neither true nor false"),
+    ({"reorder": "1%"}, "reorder", "packets cannot overtake down, where there is no delay to skip"),
+    ({"reorder": "100%", "rtt": "20ms"}, "reorder", "100% leaves nothing to chance"),
+    ({"reorder_correlation": "1%"}, "reorder_correlation", "it means nothing without a reorder"),
+    ({"duplicate": "101%"}, "duplicate", "above 100%"),
+    ({"mtu": 9000}, "mtu", "9000 cannot be used. Write a whole number of bytes from 576 to 1500"),
+    ({"initial_window": 0}, "initial_window", "Write a whole number of packets from 1 to 1000"),
+    ({"initial_window_server": "3.5"}, "initial_window_server", "cannot be used"),
+    ({"congestion_control": "cubic; reboot"}, "congestion_control", "is no name of a congestion control"),
+    ({"rate_dwn": "1mbit"}, "rate_dwn", "there is no such setting. Did you mean rate_down?"),
+    ({"Rate-Down": "1mbit"}, "Rate-Down", "Did you mean rate_down?"),
+    ({"rtt_down": "10ms"}, "rtt_down", "Did you mean delay_down?"),
+    ({"bandwidth": "1mbit"}, "bandwidth", "Did you mean rate?"),
+    ({"zzz": 1}, "zzz", "Settings are rtt, delay_down, delay_up, rate, loss"),
+]
+
+
+@pytest.mark.parametrize(("mapping", "key", "message"), REFUSED, ids=[str(case[0]) for case in REFUSED])
+def test_refuses(mapping: dict[str, object], key: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        Link.parse(mapping)
+    assert error.value.key == key
+    assert message in str(error.value)
+    assert str(error.value).startswith(f"{key}: ")
+
+
+def test_description_says_what_a_value_comes_to() -> None:
+    meanings = {
+        name: meaning
+        for name, _, meaning in Link.parse(
+            {"rtt": "100ms", "rate": "10mbit", "queue_up": "50ms", "loss": "ge(p=1%, r=9%)"}
+        ).describe()
+    }
+    assert "10.000% on average, bursts of 11.11 packets" in meanings["loss"]
+    assert "100 full-size packets, 121.1 ms when full" in meanings["queue_down"]
+    assert "towards the server (41 full-size packets, 50 ms when full)" in meanings["queue_up"]
+
+
+def test_every_row_of_the_table_can_be_used() -> None:
+    for field in FIELDS:
+        setting = field.settings[0]
+        needed = {"rtt": "50ms", "rate": "1mbit", "jitter": "1ms", "reorder": "2%"}
+        link = Link.parse(needed | {setting.key: field.example})
+        assert link.to_mapping() != Link.parse(needed).to_mapping(), f"{setting.key} has no effect"
+        assert field.help
+        if field.default:
+            assert field.read(field.default, field.name) is not NotImplemented
+        else:
+            assert field.otherwise
+
+
+def test_the_reference_shows_the_table() -> None:
+    assert settings_table() in REFERENCE.read_text(), "python tests/unit/test_profiles.py writes it again"
