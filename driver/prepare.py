@@ -1,0 +1,236 @@
+"""What each command needs installed on this machine, and getting it installed.
+
+Programs are looked for on every start (so this is quick); packages only matter once one is missing. The names of
+packages, and the installing itself, are in playbooks/. Try it: `python -m driver.prepare link test`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from driver.errors import EXIT_BAD_INPUT, LanelabError, MissingProgram
+from driver.programs import find
+
+ROOT = Path(__file__).resolve().parent.parent
+PLAYBOOKS = ROOT / "playbooks"
+PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Something that has to be there: a program, or (with a leading slash) a file or folder."""
+
+    name: str
+    need: str  # what brings it, as named in playbooks/vars/packages.yml
+    machines: tuple[str, ...] = ()  # only there (`uname -m`); empty means everywhere
+
+    def wanted_here(self) -> bool:
+        return not self.machines or platform.machine() in self.machines
+
+
+UML = (
+    Program("linux.uml", "uml", machines=("x86_64",)),
+    Program("/usr/lib/uml/modules", "uml", machines=("x86_64",)),
+)
+BED = (
+    Program("ip", "iproute2"),
+    Program("tc", "iproute2"),
+    Program("ethtool", "ethtool"),
+    Program("ping", "ping"),
+    Program("tcpdump", "tcpdump"),
+    Program("unshare", "util-linux"),
+    Program("nsenter", "util-linux"),
+    Program("taskset", "util-linux"),
+    *UML,
+)
+
+# A command that is not here, and has no shorter form here ("bed shell" -> "bed"), needs nothing but Python.
+REQUIRED: dict[str, tuple[Program, ...]] = {
+    "bed": BED,
+    "link test": BED,
+    "bench": BED,
+    "test": BED,
+    "test unit": (),
+    "test golden": (),
+    "check": (Program("shellcheck", "shellcheck"),),
+}
+# The playbook's tag (and role) for it, where that is not the whole bed.
+TAGS = {"check": "developer"}
+
+
+def missing(command: str) -> list[Program]:
+    """The programs that a command needs and this machine lacks."""
+    required = REQUIRED.get(_entry(command), ())
+    return [program for program in required if program.wanted_here() and not find(program.name)]
+
+
+def prepare(command: str, *, out: TextIO | None = None) -> None:
+    """See to it that a command finds its programs: install what is missing, or raise MissingProgram with a remedy."""
+    lacking = missing(command)
+    if not lacking:
+        return
+    out = out or sys.stderr
+    why = _install(command, lacking, out)
+    lacking = missing(command)
+    if all(program in UML for program in lacking) and (not lacking or host_has_netem()):
+        if lacking:
+            print(
+                f"lanelab: going on without linux.uml ({why}): the router will be this machine's own kernel.", file=out
+            )
+        return
+    raise MissingProgram(f"{_listed(lacking)} not installed ({why})", remedy(lacking))
+
+
+def remedy(lacking: Iterable[Program]) -> str:
+    """What someone with the right to install packages has to do."""
+    packages = packages_for(lacking)
+    if packages:
+        return f"An administrator can install what is missing with:\n\n    {install_command(packages)}\n"
+    return (
+        f"lanelab does not know the names of packages in {family()}. Install these with this system's own means: "
+        f"{', '.join(program.name for program in lacking)}. It knows them in {', '.join(_vars('lanelab_packages'))}"
+    )
+
+
+def install_command(packages: Iterable[str]) -> str:
+    """The same command as the launcher prints."""
+    # Not "&&": a source that cannot be reached, and is not needed, makes "update" fail.
+    return f"apt-get update; apt-get install --yes --no-install-recommends {' '.join(packages)}"
+
+
+def packages_for(lacking: Iterable[Program]) -> list[str]:
+    """The packages that bring these programs, or nothing where lanelab does not know this system."""
+    names = _vars("lanelab_packages").get(family(), {})
+    return list(dict.fromkeys(names[program.need] for program in lacking)) if names else []
+
+
+def family() -> str:
+    """What runs here, as the keys of lanelab_packages have it: debian-12, ubuntu-24.04."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return "an unknown system"
+    return f"{release.get('ID', 'unknown')}-{release.get('VERSION_ID', 'unknown')}"
+
+
+def host_has_netem() -> bool:
+    """Whether this machine's own kernel can be the router: sch_netem is built in, loaded, or there to be loaded."""
+    if Path("/sys/module/sch_netem").exists():
+        return True
+    modules = Path("/lib/modules") / platform.release()
+    lists = [modules / "modules.builtin", modules / "modules.dep"]
+    return any("/sch_netem.ko" in file.read_text() for file in lists if file.is_file())
+
+
+def _entry(command: str) -> str:
+    """The longest beginning of a command that REQUIRED has."""
+    words = command.split()
+    while words and " ".join(words) not in REQUIRED:
+        words.pop()
+    return " ".join(words)
+
+
+def _listed(programs: Iterable[Program]) -> str:
+    names = [program.name for program in programs]
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _vars(name: str) -> dict[str, dict[str, str]]:
+    import yaml  # noqa: PLC0415  only when something is missing: it costs as much as all the rest of the start
+
+    values: dict[str, dict[str, dict[str, str]]] = yaml.safe_load(PACKAGES.read_text())
+    return values[name]
+
+
+def _install(command: str, lacking: list[Program], out: TextIO) -> str:
+    """Run the playbook, if we may. Returns in a few words why something may still be missing."""
+    if os.environ.get("LANELAB_NO_INSTALL"):
+        return "LANELAB_NO_INSTALL is set"
+    if not packages_for(lacking):
+        return f"{family()} is not a system that lanelab can install on"
+    become = _become()
+    if become is None:
+        return "there is no sudo that works here without a password" if find("sudo") else "there is no sudo here"
+    log = build_folder() / "prepare.log"
+    how = "" if os.geteuid() == 0 else " with sudo"
+    print(f"lanelab: {_listed(lacking)} missing. Installing{how}, starting no service, what is missing of:", file=out)
+    print(f"lanelab:   {' '.join(role_packages(command))} (log: {log})", file=out, flush=True)
+    if _run_playbook(command, become, log):
+        return f"the packages were installed, but this is not where it should be; log: {log}"
+    print(*log.read_text(errors="replace").splitlines()[-15:], sep="\n", file=out, flush=True)
+    return f"installing failed, log: {log}"
+
+
+def role_packages(command: str) -> list[str]:
+    """All that the playbook sees to for a command. What is there already stays as it is."""
+    roles = [TAGS[_entry(command)]] if _entry(command) in TAGS else ["client", "server", "controller", "router"]
+    only_on = _vars("lanelab_only_on")
+    needs = dict.fromkeys(need for role in roles for need in _vars("lanelab_needs")[role])
+    names = _vars("lanelab_packages")[family()]
+    return [names[need] for need in needs if platform.machine() in only_on.get(need, [platform.machine()])]
+
+
+def _become() -> list[str] | None:
+    """What to put before ansible-playbook; None where packages cannot be installed by us."""
+    if os.geteuid() == 0:
+        return []
+    sudo = find("sudo")
+    if sudo is None:
+        return None
+    # In a session of its own, as Ansible's workers are: a password that sudo remembers for this terminal does not help.
+    test = subprocess.run([sudo, "-n", "true"], capture_output=True, start_new_session=True, check=False)
+    if test.returncode == 0:
+        return []  # the roles become root for the one task that needs it
+    return [str(sudo)] if sys.stdin.isatty() and sys.stderr.isatty() else None
+
+
+def _run_playbook(command: str, become: list[str], log: Path) -> bool:
+    """Run playbooks/prepare.yml on this machine. Its output is for the log: the user was told what happens."""
+    tags = ["--tags", TAGS[_entry(command)]] if _entry(command) in TAGS else []
+    settings = {
+        "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
+        "ANSIBLE_HOME": str(build_folder() / "ansible"),
+        "ANSIBLE_NOCOLOR": "1",
+        "LC_ALL": "C.UTF-8",  # Ansible refuses any locale that is not UTF-8
+        "PYTHONDONTWRITEBYTECODE": "1",  # under sudo: leave no files of root's in the user's environment
+    }
+    argv = [sys.executable, "-I", "-m", "ansible", "playbook", str(PLAYBOOKS / "prepare.yml"), *tags]
+    if become:
+        argv = [*become, "env", *(f"{key}={value}" for key, value in settings.items()), *argv]
+    with log.open("w") as output:
+        result = subprocess.run(
+            argv, cwd=PLAYBOOKS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            check=False,
+        )  # fmt: skip
+    return result.returncode == 0
+
+
+def build_folder() -> Path:
+    """Where files go that can be made again: what the launcher chose, or build/ in the checkout."""
+    folder = Path(os.environ.get("LANELAB_BUILD") or ROOT / "build")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def main(argv: list[str]) -> int:
+    if not argv:
+        print(f"usage: python -m driver.prepare COMMAND, for example: {', '.join(REQUIRED)}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    try:
+        prepare(" ".join(argv))
+    except LanelabError as error:
+        print(f"lanelab: {error}", file=sys.stderr)
+        return error.exit_status
+    print(f"nothing is missing for: lanelab {' '.join(argv)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
