@@ -8,7 +8,7 @@ import subprocess
 from driver.bed import netns
 from driver.bed.node import Node
 from driver.bed.router import Router
-from driver.bed.topology import HOSTS, router_lines
+from driver.topology import HOSTS, router_lines
 
 
 def usable() -> str | None:
@@ -28,6 +28,7 @@ class KernelRouter(Router):
     """Cables are veths from the hosts straight into the router's namespace."""
 
     kind = "kernel"
+    compensation_us = 30
 
     def __init__(self, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._node = netns.NetnsNode("router", cpus)

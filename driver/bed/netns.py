@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def program(name: str) -> str:
 
 class NetnsNode(Node):
     """A node whose network (and mounts, and host name) is a namespace held open by descriptors."""
+
+    python = (str(Path(sys.executable).resolve()), "-I", "-S")
 
     def __init__(self, name: str, cpus: str = "") -> None:
         super().__init__(name)

@@ -20,7 +20,7 @@ from driver.bed import kernel_router, namespaces, netns, uml
 from driver.bed.node import Node
 from driver.bed.router import Router
 from driver.bed.substrate import BedSettings, Substrate
-from driver.bed.topology import HOSTS, bed_lines, host_lines, hosts_file
+from driver.topology import HOSTS, bed_lines, host_lines, hosts_file
 from driver.errors import BedError, NamespaceError, RouterError
 
 STATE = Path("/run/lanelab")

@@ -72,6 +72,8 @@ class Process(ABC):
 class Node(ABC):
     """One machine of a bed."""
 
+    python: Sequence[str] = ("python3", "-I", "-S")  # how a program of ours is started there
+
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -12,6 +12,7 @@ class Router(ABC):
 
     kind: str
     kernel: str
+    compensation_us: int  # what this router adds to each direction's delay by waking late, as `bench bed` measures it
 
     @property
     @abstractmethod

@@ -21,7 +21,7 @@ from driver.bed import netns
 from driver.bed.agent_node import AgentLink, AgentNode
 from driver.bed.node import Node
 from driver.bed.router import Router
-from driver.bed.topology import HOSTS, Host, router_lines
+from driver.topology import HOSTS, Host, router_lines
 from driver.errors import BedError, NodeError, RouterError
 
 MODULES_ROOT = Path("/usr/lib/uml/modules")
@@ -50,6 +50,7 @@ class UmlRouter(Router):
     """Boots the kernel in `start`, which returns at once; `finish` waits for it and configures it."""
 
     kind = "uml"
+    compensation_us = 150
 
     def __init__(self, state: Path, log: Path, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._log = log

@@ -1,5 +1,113 @@
+"""The link of a running bed: changed as a whole or not at all, and tested."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from driver import selftest
+from driver.bed.node import Node
+from driver.bed.substrate import Substrate
+from driver.errors import CommandFailed, InputError, LanelabError, LinkError
+from driver.link import Link
+from driver.shaping import Shaping, shape, unshape_lines
+from driver.units import Duration
+
+UNSHAPED = Link.parse({})
+
+
 class LinkState:
-    def __init__(self, s): self.s=s
-    def require_whole(self): pass
-    def set(self,m): return {"lines":[]}
-    def test(self,m): return {}
+    """Which link the bed has. While it changes, and after a change that could be neither made nor undone, the router
+    forwards nothing: no packet ever crosses half a link."""
+
+    def __init__(self, substrate: Substrate) -> None:
+        self._substrate = substrate
+        self._link: Link | None = None
+        self._broken = ""
+
+    def require_whole(self) -> None:
+        if self._broken:
+            raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed")
+
+    def set(self, settings: Mapping[str, str]) -> dict[str, Any]:
+        self.require_whole()
+        link = Link.parse(settings)
+        self._require_congestion_control(link)
+        shaping = self._shape(link)
+        router = self._substrate.router
+        router.forward(on=False)
+        try:
+            self._apply(shaping)
+        except LanelabError as error:
+            self._restore(error)
+            raise LinkError(f"the router refused this link: {error.what}", "The previous link is back") from error
+        self._link = link
+        router.forward(on=True)
+        return {"lines": [*shaping.router_tc], "compensation_us": router.compensation_us}
+
+    def test(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        self.require_whole()
+        link = self._link or UNSHAPED
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        return selftest.measure(link, client, server, thorough=bool(options.get("thorough"))).to_json()
+
+    def _shape(self, link: Link) -> Shaping:
+        return shape(link, Duration(self._substrate.router.compensation_us * 1000))
+
+    def _apply(self, shaping: Shaping) -> None:
+        router = self._substrate.router.node
+        _batch(router, "tc", unshape_lines(), check=False)
+        _batch(router, "ip", shaping.router_ip)
+        _batch(router, "tc", shaping.router_tc)
+        self._verify(router, shaping)
+        _batch(self._substrate.node("client"), "ip", shaping.client_ip)
+        _batch(self._substrate.node("server"), "ip", shaping.server_ip)
+
+    def _verify(self, router: Node, shaping: Shaping) -> None:
+        """The kernel holds exactly the qdiscs that were asked for."""
+        wanted = sorted(_wanted(line) for line in shaping.router_tc if line.startswith("qdisc add"))
+        shown = json.loads(router.run(["tc", "-j", "qdisc", "show"]).stdout or "[]")
+        # what a device has by itself shows handle 0:
+        found = sorted((entry["dev"], entry["kind"]) for entry in shown if entry["handle"] != "0:")
+        if wanted != found:
+            raise LinkError(f"the router holds {found} where {wanted} was asked for")
+
+    def _restore(self, cause: LanelabError) -> None:
+        try:
+            self._apply(self._shape(self._link or UNSHAPED))
+            self._substrate.router.forward(on=True)
+        except LanelabError as error:
+            self._broken = f"after '{cause.what}' the previous link could not be restored either ('{error.what}')"
+            raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed") from error
+
+    def _require_congestion_control(self, link: Link) -> None:
+        for name, host in (("client", link.client), ("server", link.server)):
+            wanted = host.congestion_control
+            node = self._substrate.node(name)
+            available = node.run(["cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"]).stdout.split()
+            if wanted not in available:
+                raise InputError(
+                    f"the {name}'s kernel has no congestion control '{wanted}'",
+                    f"It has: {', '.join(available)} (others: sudo modprobe tcp_{wanted})",
+                    key="congestion_control",
+                )
+
+
+def _wanted(line: str) -> tuple[str, str]:
+    words = line.split()
+    device = words[words.index("dev") + 1]
+    if words[-1] == "ingress":
+        return device, "ingress"
+    after = "root" if "root" in words else "parent"
+    rest = words[words.index(after) + (1 if after == "root" else 2) :]
+    return device, rest[2]
+
+
+def _batch(node: Node, program: str, lines: tuple[str, ...], *, check: bool = True) -> None:
+    """All lines in one call of `ip` or `tc`; without `check`, each is tried whatever became of the one before."""
+    force = [] if check else ["-force"]
+    try:
+        node.run([program, *force, "-batch", "-"], stdin=("\n".join(lines) + "\n").encode(), check=check)
+    except CommandFailed as error:
+        raise LinkError(f"{error.what} (lines: {'; '.join(lines)})") from error

@@ -191,6 +191,7 @@ def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
         cpus=message["cpus"],
     )
     started = time.monotonic()
+    namespaces.precise_timers()
     substrate = substrate_named(settings.substrate)
     substrate.enter()
     substrate.bring_up(settings)

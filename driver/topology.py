@@ -11,10 +11,11 @@ would lengthen the first connection.
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 
 LINK_NETWORK = "10.10.0.0/16"
-MANAGEMENT_NETWORK = "10.11.0.0/16"
+QUEUE_DOWN, QUEUE_UP = "queue_down", "queue_up"  # in the router: where packets wait for each direction's bottleneck
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,19 @@ def host_lines(host: Host) -> list[str]:
         *host.management.lines(),
         host.port.neighbour_line(host.router_port),
         host.management.neighbour_line(host.bed_management),
-        f"route replace {LINK_NETWORK} via {host.router_port.address} dev {host.port.device}",
+        *route_lines(host),
     ]
+
+
+def route_lines(host: Host, options: str = "") -> list[str]:
+    """A host's routes to the other side and to the router, with route options such as TCP's."""
+    port = host.port
+    network = ipaddress.ip_interface(f"{port.address}/{port.prefix}").network
+    lines = [
+        f"route replace {LINK_NETWORK} via {host.router_port.address} dev {port.device} {options}",
+        f"route replace {network} dev {port.device} proto kernel scope link src {port.address} {options}",
+    ]
+    return [line.rstrip() for line in lines]
 
 
 def bed_lines() -> list[str]:
@@ -97,6 +109,7 @@ def router_lines(renames: dict[str, str] | None = None) -> list[str]:
     """`ip` lines inside the router; `renames`: device as its kernel names it -> as we do."""
     lines = [f"link set dev {theirs} name {ours}" for theirs, ours in (renames or {}).items()]
     lines.append("link set dev lo up")
+    lines += [f"link add {queue} type ifb" for queue in (QUEUE_DOWN, QUEUE_UP)]
     for host in HOSTS:
         lines += host.router_port.lines()
         lines.append(host.router_port.neighbour_line(host.port))

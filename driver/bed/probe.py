@@ -1,0 +1,186 @@
+"""Measuring traffic between two nodes: small programs that the self-test starts on them.
+
+    probe.py echo PORT                                 answers every packet, until its stdin ends
+    probe.py ping HOST PORT COUNT GAP_US BYTES         numbered packets to an echo, and when they came back
+    probe.py sink PORT                                 receives numbered packets until END, or silence
+    probe.py send HOST PORT COUNT GAP_US BYTES BURST   numbered packets: BURST at once, then one every GAP_US
+    probe.py tcp-sink PORT                             receives one connection's bytes
+    probe.py tcp-send HOST PORT SECONDS                sends for so long
+
+BYTES are those of an Ethernet frame. Each prints one JSON object. Arrival times are the kernel's, so that the time a
+program waits for its processor is not taken for the link's. Standard library only: it runs on any node with Python.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import struct
+import sys
+import time
+from typing import Callable, Dict
+
+SO_TIMESTAMPNS = 35
+SO_RXQ_OVFL = 40
+HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
+PACKET = struct.Struct("!Qq")  # number, when it was sent
+END = 0xFFFFFFFFFFFFFFFF
+SMALLEST = HEADERS + PACKET.size
+BUFFER_BYTES = 4 << 20
+SILENCE_S = 15.0
+LAST_WAIT_S = 2.0
+OVERTAKEN_S = 0.05  # how long after the last packet one that it has overtaken may come
+ANCILLARY = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(4)
+
+
+def udp_socket() -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        sock.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
+    sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    sock.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
+    return sock
+
+
+def receive(sock: socket.socket) -> tuple[bytes, int, int]:
+    """A packet, when the kernel received it (ns), and how many this socket has dropped so far."""
+    data, ancillary, _, _ = sock.recvmsg(2048, ANCILLARY)
+    stamp, dropped = time.time_ns(), 0
+    for level, kind, payload in ancillary:
+        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
+            seconds, nanoseconds = struct.unpack("qq", payload)
+            stamp = seconds * 1_000_000_000 + nanoseconds
+        elif level == socket.SOL_SOCKET and kind == SO_RXQ_OVFL:
+            dropped = struct.unpack("I", payload)[0]
+    return data, stamp, dropped
+
+
+def tell(result: object) -> None:
+    print(json.dumps(result), flush=True)
+
+
+def echo(port: str) -> None:
+    sock = udp_socket()
+    sock.bind(("", int(port)))
+    tell("ready")
+    while True:
+        ready, _, _ = select.select([sock, sys.stdin], [], [])
+        if sock in ready:
+            data, address = sock.recvfrom(2048)
+            sock.sendto(data, address)
+        elif not sys.stdin.readline():
+            return
+
+
+def ping(host: str, port: str, count: str, gap_us: str, size: str) -> None:
+    """Does not wait for one answer before the next packet: long round trips would take long to measure."""
+    sock = udp_socket()
+    sock.connect((host, int(port)))
+    padding = bytes(int(size) - SMALLEST)
+    gap_s, total = int(gap_us) / 1e6, int(count)
+    answers: Dict[int, int] = {}
+    start = time.perf_counter()
+    sent, longest_s, deadline = 0, 0.0, float("inf")
+    while len(answers) < total and time.perf_counter() < deadline:
+        due = start + sent * gap_s if sent < total else min(deadline, time.perf_counter() + 1)
+        while (left := due - time.perf_counter()) > 0 and len(answers) < total:
+            if select.select([sock], [], [], left)[0]:
+                data, stamp, _ = receive(sock)
+                number, at = PACKET.unpack_from(data)
+                answers.setdefault(number, stamp - at)
+                longest_s = max(longest_s, (stamp - at) / 1e9)
+            elif sent == total:
+                break
+        if sent < total:
+            sock.send(PACKET.pack(sent, time.time_ns()) + padding)
+            sent += 1
+        elif deadline == float("inf"):
+            deadline = time.perf_counter() + (longest_s * 1.5 + 0.2 if answers else SILENCE_S)
+    tell({"sent": total, "round_trips_ns": [answers[number] for number in sorted(answers)]})
+
+
+def sink(port: str) -> None:
+    """A packet is [number, when it was sent, when it arrived]."""
+    sock = udp_socket()
+    sock.bind(("", int(port)))
+    sock.settimeout(SILENCE_S)
+    tell("ready")
+    packets = []
+    dropped, deadline = 0, float("inf")
+    try:
+        while time.monotonic() < deadline:
+            data, stamp, dropped = receive(sock)
+            number, sent = PACKET.unpack_from(data)
+            if number != END:
+                packets.append((number, sent, stamp))
+            elif deadline == float("inf"):
+                deadline = time.monotonic() + OVERTAKEN_S
+                sock.settimeout(OVERTAKEN_S)
+    except TimeoutError:
+        pass
+    tell({"packets": packets, "dropped_here": dropped})
+
+
+def send(host: str, port: str, count: str, gap_us: str, size: str, burst: str) -> None:
+    sock = udp_socket()
+    sock.connect((host, int(port)))
+    padding = bytes(int(size) - SMALLEST)
+    gap_s, at_once = float(gap_us) / 1e6, int(burst)
+    start = time.perf_counter()
+    for number in range(int(count)):
+        due = start + max(0, number - at_once) * gap_s
+        while (left := due - time.perf_counter()) > 0:
+            time.sleep(left)
+        sock.send(PACKET.pack(number, time.time_ns()) + padding)
+    tell({"sent": int(count), "took_s": time.perf_counter() - start})
+    end(sock, gap_s)
+
+
+def end(sock: socket.socket, gap_s: float) -> None:
+    """Tell the sink that there is no more; often, since the link may lose it, until it no longer listens."""
+    deadline = time.monotonic() + LAST_WAIT_S
+    try:
+        while time.monotonic() < deadline:
+            sock.send(PACKET.pack(END, 0))
+            time.sleep(max(0.02, gap_s))
+    except ConnectionRefusedError:
+        return
+
+
+def tcp_sink(port: str) -> None:
+    with socket.create_server(("", int(port))) as server:
+        tell("ready")
+        connection, _ = server.accept()
+        received, buffer, first = 0, bytearray(1 << 20), 0.0
+        marks = []
+        while count := connection.recv_into(buffer):
+            now = time.perf_counter()
+            first = first or now
+            received += count
+            if not marks or now - marks[-1][0] > 0.05:
+                marks.append((now, received))
+        tell({"bytes": received, "took_s": time.perf_counter() - first, "marks": marks})
+
+
+def tcp_send(host: str, port: str, seconds: str) -> None:
+    block = bytes(1 << 16)
+    with socket.create_connection((host, int(port))) as connection:
+        deadline = time.perf_counter() + float(seconds)
+        sent = 0
+        while time.perf_counter() < deadline:
+            sent += connection.send(block)
+    tell({"bytes": sent})
+
+
+PROGRAMS: Dict[str, Callable[..., None]] = {
+    "echo": echo,
+    "ping": ping,
+    "sink": sink,
+    "send": send,
+    "tcp-sink": tcp_sink,
+    "tcp-send": tcp_send,
+}
+
+if __name__ == "__main__":
+    PROGRAMS[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,123 @@
+"""What traffic measures a link, and for how long. Pure.
+
+Each measurement is as short as it can be and still tell: the rate from a train that keeps the bottleneck busy without
+overflowing its queue; the queue from a burst that overflows it; losses from many small packets; round trips apart from
+all of these. Only physics lengthens them: a full queue must drain, a rare loss needs many packets.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from driver.link import HEADER, Direction, Link
+from driver.units import Size
+
+PING_FRAME = 98  # of an ordinary ping
+SMALL_FRAME = 60
+PINGS = 40
+PING_BUDGET_S, PING_JITTER_BUDGET_S = 0.5, 2.5
+TRAIN_S = 0.3
+TRAIN_PACKETS = 40
+TRAIN_LONGEST_S = 2.0
+STALL_S = 0.02  # a sender may be kept from its processor for so long without the bottleneck running dry
+QUEUE_PATIENCE_S = 2.0
+BURST_MAX_PPS = 18_000  # faster bursts overflow the router's input before its queue
+BURST_FACTOR = 4
+CHANCE_MAX_PPS = 12_000
+CHANCE_S, CHANCE_THOROUGH_S = 2.5, 30.0
+CHANCE_EVENTS, CHANCE_THOROUGH_EVENTS = 30, 300
+
+
+@dataclass(frozen=True, slots=True)
+class Pings:
+    count: int
+    gap_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    """Numbered packets one way: `burst` at once, then one every `gap_us`."""
+
+    count: int
+    gap_us: float
+    frame: int
+    burst: int = 1
+
+    @property
+    def lasts_s(self) -> float:
+        return self.count * self.gap_us / 1e6
+
+
+def serialization_ms(link: Link, frame: int) -> float:
+    """What a round trip of packets of this size spends on being sent, bit by bit."""
+    return sum(way.rate.time_for(Size(frame)).milliseconds for way in (link.down, link.up) if way.rate)
+
+
+def pings(link: Link) -> Pings:
+    """As many as the budget allows, never so dense that they wait for each other. Where jitter keeps packets in order,
+    a packet close behind a late one is late too: there they are far apart."""
+    slowest_ms = max((way.rate.time_for(Size(PING_FRAME)).milliseconds for way in _ways(link) if way.rate), default=0)
+    jitter_ms = max(way.jitter.milliseconds for way in _ways(link))
+    gap_ms = max(4.0, 2.5 * slowest_ms, 6 * jitter_ms)
+    budget_s = PING_JITTER_BUDGET_S if jitter_ms else PING_BUDGET_S
+    return Pings(max(8, min(PINGS, int(budget_s * 1000 / gap_ms))), round(gap_ms * 1000))
+
+
+def _ways(link: Link) -> tuple[Direction, Direction]:
+    return link.down, link.up
+
+
+def rate_train(way: Direction, mtu: int) -> Train | None:
+    """Half the queue at once, then exactly the rate: the bottleneck is always busy, and never overflows."""
+    if way.rate is None:
+        return None
+    frame = mtu + HEADER
+    packet_s = frame * 8 / way.rate.bps
+    cushion = 2 + min(int(STALL_S / packet_s), queue_packets(way, frame) // 2)
+    if way.discipline != "fifo":
+        cushion = 2 + min(cushion, int(0.004 / packet_s))  # an AQM drops from a queue that stands
+    count = max(TRAIN_PACKETS, int(TRAIN_S / packet_s))
+    count = max(8, min(count, int(TRAIN_LONGEST_S / packet_s)))
+    return Train(count + cushion, packet_s * 1e6, frame, cushion)
+
+
+def queue_packets(way: Direction, frame: int) -> int:
+    """The queue in full-size packets."""
+    return way.queue_packets or (way.queue_bytes or 0) // frame
+
+
+def queue_burst(way: Direction, mtu: int, *, thorough: bool) -> Train | str:
+    """A burst that overflows the queue, or why there is none."""
+    if way.rate is None:
+        return "without a rate nothing waits"
+    if way.discipline != "fifo":
+        return f"{way.discipline} decides for itself what waits"
+    frame = mtu + HEADER
+    depth = queue_packets(way, frame)
+    packet_s = frame * 8 / way.rate.bps
+    drain_s = depth * packet_s
+    if drain_s > QUEUE_PATIENCE_S and not thorough:
+        return f"a full queue takes {drain_s:.0f} s to drain: --thorough waits for it"
+    pps = min(BURST_FACTOR / packet_s, BURST_MAX_PPS)
+    if pps * packet_s < 1.4:
+        return "the router's input takes no burst that is so fast"
+    overflow_at = depth / (1 - 1 / (pps * packet_s))
+    return Train(int(overflow_at * 1.3) + 20, 1e6 / pps, frame)
+
+
+def chances(way: Direction) -> list[float]:
+    """What happens to a packet by chance."""
+    return [value for value in (way.loss.mean_loss, way.reorder.fraction, way.duplicate.fraction) if value]
+
+
+def chance_train(way: Direction, *, thorough: bool) -> Train | None:
+    """Small packets at half the rate: enough of them for about 30 events of the rarest kind, within a few seconds."""
+    if not chances(way):
+        return None
+    pps = min(CHANCE_MAX_PPS, way.rate.bps / (8 * SMALL_FRAME) / 2 if way.rate else CHANCE_MAX_PPS)
+    events, longest_s = (
+        (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
+    )
+    needed = math.ceil(events / min(chances(way)))
+    return Train(max(200, min(needed, int(longest_s * pps))), 1e6 / pps, SMALL_FRAME)

@@ -1,0 +1,124 @@
+"""What a self-test found: target against achieved, with a tolerance and a verdict for each property. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Verdict = Literal["ok", "out", "shown", "not measured"]
+Z_95 = 1.959964
+Z_TEST = 3.290527  # a sound link is refused by chance once in a thousand tests
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One property of the link. `low` and `high` are what is tolerated, in the same unit as target and achieved."""
+
+    name: str
+    unit: str
+    target: float | None
+    achieved: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    note: str = ""
+
+    @property
+    def off_by(self) -> float:
+        """How far achieved is from the target."""
+        return (self.achieved or 0) - (self.target or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """All of them, and how long it took to find out."""
+
+    results: tuple[Result, ...]
+    took_s: float
+
+    @property
+    def passed(self) -> bool:
+        return all(result.verdict != "out" for result in self.results)
+
+    @property
+    def failures(self) -> list[str]:
+        """Which property is out of tolerance, and by how much."""
+        return [describe_failure(result) for result in self.results if result.verdict == "out"]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "passed": self.passed,
+            "took_s": round(self.took_s, 3),
+            "failures": self.failures,
+            "results": [asdict(result) for result in self.results],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> SelfTest:
+        return cls(tuple(Result(**result) for result in data["results"]), float(data["took_s"]))
+
+
+def describe_failure(result: Result) -> str:
+    if result.achieved is None:
+        return f"{result.name}: {result.note}"
+    bounds = f"tolerated: {number(result.low)} to {number(result.high)}"
+    return (
+        f"{result.name} is {number(result.achieved)} {result.unit}, wanted {number(result.target)} "
+        f"(off by {result.off_by:+.4g}; {bounds})"
+    )
+
+
+def number(value: float | None) -> str:
+    """Four significant digits, as a person would write them."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    digits = max(0, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(digits, 5)}f}"
+
+
+def within(name: str, unit: str, target: float, achieved: float, tolerance: float, note: str = "") -> Result:
+    """A property that must be within `tolerance` of its target."""
+    low, high = target - tolerance, target + tolerance
+    return Result(name, unit, target, achieved, low, high, "ok" if low <= achieved <= high else "out", note)
+
+
+def shown(name: str, unit: str, achieved: float, note: str = "") -> Result:
+    """A property without a target, worth seeing."""
+    return Result(name, unit, None, achieved, None, None, "shown", note)
+
+
+def failed(name: str, unit: str, target: float | None, note: str) -> Result:
+    return Result(name, unit, target, None, None, None, "out", note)
+
+
+def not_measured(name: str, unit: str, target: float | None, why: str) -> Result:
+    return Result(name, unit, target, None, None, None, "not measured", why)
+
+
+def wilson(events: float, trials: float, z: float) -> tuple[float, float]:
+    """The interval for a proportion (Wilson's score interval), which holds for few events too."""
+    if trials <= 0:
+        return 0.0, 1.0
+    share = events / trials
+    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def chance(name: str, target: float, events: int, trials: int, *, bunched: float = 1.0) -> Result:
+    """Something that happens to a packet with a given chance. `bunched`: how many events come together on average,
+    since then there are fewer independent ones. In percent."""
+    if trials == 0:
+        return failed(name, "%", target * 100, "no packet arrived")
+    low, high = wilson(events / bunched, trials / bunched, Z_TEST)
+    low_95, high_95 = wilson(events / bunched, trials / bunched, Z_95)
+    note = f"95% interval {number(low_95 * 100)} to {number(high_95 * 100)}, of {trials} packets"
+    achieved = events / trials
+    verdict: Verdict = "ok" if low <= target <= high else "out"
+    # what is tolerated is what this target could have given
+    expected = wilson(target * trials / bunched, trials / bunched, Z_TEST)
+    return Result(name, "%", target * 100, achieved * 100, expected[0] * 100, expected[1] * 100, verdict, note)
