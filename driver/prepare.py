@@ -194,13 +194,7 @@ def _become() -> list[str] | None:
 def _run_playbook(command: str, become: list[str], log: Path) -> bool:
     """Run playbooks/prepare.yml on this machine. Its output is for the log: the user was told what happens."""
     tags = ["--tags", TAGS[_entry(command)]] if _entry(command) in TAGS else []
-    settings = {
-        "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
-        "ANSIBLE_HOME": str(build_folder() / "ansible"),
-        "ANSIBLE_NOCOLOR": "1",
-        "LC_ALL": "C.UTF-8",  # Ansible refuses any locale that is not UTF-8
-        "PYTHONDONTWRITEBYTECODE": "1",  # under sudo: leave no files of root's in the user's environment
-    }
+    settings = ansible_settings()
     argv = [sys.executable, "-I", "-m", "ansible", "playbook", str(PLAYBOOKS / "prepare.yml"), *tags]
     if become:
         argv = [*become, "env", *(f"{key}={value}" for key, value in settings.items()), *argv]
@@ -210,6 +204,17 @@ def _run_playbook(command: str, become: list[str], log: Path) -> bool:
             check=False,
         )  # fmt: skip
     return result.returncode == 0
+
+
+def ansible_settings() -> dict[str, str]:
+    """The environment that Ansible needs to behave the same everywhere, and to leave no files behind."""
+    return {
+        "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
+        "ANSIBLE_HOME": str(build_folder() / "ansible"),
+        "ANSIBLE_NOCOLOR": "1",
+        "LC_ALL": "C.UTF-8",  # Ansible refuses any locale that is not UTF-8
+        "PYTHONDONTWRITEBYTECODE": "1",  # under sudo: leave no files of root's in the user's environment
+    }
 
 
 def build_folder() -> Path:

@@ -1,0 +1,139 @@
+"""`lanelab check`: format, lint and types of every language in the tree, the same locally and in CI.
+
+A language gets its step when it has files. Looks at the files that git tracks and at the user's own new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from driver.prepare import PLAYBOOKS, ROOT, ansible_settings, build_folder
+from driver.programs import find
+
+SHELLS = ("sh", "bash", "dash")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One tool on all of its files; without files there is nothing to run."""
+
+    name: str
+    argv: Sequence[str]
+    fix: Sequence[str] = ()  # what --fix runs before it
+
+
+def check(fix: bool = False) -> int:
+    """Run every step, say in a line each how it went, show the output of those that failed. 1 if any did."""
+    environment = _environment()
+    failed = []
+    for step in steps(tree_files()):
+        if fix and step.fix:
+            subprocess.run(step.fix, cwd=ROOT, env=environment, capture_output=True, check=False)
+        started = time.monotonic()
+        passed, output = _run(step.argv, environment)
+        print(f"{'ok    ' if passed else 'FAILED'}  {step.name}  ({time.monotonic() - started:.1f} s)", flush=True)
+        if not passed:
+            print(_indented(output), flush=True)
+            failed.append(step.name)
+    if failed:
+        hint = "" if fix else "; ./lanelab check --fix mends what can be mended by itself"
+        print(f"check failed: {', '.join(failed)}{hint}")
+    else:
+        print("check passed")
+    return 1 if failed else 0
+
+
+def steps(files: Iterable[Path]) -> list[Step]:
+    """What is run for these files."""
+    files = list(files)
+    python = [str(file) for file in files if file.suffix == ".py"]
+    shell = [str(file) for file in files if is_shell(ROOT / file)]
+    plays = [str(file) for file in files if file.suffix == ".yml" and (ROOT / file).parent == PLAYBOOKS]
+    every = [
+        (python, _python_steps),
+        (shell, _shell_steps),
+        (plays, _ansible_steps),
+    ]
+    return [step for found, make in every if found for step in make(found)]
+
+
+def _python_steps(files: list[str]) -> list[Step]:
+    ruff = [sys.executable, "-I", "-m", "ruff"]
+    return [
+        Step("python format (ruff)", [*ruff, "format", "--check", *files], fix=[*ruff, "format", *files]),
+        Step(
+            "python lint (ruff)",
+            [*ruff, "check", "--output-format=concise", *files],
+            fix=[*ruff, "check", "--fix", *files],
+        ),
+        Step("python types (mypy)", [sys.executable, "-I", "-m", "mypy", "--strict", *files]),
+    ]
+
+
+def _shell_steps(files: list[str]) -> list[Step]:
+    return [Step("shell lint (shellcheck)", [str(find("shellcheck") or "shellcheck"), *files])]
+
+
+def _ansible_steps(plays: list[str]) -> list[Step]:
+    # --offline: it would otherwise ask the world for newer rules and for collections, and fail where it cannot.
+    lint = [sys.executable, "-I", "-m", "ansiblelint", "--offline", "--nocolor", "-q", "--profile", "production"]
+    syntax = [sys.executable, "-I", "-m", "ansible", "playbook", "--syntax-check"]
+    return [
+        Step("playbooks lint (ansible-lint)", [*lint, str(PLAYBOOKS.relative_to(ROOT))]),
+        Step("playbooks syntax (ansible-playbook)", [*syntax, *plays]),
+    ]
+
+
+def tree_files() -> list[Path]:
+    """Files of the project, relative to its root: tracked ones and new ones, without what git ignores."""
+    # safe.directory: the checkout may belong to someone else than who runs the check (CI is root).
+    listing = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "-co", "--exclude-standard", "--deduplicate"]
+    result = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [Path(name) for name in result.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def is_shell(file: Path) -> bool:
+    """Whether a file is a shell script, by its name or by its first line."""
+    if file.suffix == ".sh":
+        return True
+    with file.open("rb") as content:
+        first = content.readline(200)
+    if not first.startswith(b"#!"):
+        return False
+    names = [Path(word).name for word in first[2:].decode(errors="replace").split() if not word.startswith("-")]
+    interpreter = names[1:2] if names[:1] == ["env"] else names[:1]
+    return interpreter[0] in SHELLS if interpreter else False
+
+
+def _run(argv: Sequence[str], environment: dict[str, str]) -> tuple[bool, str]:
+    try:
+        result = subprocess.run(
+            argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        return False, f"{argv[0]} is not installed"
+    return result.returncode == 0, result.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Caches go with what can be made again; ansible-lint finds the Ansible of this environment first."""
+    build = build_folder()
+    return {
+        **os.environ,
+        **ansible_settings(),
+        "RUFF_CACHE_DIR": str(build / "ruff_cache"),
+        "MYPY_CACHE_DIR": str(build / "mypy_cache"),
+        "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ.get('PATH', '')}",
+        "NO_COLOR": "1",
+    }
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.rstrip().splitlines())

@@ -1,0 +1,74 @@
+"""`lanelab check` on small trees of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from driver import check as checking
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    monkeypatch.setattr(checking, "ROOT", tmp_path)
+    monkeypatch.setattr(checking, "PLAYBOOKS", tmp_path / "playbooks")
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
+    (tmp_path / ".gitignore").write_text("/build/\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.sh", "", True),
+        ("a", "#!/bin/sh\n", True),
+        ("a", "#!/usr/bin/env bash\n", True),
+        ("a", "#!/usr/bin/env -S bash -e\n", True),
+        ("a", "#! /bin/dash -e\n", True),
+        ("a", "#!/usr/bin/env python3\n", False),
+        ("a", "#!/usr/bin/python3 sh\n", False),
+        ("a", "echo\n#!/bin/sh\n", False),
+        ("a", "", False),
+    ],
+)
+def test_knows_a_shell_script(tmp_path: Path, name: str, content: str, expected: bool) -> None:
+    (tmp_path / name).write_text(content)
+    assert checking.is_shell(tmp_path / name) is expected
+
+
+def test_looks_at_new_files_but_not_at_ignored_or_deleted_ones(tree: Path) -> None:
+    (tree / "build").mkdir()
+    for name in ("build/ignored.py", "tracked file.py", "new.py", "gone.py"):
+        (tree / name).touch()
+    subprocess.run(["git", "-C", tree, "add", "tracked file.py", "gone.py"], check=True)
+    (tree / "gone.py").unlink()
+    assert set(checking.tree_files()) == {Path(".gitignore"), Path("new.py"), Path("tracked file.py")}
+
+
+def test_a_language_without_files_has_no_step(tree: Path) -> None:
+    assert checking.steps(checking.tree_files()) == []
+    (tree / "script").write_text("#!/bin/sh\n")
+    assert [step.name for step in checking.steps(checking.tree_files())] == ["shell lint (shellcheck)"]
+
+
+def test_names_what_failed_shows_its_output_and_goes_on(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "badly_formatted.py").write_text('"""Doc."""\n\n\n\nVALUE: int  =  "text"\n')
+    assert checking.check() == 1
+    said = capsys.readouterr().out
+    assert "FAILED  python format (ruff)" in said
+    assert "ok      python lint (ruff)" in said
+    assert "FAILED  python types (mypy)" in said
+    assert 'Incompatible types in assignment (expression has type "str"' in said
+    assert said.splitlines()[-1].startswith("check failed: python format (ruff), python types (mypy)")
+
+
+def test_fix_mends_the_format(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tree / "badly_formatted.py"
+    file.write_text('"""Doc."""\nimport sys\nimport os\nVALUE: int  =  1\nprint(os, sys)\n')
+    assert checking.check() == 1
+    assert checking.check(fix=True) == 0
+    assert "import os\nimport sys\n" in file.read_text()
+    assert capsys.readouterr().out.splitlines()[-1] == "check passed"

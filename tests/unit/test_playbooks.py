@@ -1,0 +1,133 @@
+"""The one file that knows packages, and the script that installs them (with a stand-in for apt-get)."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.machine import ROOT, needs_namespaces, on_changed_machine
+
+PLAYBOOKS = ROOT / "playbooks"
+INSTALL = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
+FAMILIES = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"}
+VARS: dict[str, Any] = yaml.safe_load((PLAYBOOKS / "vars" / "packages.yml").read_text())
+
+
+def test_every_family_has_a_package_for_every_need() -> None:
+    wanted = {need for needs in VARS["lanelab_needs"].values() for need in needs} | {"python", "venv"}
+    assert set(VARS["lanelab_packages"]) == FAMILIES
+    for family, packages in VARS["lanelab_packages"].items():
+        assert set(packages) == wanted, family
+        assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages.values()), family
+    assert set(VARS["lanelab_only_on"]) <= wanted
+
+
+def test_every_group_of_needs_is_a_role_and_a_group_of_the_inventory() -> None:
+    groups = yaml.safe_load((PLAYBOOKS / "inventory" / "localhost.yml").read_text())["all"]["children"]
+    assert set(VARS["lanelab_needs"]) == set(groups)
+    for role in VARS["lanelab_needs"]:
+        assert f"lanelab_needs.{role} " in (PLAYBOOKS / "roles" / role / "tasks" / "main.yml").read_text()
+
+
+# --- the installing script ----------------------------------------------------------------------------------------
+
+# Places that it writes to become empty folders, so that it may run here, even as an ordinary user.
+AS_ROOT = """
+mkdir "$1/sbin" "$1/systemd" "$1/run"
+cp "$(command -v update-rc.d || echo /bin/true)" "$1/sbin/update-rc.d"
+mount --bind "$1/sbin" /usr/sbin
+mount --bind "$1/bin" /usr/local/sbin
+mount --bind "$1/systemd" /etc/systemd/system
+mount --bind "$1/run" /run
+[ ! -e "$1/policy" ] || cp "$1/policy" /usr/sbin/policy-rc.d
+exec sh "$2" some-package
+"""
+APT = """#!/bin/sh
+echo "$*" >>/run/calls
+case "$*" in *update) exit 100 ;; esac
+/usr/sbin/policy-rc.d some-service start; echo "may start: $?" >>/run/calls
+mkdir -p /etc/systemd/system/multi-user.target.wants
+ln -s /lib/systemd/system/some.service /etc/systemd/system/multi-user.target.wants/some.service
+touch /run/installing
+"""
+
+
+def installing(tmp_path: Path, apt: str) -> list[str]:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "apt-get").write_text(APT + apt)
+    (tmp_path / "bin" / "apt-get").chmod(0o755)
+    return on_changed_machine(AS_ROOT, tmp_path, INSTALL)
+
+
+def policy_after(tmp_path: Path) -> str | None:
+    policy = tmp_path / "sbin" / "policy-rc.d"
+    return policy.read_text() if policy.exists() else None
+
+
+def calls(tmp_path: Path) -> list[str]:
+    return (tmp_path / "run" / "calls").read_text().splitlines()
+
+
+@needs_namespaces
+@pytest.mark.parametrize("status", [0, 100])
+def test_installing_starts_and_enables_nothing_even_when_it_fails(tmp_path: Path, status: int) -> None:
+    result = subprocess.run(installing(tmp_path, f"exit {status}"), capture_output=True, text=True, check=False)
+    assert result.returncode == status, result.stderr
+    said = calls(tmp_path)
+    assert said[0].endswith("update")
+    assert "install --yes --no-install-recommends --no-remove -- some-package" in said[1]
+    assert said[2] == "may start: 101"
+    assert list((tmp_path / "systemd").rglob("*.service")) == []
+    assert policy_after(tmp_path) is None
+
+
+@needs_namespaces
+def test_the_administrators_own_policy_stays(tmp_path: Path) -> None:
+    policy = "#!/bin/sh\nexit 104\n"
+    (tmp_path / "policy").write_text(policy)
+    (tmp_path / "policy").chmod(0o755)
+    subprocess.run(installing(tmp_path, ""), capture_output=True, check=True)
+    assert calls(tmp_path)[2] == "may start: 104"
+    assert policy_after(tmp_path) == policy
+
+
+@needs_namespaces
+def test_what_a_killed_run_left_is_taken_away_by_the_next(tmp_path: Path) -> None:
+    """SIGKILL is the one end that no trap sees."""
+    with subprocess.Popen(
+        installing(tmp_path, "exec sleep 60"), stdout=subprocess.DEVNULL, start_new_session=True
+    ) as one:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "run" / "installing").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(one.pid, signal.SIGKILL)
+    left = policy_after(tmp_path)
+    assert left is not None
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / "policy").write_text(left)
+    (again / "policy").chmod(0o755)
+    subprocess.run(installing(again, ""), capture_output=True, check=True)
+    assert policy_after(again) is None
+
+
+@needs_namespaces
+def test_an_interrupted_run_takes_its_policy_away(tmp_path: Path) -> None:
+    with subprocess.Popen(installing(tmp_path, "sleep 60"), stdout=subprocess.DEVNULL, start_new_session=True) as one:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "run" / "installing").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert policy_after(tmp_path) is not None
+        os.killpg(one.pid, signal.SIGTERM)
+    assert one.returncode != 0
+    assert policy_after(tmp_path) is None

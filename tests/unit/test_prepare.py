@@ -1,0 +1,117 @@
+"""What commands need, whether it is there, and what is said when it is not."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driver import prepare
+from driver.errors import MissingProgram
+from driver.prepare import Program
+from driver.programs import SYSTEM_PATH, find
+from tests.machine import ROOT, needs_namespaces, on_changed_machine
+
+NOWHERE = Program("no-such-program-anywhere", "ethtool")
+
+
+@pytest.fixture
+def on_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(prepare, "family", lambda: "debian-12")
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
+    monkeypatch.setenv("LANELAB_NO_INSTALL", "1")
+
+
+def needing(monkeypatch: pytest.MonkeyPatch, *programs: Program) -> None:
+    monkeypatch.setitem(prepare.REQUIRED, "bed", programs)
+
+
+def test_a_longer_command_needs_what_its_beginning_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    needing(monkeypatch, NOWHERE)
+    assert prepare.missing("bed shell client") == [NOWHERE]
+    assert prepare.missing("link show") == []
+    assert prepare.missing("doctor") == []
+    assert prepare.missing("") == []
+
+
+def test_does_not_miss_what_another_machine_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    needing(monkeypatch, Program("no-such-program-anywhere", "uml", machines=("not-this-machine",)))
+    assert prepare.missing("bed") == []
+
+
+def test_finds_programs_where_an_ordinary_users_path_does_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [Path(folder) for folder in SYSTEM_PATH.split(":") if folder.endswith("sbin")]
+    program = next(
+        file for folder in folders if folder.is_dir() for file in folder.iterdir() if os.access(file, os.X_OK)
+    )
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert find(program.name) is not None
+    assert find("no-such-program-anywhere") is None
+    assert find(str(ROOT)) == ROOT
+    assert find("/no/such/folder") is None
+
+
+@pytest.mark.usefixtures("on_debian")
+def test_names_the_administrators_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    needing(
+        monkeypatch, NOWHERE, Program("nor-this", "iproute2"), Program("nor-that", "iproute2"), Program("sh", "ping")
+    )
+    with pytest.raises(MissingProgram) as caught:
+        prepare.prepare("bed")
+    said = str(caught.value).splitlines()
+    assert said[0].startswith("no-such-program-anywhere, nor-this, nor-that are not installed")
+    assert "    apt-get update; apt-get install --yes --no-install-recommends ethtool iproute2" in said
+
+
+@pytest.mark.usefixtures("on_debian")
+def test_names_the_programs_where_it_does_not_know_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    needing(monkeypatch, NOWHERE)
+    monkeypatch.setattr(prepare, "family", lambda: "plan9-4")
+    with pytest.raises(MissingProgram, match=r"plan9-4.*no-such-program-anywhere.*debian-12.*ubuntu-24\.04"):
+        prepare.prepare("bed")
+
+
+@pytest.mark.usefixtures("on_debian")
+@pytest.mark.parametrize("host_can", [True, False])
+def test_uml_is_not_needed_where_the_host_can_be_the_router(monkeypatch: pytest.MonkeyPatch, host_can: bool) -> None:
+    uml = Program("no-such-uml", "uml")
+    monkeypatch.setattr(prepare, "UML", (uml,))
+    monkeypatch.setattr(prepare, "host_has_netem", lambda: host_can)
+    needing(monkeypatch, uml)
+    out = io.StringIO()
+    if host_can:
+        prepare.prepare("bed", out=out)
+        assert "this machine's own kernel" in out.getvalue()
+        needing(monkeypatch, uml, NOWHERE)
+    with pytest.raises(MissingProgram, match=r"user-mode-linux"):
+        prepare.prepare("bed", out=out)
+
+
+def test_everything_that_is_looked_for_is_installed_by_a_role() -> None:
+    roles = prepare._vars("lanelab_needs")
+    for command, programs in prepare.REQUIRED.items():
+        here = [prepare.TAGS[command]] if command in prepare.TAGS else ["client", "server", "controller", "router"]
+        assert {program.need for program in programs} <= {need for role in here for need in roles[role]}, command
+
+
+@needs_namespaces
+def test_a_machine_that_lacks_something_says_so(tmp_path: Path) -> None:
+    """Real programs, really gone: an empty folder is mounted over those that administrators' programs are in."""
+    hide = """
+        for folder in /usr/sbin /sbin /usr/local/sbin; do mount -t tmpfs none "$folder"; done
+        "$1" -I -m driver.prepare bed
+    """
+    result = subprocess.run(
+        on_changed_machine(hide, sys.executable),
+        env={**os.environ, "LANELAB_NO_INSTALL": "1", "LANELAB_BUILD": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert "tc" in result.stderr
+    assert " iproute2" in result.stderr
