@@ -1,10 +1,10 @@
 """The link between client and server: what the user asked for, checked and resolved. Knows nothing of tc.
 
-    values      losses and queues: values made of several
-    fields      the one table of settings
-    given       what the user wrote, each value read
-    direction   one way through the router
-    link        the link itself
+values      losses and queues: values made of several
+fields      the one table of settings
+given       what the user wrote, each value read
+direction   one way through the router
+link        the link itself
 """
 
 from driver.link.direction import Direction

@@ -30,7 +30,6 @@ class Direction:
     jitter_correlation: Ratio
     jitter_reorders: bool
     reorder: Ratio
-    reorder_correlation: Ratio
     duplicate: Ratio
     queue_packets: int | None
     queue_bytes: int | None
@@ -52,6 +51,9 @@ def read_direction(given: Given, side: Side, delay: Duration, rtt: Duration, mtu
         if not delay:
             remedy = f"Set rtt or delay_{side} too"
         raise InputError(what, remedy, key=given.key("jitter", side))
+    if jitter > MAX_JITTER:
+        what = f"a jitter of {jitter} is more than {MAX_JITTER}"
+        raise InputError(what, f"Write {MAX_JITTER} or less", key=given.key("jitter", side))
     if reorder and not delay:
         what = f"packets cannot overtake {side}, where there is no delay to skip"
         raise InputError(what, f"Set rtt or delay_{side} too", key=given.key("reorder", side))
@@ -68,7 +70,6 @@ def read_direction(given: Given, side: Side, delay: Duration, rtt: Duration, mtu
         jitter_correlation=given.value("jitter_correlation", side),
         jitter_reorders=given.value("jitter_reorders", side),
         reorder=reorder,
-        reorder_correlation=given.value("reorder_correlation", side),
         duplicate=given.value("duplicate", side),
         queue_packets=packets,
         queue_bytes=held,
@@ -84,7 +85,7 @@ def _queue(given: Given, side: Side, rtt: Duration, mtu: int) -> tuple[int | Non
     if rate is None:
         return None, None
     if asked is None:
-        return None, _default_queue(rate, rtt, frame, key)
+        return _default_queue(rate, rtt, frame, key), None
     if asked.unit == "bdp" and not rtt:
         remedy = "Set rtt too, or write the queue in packets (100p), bytes (64kB) or time (50ms)"
         raise InputError("the bandwidth-delay product is zero where rtt is 0", remedy, key=key)
@@ -100,8 +101,12 @@ def _queue(given: Given, side: Side, rtt: Duration, mtu: int) -> tuple[int | Non
 
 
 def _default_queue(rate: Rate, rtt: Duration, frame: int, key: str) -> int:
-    size = max(rate.carries(rtt), Size(DEFAULT_QUEUE_PACKETS * frame))
+    """In packets, since those are emulated most exactly."""
+    in_a_second = rate.bps // (8 * frame)
+    enough = max(min(DEFAULT_QUEUE_PACKETS, in_a_second), SMALLEST_DEFAULT_QUEUE_PACKETS)
+    packets = max(-(-rate.carries(rtt).bytes // frame), enough)
+    size = Size(packets * frame)
     if size > MAX_HELD:
         what = f"the default of 1bdp is {size} here, more than the router can hold ({MAX_HELD})"
         raise InputError(what, "Write a smaller queue, or a lower rate or rtt", key=key)
-    return size.bytes
+    return packets

@@ -1,0 +1,70 @@
+"""Links for property tests: settings that make one, in any of the ways to write it."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from driver.link import SETTINGS, GilbertElliott, Link
+from driver.units import Duration, Rate, Ratio
+
+
+def part(most: int = 999_999_999) -> st.SearchStrategy[str]:
+    return st.integers(0, most).map(lambda ppb: str(Ratio(ppb)))
+
+
+def losses() -> st.SearchStrategy[str]:
+    some = st.integers(1, 10**9).map(Ratio)
+    bursts = st.builds(GilbertElliott, some, some, some, st.integers(0, 10**9 - 1).map(Ratio))
+    return part() | bursts.map(str)
+
+
+QUEUES = st.sampled_from(
+    ["1p", "100 packets", "64kB", "1.5MB", "3s", "20bdp"]
+)  # each holds a packet, and fits, at any rate below
+EITHER = {
+    "rate": st.integers(8_000, 5_000_000).map(lambda bps: str(Rate(bps))),
+    "loss": losses(),
+    "jitter": st.integers(1, 20_000_000).map(lambda ns: str(Duration(ns))),
+    "jitter_distribution": st.sampled_from(["normal", "uniform", "pareto", "paretonormal"]),
+    "jitter_correlation": part(),
+    "jitter_reorders": st.booleans(),
+    "reorder": part(),
+    "duplicate": part(10**9),
+    "queue": QUEUES,
+    "discipline": st.sampled_from(["fifo", "fq_codel", "cake"]),
+    "congestion_control": st.sampled_from(["bbr", "reno", "cubic"]),
+    "initial_window": st.integers(1, 1000),
+}
+ONE_WAY = st.integers(40_000_000, 2 * 10**9).map(lambda ns: str(Duration(ns)))
+
+ROUND_TRIP = st.integers(40_000_000, 2 * 10**9).map(lambda half_ns: str(Duration(2 * half_ns)))
+SPARSE: tuple[dict[str, object], ...] = (
+    {},
+    {"rate": "500mbit"},
+    {"rate_up": "8kbit"},
+    {"rtt": "1ms"},
+    {"rtt": "20s", "jitter": "2s"},
+    {"delay_down": "1ms", "delay_up": "1ns", "reorder_up": "1%", "jitter_up": "1ns"},
+    {"loss": "0.0000001%"},
+    {"rate": "10mbit", "queue": "1514B"},
+    {"rate": "10mbit", "queue": "1p", "discipline": "cake"},
+    {"rate": "9999bit", "queue": "2s", "duplicate": "100%", "rtt": "50ms"},
+)
+
+
+@st.composite
+def settings(draw: st.DrawFn, *, sides: bool = True) -> dict[str, object]:
+    """Settings of a link that can be, in any of the ways to write it; without `sides` both directions are alike."""
+    chosen: dict[str, object] = {"rtt": draw(ROUND_TRIP)}
+    if sides and draw(st.booleans()):
+        chosen = {"delay_down": draw(ONE_WAY), "delay_up": draw(ONE_WAY)}
+    chosen |= {"rate": draw(EITHER["rate"]), "jitter": draw(EITHER["jitter"]), "mtu": draw(st.integers(576, 1500))}
+    for key, setting in SETTINGS.items():
+        if setting.field.name in EITHER and (sides or not setting.side) and draw(st.booleans()):
+            chosen[key] = draw(EITHER[setting.field.name])
+    return chosen
+
+
+def links() -> st.SearchStrategy[Link]:
+    """Links with everything set, with a single setting, and any between."""
+    return settings().map(Link.parse) | st.sampled_from(SPARSE).map(Link.parse)
