@@ -91,7 +91,8 @@ def test_what_a_killed_launcher_left_is_not_used(fresh: Path) -> None:
     with subprocess.Popen(
         [fresh / "lanelab"], env=environment(), stderr=subprocess.DEVNULL, start_new_session=True
     ) as one:
-        wait_until((fresh / "build" / "env" / "bin" / "python").exists)
+        # Its last file but for the packages, which come next.
+        wait_until(lambda: any((fresh / "build" / "env").glob("lib/*/site-packages/lanelab.pth")))
         os.killpg(one.pid, signal.SIGKILL)
     result = run([fresh / "lanelab"])
     assert FIRST_USE in result.stderr
