@@ -64,6 +64,8 @@ SERVER = Host(
     bed_management=Port("mgmt-server", "02:00:0a:0b:02:01", "10.11.2.1"),
 )
 HOSTS = (CLIENT, SERVER)
+ROUTER_MANAGEMENT = Port("mgmt0", "02:00:0a:0b:03:02", "10.11.3.2")
+BED_ROUTER_MANAGEMENT = Port("mgmt-router", "02:00:0a:0b:03:01", "10.11.3.1")
 ADDRESSES = {"client": CLIENT.port.address, "router": CLIENT.router_port.address, "server": SERVER.port.address}
 
 
@@ -103,6 +105,20 @@ def bed_lines() -> list[str]:
         lines += host.bed_management.lines()
         lines.append(host.bed_management.neighbour_line(host.management))
     return lines
+
+
+def bed_router_lines() -> list[str]:
+    """`ip` lines in the bed's own namespace for the router's management cable, which must be there before it boots."""
+    return [
+        "link set dev lo up",
+        *BED_ROUTER_MANAGEMENT.lines(),
+        BED_ROUTER_MANAGEMENT.neighbour_line(ROUTER_MANAGEMENT),
+    ]
+
+
+def router_management_lines() -> list[str]:
+    """`ip` lines inside the router for its end of that cable."""
+    return [*ROUTER_MANAGEMENT.lines(), ROUTER_MANAGEMENT.neighbour_line(BED_ROUTER_MANAGEMENT)]
 
 
 def router_lines(renames: dict[str, str] | None = None) -> list[str]:

@@ -166,29 +166,3 @@ def mount_proc() -> bool:
             return False
         raise
     return True
-
-
-def possible() -> NamespaceError | None:
-    """Try, in a child process, what a bed needs. None when it works."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.close(ours)
-            enter_user_namespace(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID)
-            mount("none", "/run", "tmpfs")
-            status = 0
-        except (NamespaceError, OSError) as error:
-            refusal = error if isinstance(error, NamespaceError) else diagnose(error)
-            os.write(theirs, f"{refusal.what}\0{refusal.remedy}".encode())
-        finally:
-            os._exit(status)
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as pipe:
-        told = pipe.read().decode()
-    _, status = os.waitpid(child, 0)
-    if status == 0:
-        return None
-    what, _, remedy = told.partition("\0")
-    return NamespaceError(what or "no user namespaces", remedy)

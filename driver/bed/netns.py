@@ -16,26 +16,20 @@ from driver.bed import namespaces
 from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
 from driver.bed.terminal import TerminalProcess
 from driver.errors import MissingProgram, NodeError
+from driver.programs import find, search_path
 
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OFFLOADS = ("tx", "gso", "tso", "gro")
 KINDS = ("net", "mnt", "uts")
 # nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
 IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
 
 
-def search_path() -> str:
-    """PATH with the folders of `ip` and `tc`, which an ordinary user's PATH lacks."""
-    own = os.environ.get("PATH", "")
-    return ":".join([own, *(folder for folder in SYSTEM_PATH.split(":") if folder not in own.split(":"))])
-
-
 def program(name: str) -> str:
     """Where a program that the bed itself needs is."""
-    path = shutil.which(name, path=search_path())
+    path = find(name)
     if path is None:
         raise MissingProgram(f"the program '{name}' is not installed", "Run: ./lanelab doctor")
-    return path
+    return str(path)
 
 
 class NetnsNode(Node):

@@ -2,27 +2,39 @@
 
 It brings its own tc, so neither this machine's kernel nor its administrator has to; and the kernel that emulates
 the link is the same wherever lanelab runs. Its root file system is this machine's own (hostfs), its memory is a
-file in the bed's /run, its two link interfaces are packet sockets on veths, its commands come over a serial line.
+file in the bed's /run, its interfaces are packet sockets on veths: two for the link and one for management, over which
+the agent inside connects to the bed process. (Not over a serial line: the kernel's emulated one was seen to lose
+wake-ups when a few KiB waited in it.)
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import platform
 import re
-import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
 
 from driver.bed import netns
 from driver.bed.agent_node import AgentLink, AgentNode
 from driver.bed.node import Node
 from driver.bed.router import Router
-from driver.topology import HOSTS, Host, router_lines
-from driver.errors import BedError, NodeError, RouterError
+from driver.errors import BedError, RouterError
+from driver.programs import find, search_path
+from driver.topology import (
+    BED_ROUTER_MANAGEMENT,
+    HOSTS,
+    ROUTER_MANAGEMENT,
+    Host,
+    bed_router_lines,
+    router_lines,
+    router_management_lines,
+)
 
 MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
@@ -39,11 +51,26 @@ def installed() -> str | None:
     """None when this machine can run the UML router, else what it lacks."""
     if platform.machine() != "x86_64":
         return f"the UML kernel is an x86-64 program and this machine is {platform.machine()}"
-    if shutil.which("linux.uml", path=netns.search_path()) is None:
+    if find("linux.uml") is None:
         return "the program 'linux.uml' is not installed (package user-mode-linux)"
     if not (MODULES_ROOT.is_dir() and any(MODULES_ROOT.glob("*/modules.dep"))):
         return f"there are no modules in {MODULES_ROOT} (package user-mode-linux)"
     return None
+
+
+def _packet_socket(device: str) -> socket.socket:
+    """What the kernel takes as one of its interfaces."""
+    netns.disable_offloads(device)
+    cable = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+    cable.bind((device, ETH_P_ALL))
+    cable.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+    cable.setblocking(False)
+    return cable
+
+
+def _marker() -> dict[str, str]:
+    """What tells this bed's processes from others', wherever they get to."""
+    return {"LANELAB_BED": os.environ["LANELAB_BED"]} if "LANELAB_BED" in os.environ else {}
 
 
 class UmlRouter(Router):
@@ -54,18 +81,22 @@ class UmlRouter(Router):
 
     def __init__(self, state: Path, log: Path, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._log = log
-        cables = [self._plug(host, hosts[host.name]) for host in HOSTS]
-        ours, theirs = socket.socketpair()
-        self._process = self._boot(state, cables, theirs, cpus)
-        theirs.close()
-        for cable in cables:
-            cable.close()
-        self._link = AgentLink("router", ours)
-        self._node = AgentNode("router", self._link)
+        self._link: AgentLink | None = None
+        self._node: AgentNode | None = None
         self.kernel = ""
+        cables = [self._plug(host, hosts[host.name]) for host in HOSTS]
+        cables.append(self._plug_management())
+        self._listener = socket.create_server((BED_ROUTER_MANAGEMENT.address, 0))
+        try:
+            self._process = self._boot(state, cables, cpus)
+        finally:
+            for cable in cables:
+                cable.close()
 
     @property
     def node(self) -> Node:
+        if self._node is None:
+            raise RouterError("the UML router has not booted")
         return self._node
 
     def _plug(self, host: Host, node: netns.NetnsNode) -> socket.socket:
@@ -78,53 +109,74 @@ class UmlRouter(Router):
             ],
             inherited=node.descriptors,
         )
-        netns.disable_offloads(device)
-        cable = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-        cable.bind((device, ETH_P_ALL))
-        cable.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
-        cable.setblocking(False)
-        return cable
+        return _packet_socket(device)
 
-    def _boot(
-        self, state: Path, cables: list[socket.socket], line: socket.socket, cpus: str
-    ) -> subprocess.Popen[bytes]:
-        folder = max(MODULES_ROOT.glob("*/modules.dep"), key=lambda path: path.stat().st_mtime).parent
+    def _plug_management(self) -> socket.socket:
+        ours, theirs = BED_ROUTER_MANAGEMENT.device, "to-router"
+        netns.run_ip(
+            [f"link add {theirs} type veth peer name {ours}", f"link set dev {theirs} up", *bed_router_lines()]
+        )
+        netns.disable_offloads(ours)
+        return _packet_socket(theirs)
+
+    def _boot(self, state: Path, cables: list[socket.socket], cpus: str) -> subprocess.Popen[bytes]:
+        settings = state / "router.json"
+        settings.write_text(json.dumps(self._settings()))
         init = Path(__file__).with_name("uml_init.py").resolve()
-        interfaces = [
-            f"vec{number}:transport=fd,fd={cable.fileno()},vec=0" for number, cable in enumerate(cables)
-        ]
-        interpreter = str(Path(sys.executable).resolve())
+        interfaces = [f"vec{number}:transport=fd,fd={cable.fileno()},vec=0" for number, cable in enumerate(cables)]
         argv = [
             *([netns.program("taskset"), "--cpu-list", cpus] if cpus else []),
             netns.program("linux.uml"),
             *(f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "devtmpfs.mount=1"),
-            *("con=null", "con0=null,fd:1", "ssl=null", f"ssl0=fd:{line.fileno()}", f"uml_dir={state}/uml"),
+            *("con=null", "con0=null,fd:1", "ssl=null", f"uml_dir={state}/uml"),
             *interfaces,
-            f"init={interpreter}",
+            f"init={Path(sys.executable).resolve()}",
             "--",
-            *("-I", "-S", str(init), str(folder), *MODULES),
+            *("-I", "-S", str(init), str(settings)),
         ]
         (state / "uml").mkdir(exist_ok=True)
+        environment = {"TMPDIR": str(state), "HOME": str(state), "PATH": search_path(), **_marker()}
         with self._log.open("wb") as log:
             return subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={"TMPDIR": str(state), "HOME": str(state), "PATH": netns.search_path()},
-                pass_fds=[cable.fileno() for cable in cables] + [line.fileno()],
+                env=environment,
+                pass_fds=[cable.fileno() for cable in cables],
                 start_new_session=True,
             )
 
+    def _settings(self) -> dict[str, object]:
+        """For the router's first process."""
+        folder = max(MODULES_ROOT.glob("*/modules.dep"), key=lambda path: path.stat().st_mtime).parent
+        devices = (*(host.router_port.device for host in HOSTS), ROUTER_MANAGEMENT.device)
+        names = {f"vec{number}": device for number, device in enumerate(devices)}
+        return {
+            "modules_folder": str(folder),
+            "modules": MODULES,
+            "ip_lines": [*router_lines(names), *router_management_lines()],
+            "bed": self._listener.getsockname(),
+        }
+
     def finish(self) -> None:
+        deadline = time.monotonic() + BOOT_TIMEOUT_S
+        self._listener.settimeout(0.2)
+        while self._link is None:
+            with contextlib.suppress(TimeoutError):
+                line, _ = self._listener.accept()
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._link = AgentLink("router", line)
+            if self._link is None and self._process.poll() is not None:
+                raise self._failed("ended while it booted")
+            if self._link is None and time.monotonic() > deadline:
+                raise self._failed(f"did not boot within {BOOT_TIMEOUT_S} s")
+        self._listener.close()
         try:
-            hello: dict[str, Any] = self._link.await_hello(BOOT_TIMEOUT_S)
+            self.kernel = self._link.await_hello(BOOT_TIMEOUT_S)["kernel"]
         except TimeoutError:
-            raise self._failed(f"did not boot within {BOOT_TIMEOUT_S} s") from None
-        except NodeError:
-            raise self._failed("did not boot") from None
-        self.kernel = hello["kernel"]
-        netns.run_ip(router_lines({"vec0": "to_client", "vec1": "to_server"}), node=self._node)
+            raise self._failed("booted, but its agent says nothing") from None
+        self._node = AgentNode("router", self._link)
         self.forward(on=True)
 
     def _failed(self, what: str) -> BedError:
@@ -134,7 +186,8 @@ class UmlRouter(Router):
         return RouterError(f"the UML router {what}: {last.strip()}", f"Its console: {self._log}")
 
     def close(self) -> None:
-        self._node.close()
+        if self._link:
+            self._link.close()
         if self._process.poll() is None:
             try:
                 self._process.wait(0.3)

@@ -1,17 +1,20 @@
-"""The first process of the UML router: makes the kernel usable, then becomes the agent on the serial line.
+"""The first process of the UML router: makes the kernel usable, then becomes the agent.
 
-The kernel starts it as `python3 -I -S uml_init.py MODULES_DIR MODULE...`; the root file system is the host's own,
-seen through hostfs, so nothing here may write outside /run, which is the router's own memory.
+The kernel starts it as `python3 -I -S uml_init.py SETTINGS`; the root file system is the host's own, seen through
+hostfs, so nothing here may write outside /run, which is the router's own memory. SETTINGS is a JSON file with the
+modules to load, the `ip` lines to run, and where the bed process waits for the agent's connection.
 Standard library only.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
+import socket
+import subprocess
 import sys
 import traceback
-import tty
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -56,16 +59,26 @@ def load_modules(folder: Path, wanted: list[str]) -> None:
         load(name)
 
 
+def configure(lines: list[str]) -> None:
+    argv = ["ip", "-batch", "-"]
+    done = subprocess.run(argv, input="\n".join(lines), text=True, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    if done.returncode != 0:
+        raise OSError(f"lanelab: the router's 'ip -batch' failed: {done.stderr}")
+
+
 def main() -> None:
-    modules, wanted = Path(sys.argv[1]), sys.argv[2:]
     os.environ.update(PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME="/run", TERM="dumb")
+    settings = json.loads(Path(sys.argv[1]).read_text())  # in a /run that is about to be hidden
     mount("proc", "/proc")
     mount("tmpfs", "/run")
     mount("sysfs", "/sys")
-    load_modules(modules, wanted)
-    line = os.open("/dev/ttyS0", os.O_RDWR | os.O_NOCTTY)
-    tty.setraw(line)
-    Agent(line, line).serve()
+    socket.sethostname("router")
+    load_modules(Path(settings["modules_folder"]), settings["modules"])
+    configure(settings["ip_lines"])
+    os.chdir("/")
+    line = socket.create_connection(settings["bed"])
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    Agent(line.fileno(), line.fileno()).serve()
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -20,8 +19,8 @@ from driver.bed.substrate import BedSettings
 from driver.control.channel import VERSION, Channel, Message, error_from_message
 from driver.errors import BedError, BedLost, LanelabError
 from driver.link import Link
+from driver.paths import PROJECT
 
-PROJECT = Path(__file__).resolve().parents[2]
 UP_TIMEOUT_S = 90
 DOWN_TIMEOUT_S = 5
 
@@ -30,7 +29,7 @@ class Bed:
     """A bed in use. A context manager: leaving it ends the bed. Start beds from the main thread, since the bed
     process dies with the thread that started it."""
 
-    def __init__(self, settings: BedSettings) -> None:
+    def __init__(self, settings: BedSettings, *, on_start: Callable[[int], None] = lambda _pid: None) -> None:
         self.settings = settings
         self.folder = settings.folder
         ours, theirs = socket.socketpair()
@@ -41,11 +40,12 @@ class Bed:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(PROJECT)},
+                env={**os.environ, "PYTHONPATH": str(PROJECT), "LANELAB_BED": self.folder.name},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
         theirs.close()
+        on_start(self._process.pid)
         try:
             self.info = self._bring_up(ours)
         except BaseException:
@@ -98,6 +98,10 @@ class Bed:
     def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
         """Measure the link from inside; see driver.selftest for what comes back."""
         return self._ask("test_link", options=dict(options or {}))
+
+    def measure(self, what: str, **options: Any) -> Message:
+        """A single measurement between client and server: ping or tcp."""
+        return self._ask("measure", what=what, **options)
 
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""

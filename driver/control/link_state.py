@@ -11,7 +11,10 @@ from driver.bed.node import Node
 from driver.bed.substrate import Substrate
 from driver.errors import CommandFailed, InputError, LanelabError, LinkError
 from driver.link import Link
+from driver.selftest import traffic
+from driver.selftest.plan import Pings
 from driver.shaping import Shaping, shape, unshape_lines
+from driver.topology import ADDRESSES
 from driver.units import Duration
 
 UNSHAPED = Link.parse({})
@@ -51,6 +54,17 @@ class LinkState:
         link = self._link or UNSHAPED
         client, server = self._substrate.node("client"), self._substrate.node("server")
         return selftest.measure(link, client, server, thorough=bool(options.get("thorough"))).to_json()
+
+    def measure(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """One measurement between client and server, without a verdict."""
+        self.require_whole()
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        if asked["what"] == "ping":
+            pings = Pings(asked["count"], asked["gap_us"])
+            sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], pings)
+            return {"sent": sent, "round_trips_ms": times_ms}
+        sender, receiver = (server, client) if asked["way"] == "down" else (client, server)
+        return {"marks": traffic.tcp(sender, receiver, ADDRESSES[receiver.name], asked["seconds"])}
 
     def _shape(self, link: Link) -> Shaping:
         return shape(link, Duration(self._substrate.router.compensation_us * 1000))

@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed import namespaces
-from driver.bed.netns import search_path, start_local
+from driver.bed.netns import start_local
 from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from driver.bed.substrate import BedSettings, Substrate, substrate_named
 from driver.control.channel import VERSION, Channel, Message, error_to_message
 from driver.control.link_state import LinkState
 from driver.errors import BedError, InputError, LanelabError
+from driver.programs import search_path
 
 NODE_SOCKET = "/run/lanelab/node.sock"
 HELPERS = Path(__file__).with_name("helpers")
@@ -47,6 +48,7 @@ class BedProcess:
             "resize": self._resize,
             "set_link": self._set_link,
             "test_link": self._test_link,
+            "measure": self._measure,
         }
         self._processes: dict[int, Process] = {}
         self._next_process = 1
@@ -150,6 +152,10 @@ class BedProcess:
     def _set_link(self, message: Message, _fds: list[int]) -> Message:
         with self._changing:
             return self._link.set(message["link"])
+
+    def _measure(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.measure(message)
 
     def _test_link(self, message: Message, _fds: list[int]) -> Message:
         with self._changing:

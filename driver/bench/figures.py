@@ -1,0 +1,24 @@
+"""A measured figure beside its target."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`met` is None where there is no target."""
+
+    what: str
+    figure: str
+    target: str
+    met: bool | None
+    values: tuple[float, ...]  # the single measurements, in the figure's unit
+
+    @property
+    def verdict(self) -> str:
+        return {True: "met", False: "MISSED", None: ""}[self.met]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,124 @@
+"""lanelab bed: a bed with a link, to use by hand or from a script."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from driver import paths
+from driver.bed.node import NODE_NAMES, Command, Stdio, Terminal
+from driver.bed.substrate import BedSettings
+from driver.cli.foreground import wait_in_foreground
+from driver.cli.options import LINK_EPILOG, bed_options, cpus_of, link_options
+from driver.cli.output import note
+from driver.control.client import Bed
+from driver.errors import InputError
+from driver.link import Link
+from driver.prepare import prepare
+
+STANDARD = Stdio(0, 1, 2)
+
+
+@contextlib.contextmanager
+def open_bed(link: Link, *, router: str = "auto", pins: tuple[str, ...] = ()) -> Iterator[Bed]:
+    """A bed with that link; leaving it ends the bed."""
+    cpus = cpus_of(pins)
+    prepare("bed")
+    with (
+        paths.bed_folder() as folder,
+        Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed,
+    ):
+        bed.set_link(link)
+        yield bed
+
+
+@click.group("bed")
+def group() -> None:
+    """A bed to use by hand: client, router and server with a link between them."""
+
+
+@group.command("shell", epilog=LINK_EPILOG)
+@click.argument("node", type=click.Choice(NODE_NAMES), default="client", metavar="[NODE]")
+@bed_options
+@link_options
+def shell(link: Link, node: str, router: str, pins: tuple[str, ...]) -> None:
+    """A shell on a node of a new bed. Leaving the shell removes the bed.
+
+    \b
+    Examples:
+      lanelab bed shell                                   (on the client; try: ping server)
+      lanelab bed shell router --profile 3g               (try: tc -s qdisc)
+    """
+    program = os.environ.get("SHELL", "")
+    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node))
+    with open_bed(link, router=router, pins=pins) as bed:
+        note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
+        status = wait_in_foreground(bed, lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
+    sys.exit(status)
+
+
+@group.command("exec", epilog=LINK_EPILOG)
+@click.argument("node", type=click.Choice(NODE_NAMES), metavar="NODE")
+@bed_options
+@link_options
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def execute(link: Link, node: str, router: str, pins: tuple[str, ...], command: tuple[str, ...]) -> None:
+    """Run COMMAND on a node of a new bed; its exit status is that of COMMAND.
+
+    \b
+    Examples:
+      lanelab bed exec client --rtt 100ms -- ping -c 3 server
+      lanelab bed exec router --profile cable -- tc -s qdisc
+    """
+    asked = Command(command, env=_node_environment(node), cwd=os.getcwd())  # noqa: PTH109 - as the shell knows it
+    with open_bed(link, router=router, pins=pins) as bed:
+        status = wait_in_foreground(bed, lambda terminal: bed.exec(node, asked, STANDARD, terminal))
+    sys.exit(status)
+
+
+@group.command("run", epilog=LINK_EPILOG)
+@bed_options
+@link_options
+@click.argument("script", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- SCRIPT...")
+def run(link: Link, router: str, pins: tuple[str, ...], script: tuple[str, ...]) -> None:
+    """Run SCRIPT beside a new bed: outside its nodes, but with the helper `node NAME COMMAND…` on its PATH.
+
+    The script sees this machine's files. Its network is the bed's management network: the nodes' addresses there are
+    in LANELAB_CLIENT and LANELAB_SERVER, and what crosses it never crosses the link. What the script leaves running
+    ends with it.
+
+    \b
+    Examples:
+      lanelab bed run --profile dsl -- ./measure.sh
+      lanelab bed run --rtt 50ms -- sh -c 'node server python3 -m http.server 80 & sleep 1; node client curl -s server'
+    """
+    argv = [_script_path(script[0]), *script[1:]]
+    with open_bed(link, router=router, pins=pins) as bed:
+        status = wait_in_foreground(bed, lambda _terminal: bed.script(argv, STANDARD), terminal=False)
+    sys.exit(status)
+
+
+def _script_path(name: str) -> str:
+    found = shutil.which(name)
+    if found:
+        return found
+    path = Path(name)
+    if path.is_file():
+        raise InputError(f"'{name}' is not executable", f"Run: chmod +x {name}", key="SCRIPT")
+    raise InputError(f"there is no script or program '{name}'", "Write a path like ./measure.sh", key="SCRIPT")
+
+
+def _node_environment(node: str) -> dict[str, str]:
+    environment = {"LANELAB_NODE": node}
+    if "TERM" in os.environ:
+        environment["TERM"] = os.environ["TERM"]
+    with contextlib.suppress(ValueError, OSError):
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    return environment

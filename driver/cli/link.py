@@ -1,0 +1,86 @@
+"""lanelab link: what a link is, and whether it is."""
+
+from __future__ import annotations
+
+import click
+
+from driver.cli.beds import open_bed
+from driver.cli.options import LINK_EPILOG, bed_options, json_option, link_options
+from driver.cli.output import console, note, print_json, selftest_table, table
+from driver.errors import LinkError
+from driver.link import Link
+from driver.profiles import PROFILES
+from driver.selftest.results import SelfTest
+from driver.shaping import explain
+from driver.units import Duration
+
+
+@click.group("link")
+def group() -> None:
+    """The emulated link: show it, test it, list the named ones."""
+
+
+@group.command("list")
+@json_option
+def list_profiles(*, as_json: bool) -> None:
+    """List the named links with their values and where these come from."""
+    if as_json:
+        print_json([{"name": p.name, "settings": p.link.to_mapping(), "source": p.source} for p in PROFILES.values()])
+        return
+    rows = ((p.name, ", ".join(f"{k}={v}" for k, v in p.settings.items()), p.source) for p in PROFILES.values())
+    console().print(table(("profile", "settings", "source"), rows))
+
+
+@group.command("show", epilog=LINK_EPILOG)
+@click.argument("profile_name", metavar="[PROFILE]", required=False)
+@json_option
+@link_options
+def show(link: Link, *, as_json: bool) -> None:
+    """Show a link: every setting, and the exact ip and tc lines that make it, with what each does.
+
+    \b
+    Examples:
+      lanelab link show 3g
+      lanelab link show --rtt 100ms --rate 1.5mbit --queue 50ms --discipline fq_codel
+    """
+    lines = explain(link, Duration(0))
+    if as_json:
+        print_json({"link": link.to_mapping(), "lines": [{"line": line, "meaning": why} for line, why in lines]})
+        return
+    out = console()
+    out.print(table(("setting", "value", "meaning"), (tuple(entry) for entry in link.describe())))
+    out.print()
+    for line, why in lines:
+        out.print(line, style="bold" if out.is_terminal else "", markup=False, soft_wrap=True)
+        out.print(f"    {why}", markup=False)
+
+
+@group.command("test", epilog=LINK_EPILOG)
+@click.argument("profile_name", metavar="[PROFILE]", required=False)
+@click.option("--thorough", is_flag=True, help="Longer: deep queues are filled, rare losses counted")
+@bed_options
+@json_option
+@link_options
+def test(link: Link, *, thorough: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """Bring up a bed with this link and measure it from inside. Fails when it is not what was asked for.
+
+    \b
+    Examples:
+      lanelab link test                                       (a bed without any shaping)
+      lanelab link test cable
+      lanelab link test --rtt 100ms --rate 1mbit --loss 1%
+    """
+    with open_bed(link, router=router, pins=pins) as bed:
+        info = bed.info
+        if not as_json:
+            note(f"bed up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}; measuring")
+        data = bed.test_link({"thorough": thorough})
+    found = SelfTest.from_json(data)
+    if as_json:
+        print_json({"link": link.to_mapping(), "router": info["router"], "kernel": info["kernel"], **data})
+    else:
+        console().print(selftest_table(found))
+        verdict = "the link is what was asked for" if found.passed else "the link is NOT what was asked for"
+        note(f"{verdict} (measured in {found.took_s:.1f} s)")
+    if not found.passed:
+        raise LinkError("out of tolerance: " + "; ".join(found.failures), "Is the machine busy? lanelab doctor tells")

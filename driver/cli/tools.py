@@ -1,0 +1,100 @@
+"""lanelab doctor, check, test, bench, completion."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from click.shell_completion import get_completion_class
+from rich.text import Text
+
+from driver import check as checking
+from driver import testing
+from driver.cli.options import bed_options, cpus_of, json_option
+from driver.cli.output import console, note, print_json, table
+from driver.doctor import Finding, examine
+from driver.errors import BedError
+from driver.prepare import prepare
+
+STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}
+
+
+@click.command("doctor")
+@json_option
+def doctor(*, as_json: bool) -> None:
+    """Tell what this machine can do: every gap with its remedy. Fails when no bed can be made here."""
+    findings = examine()
+    if as_json:
+        print_json({"able": all(f.state != "gap" for f in findings), "findings": [f.to_json() for f in findings]})
+    else:
+        console().print(table(("", "what", "found", "remedy"), (_finding_row(finding) for finding in findings)))
+    gaps = [finding.what for finding in findings if finding.state == "gap"]
+    if gaps:
+        raise BedError(f"no bed can be made here yet; to mend: {', '.join(gaps)}")
+
+
+def _finding_row(finding: Finding) -> tuple[str | Text, ...]:
+    return Text(finding.state, style=STYLES[finding.state]), finding.what, finding.found, finding.remedy
+
+
+@click.command("check")
+@click.option("--fix", is_flag=True, help="Mend what can be mended by itself")
+def check(*, fix: bool) -> None:
+    """Check format, lint and types of every language in the tree."""
+    prepare("check")
+    sys.exit(checking.check(fix=fix))
+
+
+@click.command("test", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def test(arguments: tuple[str, ...]) -> None:
+    """Run the tests: all, or those of the kinds named (unit, golden, bed). Further arguments are pytest's.
+
+    \b
+    Examples:
+      lanelab test
+      lanelab test unit golden
+      lanelab test bed -k kill
+    """
+    kinds = [word for word in arguments if word in testing.KINDS]
+    if not kinds or set(kinds) - {"unit", "golden"}:
+        prepare("test")
+    sys.exit(testing.run_tests(arguments))
+
+
+@click.group("bench")
+def bench() -> None:
+    """Measure lanelab itself: how fast, and how exact. Figures, never a verdict."""
+
+
+@bench.command("bed")
+@click.option("--kills", default=20, show_default=True, help="How often a bed is killed to see what it leaves")
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@bed_options
+@json_option
+def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """Bring-up time, exactness of delay and rate, throughput, and what is left after kills."""
+    from driver.bench.bed import measure_bed  # noqa: PLC0415 - only this command needs it
+
+    prepare("bench")
+    figures = measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note)
+    if as_json:
+        print_json([figure.to_json() for figure in figures])
+        return
+    rows = ((f.what, f.figure, f.target, Text(f.verdict, style="" if f.met else "bold red")) for f in figures)
+    console().print(table(("what", "measured", "target", ""), rows, right=("measured",)))
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+def completion(shell: str) -> None:
+    """Print shell completion. In bash: source <(./lanelab completion bash)"""
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise BedError(f"there is no completion for {shell}")
+    from driver.cli.__main__ import lanelab  # noqa: PLC0415 - which imports this module
+
+    click.echo(kind(lanelab, {}, "lanelab", "_LANELAB_COMPLETE").source())
+
+
+COMMANDS = (doctor, check, test, bench, completion)

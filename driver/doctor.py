@@ -1,0 +1,117 @@
+"""What this machine can do for lanelab, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from driver import paths, prepare
+from driver.bed import capabilities
+from driver.bed.substrate import BedSettings
+from driver.control.client import Bed
+from driver.errors import LanelabError
+
+State = Literal["ok", "note", "gap"]
+LITTLE_SPACE_GIB = 1
+LITTLE_MEMORY_MIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. A gap stops every bed; a note is worth knowing."""
+
+    state: State
+    what: str
+    found: str
+    remedy: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def examine() -> list[Finding]:
+    """Look at everything; at the end, where nothing is in the way, make a bed."""
+    findings = [finding for look in LOOKS for finding in look()]
+    if all(finding.state != "gap" for finding in findings):
+        findings.append(_bed())
+    return findings
+
+
+def _system() -> Iterator[Finding]:
+    yield Finding("ok", "system", f"{prepare.family()}, kernel {platform.release()}, {platform.machine()}")
+    yield Finding("ok", "python", f"{platform.python_version()} ({sys.executable})")
+
+
+def _programs() -> Iterator[Finding]:
+    lacking = [program for program in prepare.missing("bed") if program not in prepare.UML]
+    if lacking:
+        names = ", ".join(program.name for program in lacking)
+        yield Finding("gap", "programs", f"missing: {names}", " ".join(prepare.remedy(lacking).split()))
+    else:
+        yield Finding("ok", "programs", "all that a bed needs")
+
+
+def _namespaces() -> Iterator[Finding]:
+    refusal = capabilities.namespaces()
+    if refusal:
+        yield Finding("gap", "namespaces", refusal.what, refusal.remedy)
+    else:
+        yield Finding("ok", "namespaces", "user, network, mount and process namespaces work without root")
+
+
+def _routers() -> Iterator[Finding]:
+    no_uml, no_kernel = capabilities.uml_router(), capabilities.kernel_router()
+    uml_remedy = " ".join(prepare.remedy(prepare.UML).split()) if platform.machine() == "x86_64" else ""
+    if no_uml and no_kernel:
+        yield Finding("gap", "router", f"uml: {no_uml}; kernel: {no_kernel}", uml_remedy)
+        return
+    yield Finding("note" if no_uml else "ok", "router uml", no_uml or "works", uml_remedy if no_uml else "")
+    yield Finding("note" if no_kernel else "ok", "router kernel", no_kernel or "works")
+
+
+def _congestion_control() -> Iterator[Finding]:
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    default = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    text = f"{', '.join(available)} (this machine's default: {default}; a bed's: cubic)"
+    if "cubic" in available:
+        yield Finding("ok", "congestion control", text)
+    else:
+        yield Finding("note", "congestion control", text, "For links with cubic, run: sudo modprobe tcp_cubic")
+
+
+def _resources() -> Iterator[Finding]:
+    cpus = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0]
+    busy = load > 0.5 * cpus
+    remedy = "Measure when the machine is idle" if busy else ""
+    yield Finding("note" if busy or cpus < 2 else "ok", "processors", f"{cpus}, load {load:.2f}", remedy)
+    memory = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in Path("/proc/meminfo").open()}
+    free = memory.get("MemAvailable", 0)
+    enough = free > LITTLE_MEMORY_MIB
+    yield Finding("ok" if enough else "note", "memory", f"{free} MiB free", "" if enough else "Close something")
+    build = paths.build_folder()
+    there = next(folder for folder in (build, *build.parents) if folder.exists())
+    gib = shutil.disk_usage(there).free / 2**30
+    if not os.access(there, os.W_OK):
+        yield Finding("gap", "disk", f"{there} is not writable", "Set LANELAB_BUILD to a folder that is")
+    else:
+        space = "ok" if gib > LITTLE_SPACE_GIB else "note"
+        yield Finding(space, "disk", f"{gib:.1f} GiB free for {build}", "" if space == "ok" else "Free some space")  # type: ignore[arg-type]
+
+
+def _bed() -> Finding:
+    try:
+        with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
+            info = bed.info
+    except LanelabError as error:
+        return Finding("gap", "bed", error.what, error.remedy)
+    return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
+
+
+LOOKS = (_system, _programs, _namespaces, _routers, _congestion_control, _resources)

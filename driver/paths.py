@@ -1,0 +1,53 @@
+"""Where lanelab writes: inside its own build folder, and nowhere else without being asked."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from driver.errors import BedError
+
+PROJECT = Path(__file__).resolve().parents[1]
+BEDS_KEPT = 20
+
+
+def build_folder() -> Path:
+    """The launcher says where, since a checkout may be read-only."""
+    return Path(os.environ.get("LANELAB_BUILD") or PROJECT / "build")
+
+
+@contextlib.contextmanager
+def bed_folder() -> Iterator[Path]:
+    """A new folder for a bed's logs. Those of the last beds are kept; older ones go, unless their bed still runs."""
+    beds = build_folder() / "beds"
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    folder = beds / f"{stamp}-{os.getpid()}"
+    try:
+        folder.mkdir(parents=True)
+        lock = os.open(folder / "in-use", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise BedError(
+            f"cannot write the bed's logs to {folder}: {error.strerror}", "Free some space, or set LANELAB_BUILD"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _forget_old(beds)
+        yield folder
+    finally:
+        os.close(lock)
+
+
+def _forget_old(beds: Path) -> None:
+    for folder in sorted(beds.iterdir())[:-BEDS_KEPT]:
+        with contextlib.suppress(OSError):
+            lock = os.open(folder / "in-use", os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+            finally:
+                os.close(lock)

@@ -1,0 +1,177 @@
+"""What a user relies on at a node: commands, files, names, and that beds do not see each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from driver.bed.node import NODE_NAMES, Command, Stdio
+from driver.bed.substrate import BedSettings
+from driver.control.client import Bed
+from driver.errors import NodeError
+
+from .handles import OpenBed
+
+everywhere = pytest.mark.parametrize("node", NODE_NAMES)
+
+
+@everywhere
+def test_status_and_both_outputs_come_back(bed: OpenBed, node: str) -> None:
+    done = bed.run(node, "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert (done.status, done.stdout, done.stderr) == (7, "out\n", "err\n")
+
+
+@everywhere
+def test_a_killed_command_says_which_signal(bed: OpenBed, node: str) -> None:
+    assert bed.run(node, "sh", "-c", "kill -TERM $$").status == -15
+
+
+@everywhere
+def test_no_shell_reads_the_arguments(bed: OpenBed, node: str) -> None:
+    words = ["a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;"]
+    done = bed.run(node, "printf", "%s|", *words)
+    assert done.stdout == "".join(word + "|" for word in words)
+
+
+@everywhere
+def test_an_environment_is_passed(bed: OpenBed, node: str) -> None:
+    assert bed.run(node, "sh", "-c", 'echo "$GREETING"', env={"GREETING": "hello  there"}).stdout == "hello  there\n"
+
+
+@everywhere
+def test_megabytes_pass_both_ways_unchanged(bed: OpenBed, node: str) -> None:
+    data = bytes(range(256)) * 8192
+    source, feed = os.pipe()
+    out, out_end = os.pipe()
+    process = bed.bed.exec(node, Command(["cat"]), Stdio(source, out_end, None))
+    os.close(source)
+    os.close(out_end)
+    if os.fork() == 0:
+        os.close(out)
+        with os.fdopen(feed, "wb") as writer:
+            writer.write(data)
+        os._exit(0)
+    os.close(feed)
+    with os.fdopen(out, "rb") as reader:
+        assert reader.read() == data
+    assert process.wait() == 0
+    os.wait()
+
+
+@everywhere
+def test_a_missing_program_is_named(bed: OpenBed, node: str) -> None:
+    with pytest.raises(NodeError, match=r"no-such-program"):
+        bed.run(node, "no-such-program")
+
+
+@everywhere
+def test_a_command_can_be_signalled(bed: OpenBed, node: str) -> None:
+    process = bed.bed.exec(node, Command(["sleep", "100"]), Stdio())
+    process.signal(15)
+    assert process.wait() == -15
+
+
+@everywhere
+def test_a_slow_reader_does_not_hold_up_others(bed: OpenBed, node: str) -> None:
+    out, out_end = os.pipe()
+    slow = bed.bed.exec(node, Command(["cat", "/dev/zero"]), Stdio(None, out_end, None))
+    os.close(out_end)
+    time.sleep(0.3)  # by now every buffer on the way is full
+    assert bed.run(node, "echo", "still here").stdout == "still here\n"
+    os.close(out)
+    assert slow.wait() in (-13, 1)  # SIGPIPE, or cat's own word for it
+
+
+@everywhere
+def test_every_node_knows_every_node(bed: OpenBed, node: str) -> None:
+    for name in NODE_NAMES:
+        done = bed.run(node, "ping", "-c", "1", "-W", "2", name)
+        assert done.status == 0, done.stdout + done.stderr
+
+
+def test_what_goes_from_client_to_server_passes_the_router(bed: OpenBed) -> None:
+    bed.run("router", "sysctl", "-q", "-w", "net.ipv4.ip_forward=0")
+    try:
+        assert bed.run("client", "ping", "-c", "1", "-W", "1", "server").status != 0
+    finally:
+        bed.run("router", "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+    assert bed.run("client", "ping", "-c", "1", "-W", "1", "server").status == 0
+
+
+def test_the_management_path_never_meets_the_link(bed: OpenBed) -> None:
+    bed.set(rtt="400ms")
+    try:
+        process = bed.bed.script(["ping", "-c", "1", bed.bed.info["addresses"]["server"]], Stdio(None, None, None))
+        started = time.monotonic()
+        assert process.wait() == 0
+        assert time.monotonic() - started < 0.35
+    finally:
+        bed.set()
+
+
+def test_nothing_leaves_the_bed(bed: OpenBed) -> None:
+    for node in NODE_NAMES:
+        routes = bed.run(node, "ip", "route").stdout
+        assert "default" not in routes
+        assert re.findall(r"^(10\.\d+)\.", routes, re.MULTILINE), routes
+
+
+def test_the_first_packet_waits_for_no_neighbour(bed: OpenBed) -> None:
+    """An ARP answer that crosses the link would double the first round trip."""
+    bed.set(rtt="200ms")
+    try:
+        done = bed.run("client", "ping", "-c", "1", "server")
+        assert 195 < float(re.findall(r"time=([\d.]+)", done.stdout)[0]) < 300
+        assert "PERMANENT" in bed.run("client", "ip", "neigh").stdout
+    finally:
+        bed.set()
+
+
+SEND_AND_FETCH = """
+set -e
+head -c 3000000 /dev/urandom > "$1/original"
+for node in client router server; do
+    node $node sh -c 'cat > /run/copy' < "$1/original"
+    node $node cat /run/copy > "$1/$node"
+    cmp "$1/original" "$1/$node"
+done
+"""
+
+
+def test_a_script_beside_the_bed_carries_files_to_every_node_and_back(bed: OpenBed, tmp_path: Path) -> None:
+    with (tmp_path / "said").open("wb") as said:
+        stdio = Stdio(None, said.fileno(), said.fileno())
+        status = bed.bed.script(["sh", "-c", SEND_AND_FETCH, "sh", str(tmp_path)], stdio).wait()
+    assert status == 0, (tmp_path / "said").read_text()
+
+
+def test_beds_do_not_see_each_other(bed: OpenBed, tmp_path: Path) -> None:
+    bed.set(rtt="300ms")
+    try:
+        with Bed(BedSettings(folder=tmp_path)) as other:
+            second = OpenBed(other)
+            listener = second.bed.exec("server", Command(["sleep", "30"]), Stdio())
+            times = re.findall(r"time=([\d.]+)", second.run("client", "ping", "-c", "3", "server").stdout)
+            assert all(float(time_ms) < 100 for time_ms in times), "the other bed's link is in the way"
+            assert "sleep 30" not in bed.run("server", "ps", "ax").stdout
+            listener.signal(15)
+    finally:
+        bed.set()
+
+
+def test_a_pinned_node_stays_on_its_processor(tmp_path: Path) -> None:
+    cpu = str(max(os.sched_getaffinity(0)))
+    with Bed(BedSettings(folder=tmp_path, cpus={"server": cpu, "router": cpu})) as made:
+        status = OpenBed(made).run("server", "cat", "/proc/self/status").stdout
+        assert re.findall(r"Cpus_allowed_list:\s*(\S+)", status) == [cpu]
+        assert OpenBed(made).run("client", "ping", "-c", "1", "server").status == 0
+
+
+def test_the_routers_console_is_kept(bed: OpenBed) -> None:
+    if bed.bed.info["router"] == "uml":
+        assert "Linux version" in (bed.bed.folder / "router-console.log").read_text(errors="replace")
+    assert bed.bed.info["kernel"] == bed.run("router", "uname", "-r").stdout.strip()
