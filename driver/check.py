@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from driver.prepare import PLAYBOOKS, ROOT, ansible_settings, build_folder
+from driver.paths import PROJECT, build_folder
+from driver.prepare import PLAYBOOKS, ansible_settings
 from driver.programs import find
 
 SHELLS = ("sh", "bash", "dash")
@@ -34,7 +35,7 @@ def check(fix: bool = False) -> int:
     failed = []
     for step in steps(tree_files()):
         if fix and step.fix:
-            subprocess.run(step.fix, cwd=ROOT, env=environment, capture_output=True, check=False)
+            subprocess.run(step.fix, cwd=PROJECT, env=environment, capture_output=True, check=False)
         started = time.monotonic()
         passed, output = _run(step.argv, environment)
         print(f"{'ok    ' if passed else 'FAILED'}  {step.name}  ({time.monotonic() - started:.1f} s)", flush=True)
@@ -53,8 +54,8 @@ def steps(files: Iterable[Path]) -> list[Step]:
     """What is run for these files."""
     files = list(files)
     python = [str(file) for file in files if file.suffix == ".py"]
-    shell = [str(file) for file in files if is_shell(ROOT / file)]
-    plays = [str(file) for file in files if file.suffix == ".yml" and (ROOT / file).parent == PLAYBOOKS]
+    shell = [str(file) for file in files if is_shell(PROJECT / file)]
+    plays = [str(file) for file in files if file.suffix == ".yml" and (PROJECT / file).parent == PLAYBOOKS]
     every = [
         (python, _python_steps),
         (shell, _shell_steps),
@@ -85,7 +86,7 @@ def _ansible_steps(plays: list[str]) -> list[Step]:
     lint = [sys.executable, "-I", "-m", "ansiblelint", "--offline", "--nocolor", "-q", "--profile", "production"]
     syntax = [sys.executable, "-I", "-m", "ansible", "playbook", "--syntax-check"]
     return [
-        Step("playbooks lint (ansible-lint)", [*lint, str(PLAYBOOKS.relative_to(ROOT))]),
+        Step("playbooks lint (ansible-lint)", [*lint, str(PLAYBOOKS.relative_to(PROJECT))]),
         Step("playbooks syntax (ansible-playbook)", [*syntax, *plays]),
     ]
 
@@ -93,9 +94,9 @@ def _ansible_steps(plays: list[str]) -> list[Step]:
 def tree_files() -> list[Path]:
     """Files of the project, relative to its root: tracked ones and new ones, without what git ignores."""
     # safe.directory: the checkout may belong to someone else than who runs the check (CI is root).
-    listing = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "-co", "--exclude-standard", "--deduplicate"]
-    result = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [Path(name) for name in result.stdout.split("\0") if name and (ROOT / name).is_file()]
+    listing = ["git", "-c", f"safe.directory={PROJECT}", "ls-files", "-z", "-co", "--exclude-standard", "--deduplicate"]
+    result = subprocess.run(listing, cwd=PROJECT, capture_output=True, text=True, check=True)
+    return [Path(name) for name in result.stdout.split("\0") if name and (PROJECT / name).is_file()]
 
 
 def is_shell(file: Path) -> bool:
@@ -114,7 +115,7 @@ def is_shell(file: Path) -> bool:
 def _run(argv: Sequence[str], environment: dict[str, str]) -> tuple[bool, str]:
     try:
         result = subprocess.run(
-            argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            argv, cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
         )  # fmt: skip
     except FileNotFoundError:

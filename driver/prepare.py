@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TextIO
 
 from driver.errors import EXIT_BAD_INPUT, LanelabError, MissingProgram
+from driver.paths import PROJECT, build_folder
 from driver.programs import find
 
-ROOT = Path(__file__).resolve().parent.parent
-PLAYBOOKS = ROOT / "playbooks"
+PLAYBOOKS = PROJECT / "playbooks"
 PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
 
 
@@ -198,6 +198,7 @@ def _run_playbook(command: str, become: list[str], log: Path) -> bool:
     argv = [sys.executable, "-I", "-m", "ansible", "playbook", str(PLAYBOOKS / "prepare.yml"), *tags]
     if become:
         argv = [*become, "env", *(f"{key}={value}" for key, value in settings.items()), *argv]
+    log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as output:
         result = subprocess.run(
             argv, cwd=PLAYBOOKS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
@@ -217,13 +218,6 @@ def ansible_settings() -> dict[str, str]:
         "LC_ALL": "C.UTF-8",  # Ansible refuses any locale that is not UTF-8
         "PYTHONDONTWRITEBYTECODE": "1",  # under sudo: leave no files of root's in the user's environment
     }
-
-
-def build_folder() -> Path:
-    """Where files go that can be made again: what the launcher chose, or build/ in the checkout."""
-    folder = Path(os.environ.get("LANELAB_BUILD") or ROOT / "build")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def main(argv: list[str]) -> int:

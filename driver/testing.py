@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from driver.errors import InputError
-from driver.prepare import ROOT, build_folder
+from driver.paths import PROJECT, build_folder
 
 KINDS = ("unit", "golden", "bed", "e2e")
 
@@ -25,7 +25,7 @@ def run_tests(args: Sequence[str]) -> int:
     settings = ["-rs", "-o", f"cache_dir={build / 'pytest_cache'}"]
     sys.stdout.flush()
     argv = [sys.executable, "-I", "-m", "pytest", *settings, *pytest_arguments(args)]
-    return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
+    return subprocess.run(argv, cwd=PROJECT, env=environment, check=False).returncode
 
 
 def pytest_arguments(args: Sequence[str]) -> list[str]:
@@ -34,13 +34,13 @@ def pytest_arguments(args: Sequence[str]) -> list[str]:
     folders = []
     while rest and rest[0] in KINDS:
         kind = rest.pop(0)
-        folder = ROOT / "tests" / kind
+        folder = PROJECT / "tests" / kind
         if not any(folder.rglob("test_*.py")):
             raise InputError(f"there are no {kind} tests", f"Choose from: {', '.join(kinds_there())}")
-        folders.append(str(folder.relative_to(ROOT)))
+        folders.append(str(folder.relative_to(PROJECT)))
     return folders + rest
 
 
 def kinds_there() -> list[str]:
     """The kinds that have tests."""
-    return [kind for kind in KINDS if any((ROOT / "tests" / kind).rglob("test_*.py"))]
+    return [kind for kind in KINDS if any((PROJECT / "tests" / kind).rglob("test_*.py"))]

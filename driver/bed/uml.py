@@ -17,6 +17,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -66,6 +67,15 @@ def _packet_socket(device: str) -> socket.socket:
     cable.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
     cable.setblocking(False)
     return cable
+
+
+def _watch_connection(line: socket.socket) -> None:
+    """Send at once; and notice within seconds when the other kernel no longer answers at all."""
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in ((socket.TCP_KEEPIDLE, 5), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3)):
+        line.setsockopt(socket.IPPROTO_TCP, option, value)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 20_000)
 
 
 def _marker() -> dict[str, str]:
@@ -165,7 +175,7 @@ class UmlRouter(Router):
         while self._link is None:
             with contextlib.suppress(TimeoutError):
                 line, _ = self._listener.accept()
-                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                _watch_connection(line)
                 self._link = AgentLink("router", line)
             if self._link is None and self._process.poll() is not None:
                 raise self._failed("ended while it booted")
@@ -177,7 +187,13 @@ class UmlRouter(Router):
         except TimeoutError:
             raise self._failed("booted, but its agent says nothing") from None
         self._node = AgentNode("router", self._link)
+        # A kernel that is killed closes no connection.
+        threading.Thread(target=self._end_with_process, args=(self._link,), name="router", daemon=True).start()
         self.forward(on=True)
+
+    def _end_with_process(self, link: AgentLink) -> None:
+        self._process.wait()
+        link.close()
 
     def _failed(self, what: str) -> BedError:
         log = self._log.read_text(errors="replace")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 
 
 WATCHED_FOLDERS = ("/tmp", "/run", "/dev/shm", "/var/run/netns")  # noqa: S108 - looked at, never written
+TELLTALE = re.compile(r"lanelab|\buml|vm_file")
 GRACE_S = 3.0
 
 
@@ -41,49 +43,59 @@ def parts_of(pid: int) -> list[Part]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What there is of the kinds of things that beds are made of."""
+class Watch:
+    """What a bed consists of while it lives, and what of it is there afterwards. Others may have beds at the same time:
+    only what belongs to the watched one counts."""
 
-    namespaces: frozenset[str]
-    interfaces: frozenset[str]
-    files: frozenset[str]
+    def __init__(self) -> None:
+        self._namespaces: set[str] = set()
+        self._ours = _namespaces_of(os.getpid())
+        self._before = _traces()
 
-    @classmethod
-    def now(cls) -> Surroundings:
-        return cls(_namespaces(), _interfaces(), _files())
+    def see(self, pid: int) -> list[Part]:
+        """Remember the namespaces of a process and its descendants, which are returned."""
+        parts = parts_of(pid)
+        for part in parts:
+            self._namespaces |= _namespaces_of(part.pid) - self._ours
+        return parts
 
-    def added(self) -> list[str]:
-        """What there is now that was not there before."""
-        new = Surroundings.now()
-        return [
-            *(f"namespace {name}" for name in sorted(new.namespaces - self.namespaces)),
-            *(f"interface {name}" for name in sorted(new.interfaces - self.interfaces)),
-            *(f"file {name}" for name in sorted(new.files - self.files)),
-        ]
+    def left(self, marker: str) -> list[str]:
+        """What is there a moment after the bed's end: nothing, if all is well."""
+        deadline = time.monotonic() + GRACE_S
+        while True:
+            found = self._left_now(marker)
+            if not found or time.monotonic() > deadline:
+                return found
+            time.sleep(0.05)
+
+    def _left_now(self, marker: str) -> list[str]:
+        carriers = {part.pid: part.name for part in carriers_of(marker)}
+        inhabited = {
+            f"namespace {name}, of process {entry.name}"
+            for entry in Path("/proc").iterdir()
+            if entry.name.isdigit()
+            for name in _namespaces_of(int(entry.name)) & self._namespaces
+        }
+        new = _traces() - self._before
+        return [*(f"process {pid} {name}" for pid, name in carriers.items()), *sorted(inhabited), *sorted(new)]
 
 
-def _namespaces() -> frozenset[str]:
-    """Every user and network namespace that a process of ours lives in."""
+def _namespaces_of(pid: int) -> set[str]:
     found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            for kind in ("user", "net"):
-                with contextlib.suppress(OSError):
-                    found.add(str((entry / "ns" / kind).readlink()))
-    return frozenset(found)
+    for kind in ("user", "net", "mnt", "pid"):
+        with contextlib.suppress(OSError):
+            found.add(str(Path(f"/proc/{pid}/ns/{kind}").readlink()))
+    return found
 
 
-def _interfaces() -> frozenset[str]:
-    return frozenset(path.name for path in Path("/sys/class/net").iterdir())
-
-
-def _files() -> frozenset[str]:
-    found: set[str] = set()
+def _traces() -> set[str]:
+    """Interfaces of this machine and files in its common folders that look like a bed's."""
+    interfaces = {f"interface {path.name}" for path in Path("/sys/class/net").iterdir()}
+    files: set[str] = set()
     for folder in WATCHED_FOLDERS:
         with contextlib.suppress(OSError):
-            found |= {f"{folder}/{name}" for name in os.listdir(folder)}  # noqa: PTH208 - names are enough
-    return frozenset(found)
+            files |= {f"file {folder}/{name}" for name in os.listdir(folder) if TELLTALE.search(name)}  # noqa: PTH208
+    return interfaces | files
 
 
 def carriers_of(marker: str) -> list[Part]:
@@ -100,15 +112,3 @@ def carriers_of(marker: str) -> list[Part]:
 def kill(part: Part) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(part.pid, signal.SIGKILL)
-
-
-def left_of(marker: str, before: Surroundings) -> list[str]:
-    """What is left of a bed a moment after its end: nothing, if all is well."""
-    deadline = time.monotonic() + GRACE_S
-    while True:
-        left = [f"process {part.pid} {part.name}" for part in carriers_of(marker)] + before.added()
-        if not left or time.monotonic() > deadline:
-            return left
-        time.sleep(0.05)
-
-

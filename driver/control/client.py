@@ -82,6 +82,11 @@ class Bed:
         (self.folder / "bed.json").write_text(json.dumps(message, indent=1) + "\n")
         return message
 
+    @property
+    def pid(self) -> int:
+        """Of the bed's outermost process."""
+        return self._process.pid
+
     def __enter__(self) -> Bed:
         return self
 

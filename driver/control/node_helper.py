@@ -31,7 +31,7 @@ def ask(channel: Channel, message: Message, fds: tuple[int, ...] = ()) -> Messag
 
 def environment() -> dict[str, str]:
     """The script's own, but with the PATH that it had before this helper came first in it."""
-    helpers = str(Path(__file__).with_name("helpers"))
+    helpers = str(Path(__file__).resolve().with_name("helpers"))
     folders = [folder for folder in os.environ.get("PATH", "").split(":") if folder != helpers]
     return {**os.environ, "PATH": ":".join(folders), "LANELAB_NODE": sys.argv[1]}
 

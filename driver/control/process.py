@@ -29,7 +29,7 @@ from driver.errors import BedError, InputError, LanelabError
 from driver.programs import search_path
 
 NODE_SOCKET = "/run/lanelab/node.sock"
-HELPERS = Path(__file__).with_name("helpers")
+HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
 
 
@@ -217,7 +217,8 @@ def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
 def main() -> None:
     """The controller's line is our only argument besides its process number."""
     for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the controller's affair; it closes the line
+        # The controller's affair; it closes the line. Not SIG_IGN, which our commands would inherit.
+        signal.signal(number, lambda *_: None)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     try:
         substrate, bed = make_bed(channel, int(sys.argv[2]))

@@ -20,6 +20,8 @@ QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 3, 0.05
 CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too busy to measure on
 JITTER_TOLERANCE = 0.35
 ATTEMPTS = 3
+
+Send = Callable[[plan.Train], traffic.Seen]
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other
 
 
@@ -62,7 +64,8 @@ def _round_trip(link: Link, client: Node, server: Node) -> list[Result]:
 
 
 def _expected_deviation_ms(link: Link) -> float:
-    """Of a round trip, from the jitter of its two directions. netem's uniform is the width of the whole range."""
+    """Of a round trip, from the jitter of its two directions. A uniform jitter is half the width of its
+    range."""
     parts = [
         way.jitter.milliseconds / (3**0.5 if way.jitter_distribution == "uniform" else 1)
         for way in (link.down, link.up)
@@ -80,8 +83,8 @@ def _one_way(name: str, way: Direction, mtu: int, sender: Node, receiver: Node, 
 
     results = []
     train = plan.rate_train(way, mtu)
-    if train:
-        results.append(_settled(lambda: _rate(f"rate {name}", way, train, send(train))))
+    if way.rate:
+        results.append(_settled(lambda: _rate(f"rate {name}", way, train, send)))
         burst = plan.queue_burst(way, mtu, thorough=thorough)
         results.append(_settled(lambda: _queue(f"queue {name}", way, mtu, burst, send)))
     chances = plan.chance_train(way, thorough=thorough)
@@ -99,11 +102,14 @@ def _settled(measure_once: Callable[[], Result]) -> Result:
     return result if attempt == 1 else replace(result, note=f"{result.note}; attempt {attempt} of {ATTEMPTS}")
 
 
-def _rate(name: str, way: Direction, train: plan.Train, seen: traffic.Seen) -> Result:
+def _rate(name: str, way: Direction, train: plan.Train | str, send: Send) -> Result:
     """Between the first and the last packet the bottleneck was busy. Packets that the link loses took its time too, so
     with loss the numbers tell how many passed; what an AQM or a busy machine drops before it took none."""
     assert way.rate is not None  # noqa: S101 - there is no train without one
     target_mbit = way.rate.mbit
+    if isinstance(train, str):
+        return not_measured(name, "Mbit/s", target_mbit, train)
+    seen = send(train)
     packets = sorted(seen.once, key=lambda packet: packet[2])
     if len(packets) < 2:
         return failed(name, "Mbit/s", target_mbit, f"of {seen.sent} packets {len(packets)} arrived")
@@ -115,9 +121,7 @@ def _rate(name: str, way: Direction, train: plan.Train, seen: traffic.Seen) -> R
     return within(name, "Mbit/s", target_mbit, achieved, target_mbit * RATE_TOLERANCE, note)
 
 
-def _queue(
-    name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Callable[[plan.Train], traffic.Seen]
-) -> Result:
+def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send) -> Result:
     """How long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
     assert way.rate is not None  # noqa: S101 - the caller has asked
     frame = mtu + plan.HEADER

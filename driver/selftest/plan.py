@@ -15,16 +15,20 @@ from driver.units import Size
 
 PING_FRAME = 98  # of an ordinary ping
 SMALL_FRAME = 60
-PINGS = 40
+PINGS, FEWEST_PINGS = 40, 8
 PING_BUDGET_S, PING_JITTER_BUDGET_S = 0.5, 2.5
 TRAIN_S = 0.3
 TRAIN_PACKETS = 40
 TRAIN_LONGEST_S = 2.0
+FEWEST_TRAIN_PACKETS = 8
+SHALLOWEST = 2  # packets
+AQM_STALL_S = 0.004  # an AQM drops from a queue that stands longer
 STALL_S = 0.02  # a sender may be kept from its processor for so long without the bottleneck running dry
 QUEUE_PATIENCE_S = 2.0
 BURST_MAX_PPS = 18_000  # faster bursts overflow the router's input before its queue
 BURST_FACTOR = 4
 CHANCE_MAX_PPS = 12_000
+FEWEST_CHANCE_PACKETS = 20
 CHANCE_S, CHANCE_THOROUGH_S = 2.5, 30.0
 CHANCE_EVENTS, CHANCE_THOROUGH_EVENTS = 30, 300
 
@@ -61,24 +65,28 @@ def pings(link: Link) -> Pings:
     jitter_ms = max(way.jitter.milliseconds for way in _ways(link))
     gap_ms = max(4.0, 2.5 * slowest_ms, 6 * jitter_ms)
     budget_s = PING_JITTER_BUDGET_S if jitter_ms else PING_BUDGET_S
-    return Pings(max(8, min(PINGS, int(budget_s * 1000 / gap_ms))), round(gap_ms * 1000))
+    return Pings(max(FEWEST_PINGS, min(PINGS, int(budget_s * 1000 / gap_ms))), round(gap_ms * 1000))
 
 
 def _ways(link: Link) -> tuple[Direction, Direction]:
     return link.down, link.up
 
 
-def rate_train(way: Direction, mtu: int) -> Train | None:
-    """Half the queue at once, then exactly the rate: the bottleneck is always busy, and never overflows."""
+def rate_train(way: Direction, mtu: int) -> Train | str:
+    """Half the queue at once, then exactly the rate: the bottleneck is always busy, and never overflows. Or why not."""
     if way.rate is None:
-        return None
+        return "there is no rate"
     frame = mtu + HEADER
+    depth = queue_packets(way, frame)
+    if depth < SHALLOWEST:
+        return "its queue is too short to keep it busy: any early packet is dropped"
     packet_s = frame * 8 / way.rate.bps
-    cushion = 2 + min(int(STALL_S / packet_s), queue_packets(way, frame) // 2)
+    cushion = min(int(STALL_S / packet_s), depth // 2)
     if way.discipline != "fifo":
-        cushion = 2 + min(cushion, int(0.004 / packet_s))  # an AQM drops from a queue that stands
+        cushion = min(cushion, int(AQM_STALL_S / packet_s))
+    cushion = max(1, min(cushion + 2, depth - 1))
     count = max(TRAIN_PACKETS, int(TRAIN_S / packet_s))
-    count = max(8, min(count, int(TRAIN_LONGEST_S / packet_s)))
+    count = max(FEWEST_TRAIN_PACKETS, min(count, int(TRAIN_LONGEST_S / packet_s)))
     return Train(count + cushion, packet_s * 1e6, frame, cushion)
 
 
@@ -120,4 +128,5 @@ def chance_train(way: Direction, *, thorough: bool) -> Train | None:
         (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
     )
     needed = math.ceil(events / min(chances(way)))
-    return Train(max(200, min(needed, int(longest_s * pps))), 1e6 / pps, SMALL_FRAME)
+    fewest = max(FEWEST_CHANCE_PACKETS, min(200, int(CHANCE_S * pps)))
+    return Train(max(fewest, min(needed, int(longest_s * pps))), 1e6 / pps, SMALL_FRAME)

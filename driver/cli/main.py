@@ -1,0 +1,85 @@
+"""The command line. Thin: reads options, calls, prints; every error ends here as one line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+
+import click
+
+from driver import paths
+from driver.cli import beds, link, tools
+from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
+
+VERSION = "0.1.0"
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(VERSION, prog_name="lanelab", message="%(prog)s %(version)s")
+def lanelab() -> None:
+    """A controlled network testbed for page loads: client, router and server on one machine, without root.
+
+    \b
+    Begin with:
+      lanelab doctor                              what this machine can do
+      lanelab link test --rtt 100ms --rate 1mbit  a bed with that link, measured from inside
+      lanelab bed shell                           a shell on the client of a bed
+    """
+
+
+for _command in (link.group, beds.group, *tools.COMMANDS):
+    lanelab.add_command(_command)
+
+
+def main() -> int:
+    """The exit status: 0, 1 for a failure, 2 for bad input, or that of a command that was run on a node."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        lanelab.main(prog_name="lanelab", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        return fail(_click_message(error), EXIT_BAD_INPUT)
+    except LanelabError as error:
+        return fail(str(error), error.exit_status)
+    except (KeyboardInterrupt, click.Abort):
+        return fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for what Python flushes at its end
+        return 128 + 13
+    except OSError as error:
+        return fail(_os_message(error), EXIT_FAILED)
+    except Exception as error:  # noqa: BLE001 - our own mistake: told in one line, its trace kept
+        return fail(_keep_trace(error), EXIT_FAILED)
+    return 0
+
+
+def fail(what: str, status: int) -> int:
+    click.echo(click.style("lanelab: ", fg="red") + what, err=True)
+    return status
+
+
+def _click_message(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "lanelab"
+    return f"{error.format_message().rstrip('.')}. See: {command} --help"
+
+
+def _os_message(error: OSError) -> str:
+    where = f" ({error.filename})" if error.filename else ""
+    return f"this machine refused: {error.strerror or error}{where}. Free some space or check the permissions"
+
+
+def _keep_trace(error: Exception) -> str:
+    if os.environ.get("LANELAB_DEBUG"):
+        traceback.print_exc()
+    log = paths.build_folder() / "internal-error.log"
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(traceback.format_exc())
+    except OSError:
+        return f"internal error: {error!r}. Set LANELAB_DEBUG=1 to see where"
+    return f"internal error: {error!r}. Please report it with {log}"

@@ -1,0 +1,245 @@
+"""The command line, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from .handles import LanelabCommand
+
+
+def test_exec_passes_status_output_and_input(lanelab: LanelabCommand) -> None:
+    done = lanelab.run("bed", "exec", "client", "--", "sh", "-c", "cat; echo err >&2; exit 5", stdin="in")
+    assert (done.returncode, done.stdout) == (5, "in")
+    assert "err" in done.stderr
+
+
+def test_exec_counts_a_signal_as_a_shell_does(lanelab: LanelabCommand) -> None:
+    assert lanelab.run("bed", "exec", "server", "--", "sh", "-c", "kill -9 $$").returncode == 137
+
+
+def test_exec_sets_the_link(lanelab: LanelabCommand) -> None:
+    done = lanelab.run("bed", "exec", "client", "--rtt", "120ms", "--", "ping", "-c", "2", "server")
+    times = [float(time_ms) for time_ms in re.findall(r"time=([\d.]+)", done.stdout)]
+    assert len(times) == 2
+    assert min(times) > 119
+
+
+def test_exec_runs_in_the_users_folder(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    folder = tmp_path / "with a space"
+    folder.mkdir()
+    assert lanelab.run("bed", "exec", "client", "--", "pwd", cwd=folder).stdout.strip() == str(folder)
+
+
+def test_link_test_tells_a_program_what_it_found(lanelab: LanelabCommand) -> None:
+    done = lanelab.run("link", "test", "--rtt", "50ms", "--rate", "10mbit", "--json")
+    report = json.loads(done.stdout)
+    assert report["link"]["rtt"] == "50ms"
+    assert {result["name"] for result in report["results"]} >= {"rtt", "rate down", "rate up", "queue down", "queue up"}
+    assert done.returncode == (0 if report["passed"] else 1)
+    assert report["took_s"] < 10
+
+
+def test_link_test_prints_a_table(lanelab: LanelabCommand) -> None:
+    done = lanelab.run("link", "test", "--rtt", "50ms")
+    assert re.search(r"rtt\s+ms\s+50\.00\s+\d\d\.\d+", done.stdout), done.stdout
+    assert "\x1b[" not in done.stdout
+
+
+def test_link_show_gives_every_line(lanelab: LanelabCommand) -> None:
+    shown = json.loads(lanelab.run("link", "show", "3g", "--json").stdout)
+    assert any("netem" in entry["line"] for entry in shown["lines"])
+    assert all(entry["meaning"] for entry in shown["lines"])
+    plain = lanelab.run("link", "show", "3g")
+    assert all(entry["line"] in plain.stdout for entry in shown["lines"])
+    assert "300ms" in plain.stderr  # a profile always shows its values
+
+
+def test_doctor_says_what_this_machine_can_do(lanelab: LanelabCommand) -> None:
+    done = lanelab.run("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert report["able"] is True
+    assert done.returncode == 0
+    assert any(finding["what"] == "bed" and "came up" in finding["found"] for finding in report["findings"])
+    assert all(finding["remedy"] for finding in report["findings"] if finding["state"] == "gap")
+
+
+def test_run_gives_a_script_its_nodes(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    script = tmp_path / "measure.sh"
+    script.write_text(
+        """#!/bin/sh
+node client ping -c 1 server > /dev/null && echo reached
+node server sh -c 'exit 4'; echo "status $?"
+echo word | node router cat
+echo "$GREETING" | node client cat
+GREETING=changed node client printenv GREETING
+node client printenv LANELAB_NODE
+node client sh -c 'command -v node' | grep -c helpers
+"""
+    )
+    script.chmod(0o755)
+    done = lanelab.run("bed", "run", "--", str(script), env={"GREETING": "hello"})
+    assert done.stdout.splitlines() == ["reached", "status 4", "word", "hello", "changed", "client", "0"]
+
+
+def test_a_script_can_run_servers_on_one_node_and_use_them_from_another(lanelab: LanelabCommand) -> None:
+    script = (
+        "node server python3 -m http.server 8080 >/dev/null 2>&1 & sleep 1.5; "
+        "node client python3 -c \"import urllib.request as u;print(u.urlopen('http://server:8080/').status)\"; kill %1"
+    )
+    assert lanelab.run("bed", "run", "--rtt", "20ms", "--", "bash", "-c", script).stdout.strip() == "200"
+
+
+def test_what_a_script_leaves_running_ends_with_it(lanelab: LanelabCommand) -> None:
+    marker = f"313{os.getpid()}"
+    lanelab.run("bed", "run", "--", "sh", "-c", f"sleep {marker} & node client sleep {marker} & sleep 0.5")
+    assert marker not in subprocess.run(["ps", "ax"], capture_output=True, text=True, check=True).stdout
+
+
+def read_until(fd: int, pattern: str, seconds: float = 20) -> str:
+    text, deadline = "", time.monotonic() + seconds
+    while not re.search(pattern, text):
+        left = deadline - time.monotonic()
+        assert left > 0, f"no {pattern!r} in {text!r}"
+        if select.select([fd], [], [], left)[0]:
+            try:
+                text += os.read(fd, 65536).decode(errors="replace")
+            except OSError:
+                break
+    return text
+
+
+@pytest.mark.parametrize("node", ["client", "router", "server"])
+def test_a_shell_is_on_a_terminal_of_its_own(lanelab: LanelabCommand, node: str) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(lanelab.environment, SHELL="/bin/sh", PS1="$ ", ENV="")
+        words = lanelab.argv("bed", "shell", node)
+        os.execv(words[0], words)
+    read_until(terminal, r"\$ |# ")
+    os.write(terminal, b"hostname; tty; sleep 100\n")
+    read_until(terminal, rf"{node}\r\n")
+    time.sleep(0.3)
+    os.write(terminal, b"\x03")  # Ctrl-C ends sleep, not the shell
+    os.write(terminal, b"echo still $((40 + 2))\n")
+    read_until(terminal, r"still 42")
+    os.write(terminal, b"exit 3\n")
+    read_until(terminal, r"$^")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+
+
+def wait_for(command: str, seconds: float = 15) -> None:
+    """Until exactly this command runs."""
+    deadline = time.monotonic() + seconds
+    argv = ["ps", "-eo", "args="]
+    while command not in subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines():
+        assert time.monotonic() < deadline, f"'{command}' never ran"
+        time.sleep(0.05)
+
+
+def test_ctrl_c_goes_to_the_command(lanelab: LanelabCommand) -> None:
+    marker = f"314{os.getpid()}"
+    script = f"trap 'echo caught; exit 9' INT; sleep {marker} & wait"
+    process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", script)
+    wait_for(f"sleep {marker}")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert (process.returncode, out) == (9, b"caught\n")
+
+
+def test_a_second_ctrl_c_ends_the_bed(lanelab: LanelabCommand) -> None:
+    marker = f"315{os.getpid()}"
+    process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", f"trap '' INT; sleep {marker}; sleep {marker}")
+    wait_for(f"sleep {marker}")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, complained = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in complained
+
+
+def test_bad_input_is_one_line_and_status_2(lanelab: LanelabCommand) -> None:
+    cases = {
+        ("--rtt", "100"): r"--rtt: 100 has no unit\. Write 100ms",
+        ("--rate", "-5mbit"): r"--rate: .*negative",
+        ("--loss", "120%"): r"--loss: .*above 100%",
+        ("--queue", "0p", "--rate", "1mbit"): r"--queue: .*zero",
+        ("--profile", "3gg"): r"no profile '3gg'.*Did you mean 3g",
+        ("--rtt", "50ms", "--delay-down", "60ms"): r"below what",
+        ("--rate", "2gbit"): r"above what the router can carry",
+        ("--rate", "5mbps"): r"5mbps",
+        ("--pin", "rooter=1"): r"rooter",
+        ("--rte", "5"): r"No such option.*--rate",
+    }
+    for words, pattern in cases.items():
+        done = lanelab.run("bed", "exec", "client", *words, "--", "true")
+        assert done.returncode == 2, (words, done.stderr)
+        assert re.search(pattern, done.stderr), (words, done.stderr)
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert not (lanelab.build / "beds").exists()  # no bed was made for any of them
+
+
+def test_a_missing_program_is_named_with_its_remedy(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    done = lanelab.run("bed", "exec", "client", "--", "no-such-program")
+    assert done.returncode == 1
+    assert "no-such-program" in done.stderr
+    script = tmp_path / "plain"
+    script.write_text("echo")
+    done = lanelab.run("bed", "run", "--", str(script))
+    assert done.returncode == 2
+    assert "chmod +x" in done.stderr
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(lanelab: LanelabCommand) -> None:
+    """/dev/full says what a full disk says, as soon as it is written; a folder that is none, at once."""
+    lanelab.build.mkdir()
+    (lanelab.build / "beds").symlink_to("/dev/full")
+    done = lanelab.run("bed", "exec", "client", "--", "true")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "cannot write the bed's logs" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a small file system to fill")
+def test_a_really_full_disk(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    unshare, busybox = shutil.which("unshare"), shutil.which("mount")
+    assert unshare
+    assert busybox
+    words = " ".join(lanelab.argv("bed", "exec", "client", "--", "true"))
+    script = (
+        f"mount -t tmpfs -o size=64k none {small} && mkdir {small}/build && "
+        f"head -c 100000 /dev/zero > {small}/fill; LANELAB_BUILD={small}/build {words}"
+    )
+    done = subprocess.run(
+        [unshare, "--mount", "sh", "-c", script], capture_output=True, text=True, env=lanelab.environment, check=False
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_logs_of_old_beds_go(lanelab: LanelabCommand) -> None:
+    beds = lanelab.build / "beds"
+    for number in range(30):
+        folder = beds / f"20200101T0000{number:02d}Z-1"
+        folder.mkdir(parents=True)
+        (folder / "in-use").touch()
+    assert lanelab.run("bed", "exec", "client", "--", "true").returncode == 0
+    assert len(list(beds.iterdir())) == 20
+
+
+def test_completion_is_printed(lanelab: LanelabCommand) -> None:
+    assert "_LANELAB_COMPLETE" in lanelab.run("completion", "bash").stdout

@@ -1,0 +1,131 @@
+"""Nothing outlives a bed, whatever dies and in whatever order."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from driver.bed.node import Command, Stdio
+from driver.bed.substrate import BedSettings
+from driver.bench.leftovers import Part, Watch, carriers_of, kill, parts_of
+from driver.control.client import Bed
+from driver.errors import BedError
+from driver.link import Link
+
+from .handles import LanelabCommand
+
+KILLS = 24
+SEED = 20260
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_random_part_killed_at_a_random_moment_takes_all_with_it(lanelab: LanelabCommand, number: int) -> None:
+    """The parts: controller, launcher, init, bed process, the router's processes, a command on a node."""
+    chance = random.Random(SEED + number)
+    watch = Watch()
+    command = lanelab.start("bed", "exec", "client", "--rtt", "20ms", "--rate", "5mbit", "--", "sleep", "3")
+    deadline = time.monotonic() + chance.uniform(0.0, 4.5)
+    while time.monotonic() < deadline:
+        watch.see(command.pid)
+        time.sleep(0.02)
+    victim = chance.choice(watch.see(command.pid) or [Part(command.pid, "lanelab")])
+    kill(victim)
+    command.communicate(timeout=30)
+    for folder in (lanelab.build / "beds").glob("*"):
+        assert watch.left(folder.name) == [], f"after kill -9 of {victim.name}"
+    assert watch.left("no bed was made") == []
+
+
+def parts_by_role(bed: Bed) -> dict[str, Part]:
+    """The bed's own processes: each is the first child of the one before."""
+    launcher, *rest = parts_of(bed.pid)
+    routers = [part for part in rest if part.name.startswith("linux.uml")]
+    return {"launcher": launcher, "init": rest[0], "bed process": rest[1], "router": (routers or rest)[0]}
+
+
+@pytest.mark.parametrize("role", ["launcher", "init", "bed process", "router"])
+def test_the_controller_is_told_when_a_part_dies(tmp_path: Path, role: str) -> None:
+    watch = Watch()
+    with Bed(BedSettings(folder=tmp_path)) as bed:
+        if role == "router" and bed.info["router"] != "uml":
+            pytest.skip("this router is no process")
+        bed.set_link(Link.parse({"rtt": "20ms"}))
+        watch.see(bed.pid)
+        kill(parts_by_role(bed)[role])
+        with pytest.raises(BedError):
+            bed.set_link(Link.parse({"rtt": "30ms"}))
+        with pytest.raises(BedError):
+            bed.exec("router", Command(["true"]), Stdio()).wait()
+    assert watch.left(tmp_path.name) == []
+
+
+def test_a_wait_ends_when_the_bed_dies(tmp_path: Path) -> None:
+    with Bed(BedSettings(folder=tmp_path)) as bed:
+        process = bed.exec("client", Command(["sleep", "100"]), Stdio())
+        threading.Timer(0.3, kill, [parts_by_role(bed)["init"]]).start()
+        with pytest.raises(BedError, match="died"):
+            process.wait()
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("SIGTERM", lambda process: process.send_signal(signal.SIGTERM)),
+        ("SIGHUP", lambda process: process.send_signal(signal.SIGHUP)),
+        ("terminal closed", lambda process: os.killpg(process.pid, signal.SIGHUP)),
+        ("SIGKILL", lambda process: process.kill()),
+        ("SIGKILL to all at once", lambda process: os.killpg(process.pid, signal.SIGKILL)),
+    ],
+)
+def test_however_the_command_ends_nothing_is_left(
+    lanelab: LanelabCommand, how: str, end: Callable[[subprocess.Popen[bytes]], None]
+) -> None:
+    watch = Watch()
+    process = lanelab.start("bed", "exec", "server", "--", "sh", "-c", "trap '' HUP TERM INT; echo up; sleep 60")
+    assert process.stdout
+    assert process.stdout.readline() == b"up\n"
+    watch.see(process.pid)
+    end(process)
+    process.communicate(timeout=20)
+    (folder,) = (lanelab.build / "beds").iterdir()
+    assert watch.left(folder.name) == [], how
+
+
+def test_daemons_of_a_command_do_not_outlive_the_bed(lanelab: LanelabCommand) -> None:
+    watch = Watch()
+    script = "setsid sleep 1000 >/dev/null 2>&1 & nohup sleep 1001 >/dev/null 2>&1 & sleep 0.2"
+    assert lanelab.run("bed", "exec", "client", "--", "sh", "-c", script).returncode == 0
+    (folder,) = (lanelab.build / "beds").iterdir()
+    assert watch.left(folder.name) == []
+
+
+def test_beds_that_fail_to_start_leave_nothing(lanelab: LanelabCommand) -> None:
+    watch = Watch()
+    done = lanelab.run("bed", "exec", "client", "--pin", "router=9999", "--", "true")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    for folder in (lanelab.build / "beds").iterdir():
+        assert watch.left(folder.name) == []
+
+
+def test_the_search_for_leftovers_finds_some() -> None:
+    """It must be able to fail."""
+    watch = Watch()
+    sleeper = subprocess.Popen(["unshare", "--user", "--net", "sleep", "30"], env={**os.environ, "LANELAB_BED": "x-y"})
+    try:
+        time.sleep(0.5)
+        watch.see(sleeper.pid)
+        assert [part.pid for part in carriers_of("x-y")] == [sleeper.pid]
+        found = watch.left("another marker")
+        assert any("namespace net:" in line and str(sleeper.pid) in line for line in found), found
+    finally:
+        sleeper.kill()
+        sleeper.wait()
