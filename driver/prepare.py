@@ -198,7 +198,6 @@ def _run_playbook(command: str, become: list[str], log: Path) -> bool:
     argv = [sys.executable, "-I", "-m", "ansible", "playbook", str(PLAYBOOKS / "prepare.yml"), *tags]
     if become:
         argv = [*become, "env", *(f"{key}={value}" for key, value in settings.items()), *argv]
-    log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as output:
         result = subprocess.run(
             argv, cwd=PLAYBOOKS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=output, stderr=output,

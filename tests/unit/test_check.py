@@ -13,7 +13,7 @@ from driver import check as checking
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
-    monkeypatch.setattr(checking, "ROOT", tmp_path)
+    monkeypatch.setattr(checking, "PROJECT", tmp_path)
     monkeypatch.setattr(checking, "PLAYBOOKS", tmp_path / "playbooks")
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
     (tmp_path / ".gitignore").write_text("/build/\n")

@@ -19,7 +19,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "def test_skipped():\n    pytest.skip('because of the moon')\n"
     )
     (tmp_path / "tests" / "unit" / "test_two.py").write_text("def test_bad():\n    assert 1 == 2\n")
-    monkeypatch.setattr(testing, "ROOT", tmp_path)
+    monkeypatch.setattr(testing, "PROJECT", tmp_path)
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
     return tmp_path
 
