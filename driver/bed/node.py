@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from driver.errors import CommandFailed, NodeError
 
@@ -98,7 +98,7 @@ class Node(ABC):
     ) -> Completed:
         """Run a command to its end. With `check`, a status other than 0 raises CommandFailed with its words."""
         command = Command(argv)
-        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with _memory("stdin") as source, _memory("stdout") as out, _memory("stderr") as err:
             if stdin:
                 source.write(stdin)
                 source.seek(0)
@@ -119,6 +119,11 @@ class Node(ABC):
             process.signal(9)
             process.wait(5)
             raise NodeError(f"on {self.name}, '{command}' did not end within {timeout_s:g} s") from None
+
+
+def _memory(name: str) -> BinaryIO:
+    """A file that needs no disk: commands must run when it is full."""
+    return os.fdopen(os.memfd_create(name), "wb+")
 
 
 def ended(status: int) -> str:

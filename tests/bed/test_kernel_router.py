@@ -1,0 +1,60 @@
+"""The router that is a namespace of the machine's own kernel.
+
+Few machines of ours have sch_netem, but every UML kernel does: the whole of lanelab runs inside one, as root of a machine
+with another kernel, and makes its bed there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from driver.bed import uml
+from driver.paths import PROJECT
+
+from .handles import LanelabCommand
+
+pytestmark = pytest.mark.skipif(uml.installed() is not None, reason=f"no kernel to run it in: {uml.installed()}")
+
+INSIDE = (
+    f'node router env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="{PROJECT}" LANELAB_NO_INSTALL=1 LANELAB_BUILD=/run/build '
+    '"$LANELAB_PYTHON" -P -m driver.cli '
+)
+
+
+def inside(lanelab: LanelabCommand, words: str) -> str:
+    done = lanelab.run("bed", "run", "--", "sh", "-c", INSIDE + words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_its_link_is_what_was_asked_for(lanelab: LanelabCommand) -> None:
+    done = lanelab.run(
+        "bed", "run", "--", "sh", "-c", INSIDE + "link test --router kernel --rtt 60ms --rate 2mbit --queue 64kB --json"
+    )
+    report = json.loads(done.stdout)
+    assert report["router"] == "kernel"
+    assert re.match(r"\d+\.\d+", report["kernel"])
+    found = {result["name"]: result for result in report["results"]}
+    assert found["rtt"]["achieved"] == pytest.approx(60, abs=5)
+    for way in ("down", "up"):
+        assert found[f"rate {way}"]["achieved"] == pytest.approx(2, rel=0.1)
+        assert found[f"queue {way}"]["achieved"] == pytest.approx(found[f"queue {way}"]["target"], rel=0.3)
+
+
+def test_its_nodes_reach_each_other_by_name(lanelab: LanelabCommand) -> None:
+    out = inside(lanelab, "bed exec router --router kernel -- ping -c 1 server")
+    assert "1 received" in out
+
+
+def test_where_there_is_no_netem_it_says_so(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    from driver.bed import capabilities  # noqa: PLC0415
+
+    if capabilities.kernel_router() is None:
+        pytest.skip("this machine's kernel has netem")
+    done = lanelab.run("bed", "exec", "client", "--router", "kernel", "--", "true", cwd=tmp_path)
+    assert done.returncode == 1
+    assert re.search(r"router 'kernel' cannot run here: .*netem.*doctor", done.stderr)
