@@ -91,7 +91,9 @@ def _resources() -> Iterator[Finding]:
     busy = load > 0.5 * cpus
     remedy = "Measure when the machine is idle" if busy else ""
     yield Finding("note" if busy or cpus < 2 else "ok", "processors", f"{cpus}, load {load:.2f}", remedy)
-    memory = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in Path("/proc/meminfo").open()}
+    memory = {
+        line.split(":")[0]: int(line.split()[1]) // 1024 for line in Path("/proc/meminfo").read_text().splitlines()
+    }
     free = memory.get("MemAvailable", 0)
     enough = free > LITTLE_MEMORY_MIB
     yield Finding("ok" if enough else "note", "memory", f"{free} MiB free", "" if enough else "Close something")

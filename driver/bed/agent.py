@@ -1,15 +1,9 @@
 """The agent: what runs on a node that is another machine or another kernel, and does what the bed asks of it.
 
-One file, standard library only, so that it can be started on any node that has Python 3.9 or later: the router's
-kernel reads it through its root file system, an ssh host gets a copy. It speaks JSON lines, one object a line, over
-two descriptors (a serial line, a pipe, an ssh channel). When the line closes, it ends every process that it
-started and then itself: nothing on the node outlives the bed.
-
-    asked:  spawn in signal resize put get ack           each with the caller's number "id"
-    told:   hello started out exit error ack
-
-Bytes travel as base64. Each stream may have WINDOW bytes under way that the other side has not acknowledged, so
-that a slow reader of one stream never blocks the others.
+This file and wire.py, standard library only, so that it can be started on any node that has Python 3.9 or later: the
+router's kernel reads them through its root file system, an ssh host gets a copy. It speaks over two descriptors (a
+connection, a pipe, an ssh channel). When they close, it ends every process that it started and then itself: nothing
+on the node outlives the bed.
 """
 
 from __future__ import annotations
@@ -17,7 +11,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
-import json
 import os
 import platform
 import pty
@@ -26,39 +19,20 @@ import signal
 import struct
 import subprocess
 import termios
-from typing import Any, Callable, Dict, List, Optional
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-VERSION = 1
-WINDOW = 256 * 1024
-CHUNK = 24 * 1024
-
-Message = Dict[str, Any]
-
-
-def encode(message: Message) -> bytes:
-    """One message as one line."""
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
-
-
-def encode_bytes(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-class Lines:
-    """Bytes in, messages out; no I/O."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def feed(self, data: bytes) -> List[Message]:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [json.loads(line) for line in lines if line.strip()]
+if TYPE_CHECKING:
+    from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes
+else:
+    from wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes
 
 
 class Output:
     """A descriptor of ours that is read and sent to the caller as stream `stream` of `owner`."""
 
-    def __init__(self, owner: "Task", fd: int, stream: int) -> None:
+    def __init__(self, owner: Task, fd: int, stream: int) -> None:
         self.owner, self.fd, self.stream = owner, fd, stream
         self.credit = WINDOW
         self.watched = False
@@ -70,12 +44,12 @@ class Task:
     def __init__(self, number: int) -> None:
         self.number = number
         self.pid = 0
-        self.status: Optional[int] = None
+        self.status: int | None = None
         self.input_fd = -1
-        self.input_waiting: List[bytes] = []
+        self.input_waiting: list[bytes] = []
         self.input_watched = False
         self.input_is_terminal = False
-        self.outputs: List[Output] = []
+        self.outputs: list[Output] = []
         self.path = ""  # of a file that is being written; it gets its name when it is whole
 
     def done(self) -> bool:
@@ -87,12 +61,12 @@ class Agent:
 
     def __init__(self, fd_in: int, fd_out: int) -> None:
         self.fd_in, self.fd_out = fd_in, fd_out
-        self.tasks: Dict[int, Task] = {}
+        self.tasks: dict[int, Task] = {}
         self.lines = Lines()
         self.unsent = bytearray()
         self.selector = selectors.DefaultSelector()
         self.open = True
-        self.asked: Dict[str, Callable[[Message], None]] = {
+        self.asked: dict[str, Callable[[Message], None]] = {
             "spawn": self.spawn,
             "in": self.write_input,
             "signal": self.signal,
@@ -195,9 +169,9 @@ class Agent:
         self.tasks[task.number] = task
         self.tell({"ev": "started", "id": task.number, "pid": task.pid})
 
-    def spawn_on_pipes(self, task: Task, argv: List[str], with_input: bool, arguments: Dict[str, Any]) -> None:
+    def spawn_on_pipes(self, task: Task, argv: list[str], with_input: bool, arguments: dict[str, Any]) -> None:
         source = subprocess.PIPE if with_input else subprocess.DEVNULL
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **arguments
         )
         task.pid = self.detach(process)
@@ -210,7 +184,7 @@ class Agent:
                 self.watch_output(task, os.dup(pipe.fileno()), stream)
                 pipe.close()
 
-    def spawn_on_terminal(self, task: Task, argv: List[str], size: List[int], arguments: Dict[str, Any]) -> None:
+    def spawn_on_terminal(self, task: Task, argv: list[str], size: list[int], arguments: dict[str, Any]) -> None:
         ours, theirs = pty.openpty()
         try:
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[0], size[1], 0, 0))
@@ -218,7 +192,7 @@ class Agent:
             def become_foreground() -> None:
                 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-            process = subprocess.Popen(  # noqa: S603
+            process = subprocess.Popen(
                 argv,
                 stdin=theirs,
                 stdout=theirs,
@@ -239,7 +213,7 @@ class Agent:
         self.watch_output(task, ours, 1)
 
     @staticmethod
-    def detach(process: "subprocess.Popen[bytes]") -> int:
+    def detach(process: subprocess.Popen[bytes]) -> int:
         """We reap by ourselves: as a kernel's first process we get orphans too."""
         process.returncode = 0
         return process.pid
@@ -358,7 +332,7 @@ class Agent:
         path = task.path
         self.close_input(task)
         if path:
-            os.replace(path + ".part", path)
+            Path(path + ".part").replace(path)
             task.path = ""
             task.status = 0
             self.finish_if_done(task)
@@ -384,21 +358,8 @@ class Agent:
         self.tasks[task.number] = task
 
     def get(self, message: Message) -> None:
-        """A file is read like a process's output. (Regular files are always readable: they cannot be polled.)"""
-        task = Task(message["id"])
-        process = subprocess.Popen(  # noqa: S603
-            ["cat", "--", message["path"]],  # noqa: S607
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        task.pid = self.detach(process)
-        for stream, pipe in ((1, process.stdout), (2, process.stderr)):
-            if pipe:
-                self.watch_output(task, os.dup(pipe.fileno()), stream)
-                pipe.close()
-        self.tasks[task.number] = task
+        """Through a process: a regular file cannot be polled."""
+        self.spawn({"id": message["id"], "argv": ["cat", "--", message["path"]]})
 
     def forget_files(self, task: Task) -> None:
         self.close_input(task)
@@ -408,7 +369,7 @@ class Agent:
         task.outputs.clear()
         if task.path:
             with contextlib.suppress(OSError):
-                os.unlink(task.path + ".part")
+                Path(task.path + ".part").unlink()
 
     def end_everything(self) -> None:
         for task in list(self.tasks.values()):
@@ -416,7 +377,3 @@ class Agent:
             if task.pid and task.status is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(task.pid, signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    Agent(0, 1).serve()

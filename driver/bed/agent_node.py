@@ -12,9 +12,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from driver.bed.agent import CHUNK, VERSION, WINDOW, Lines, encode, encode_bytes
 from driver.bed.node import Command, Node, Process, Stdio, Terminal
 from driver.bed.terminal import write_all
+from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, encode, encode_bytes
 from driver.errors import NodeError
 
 
@@ -52,7 +52,7 @@ class AgentLink:
             task.told({"ev": "lost"})
         return number
 
-    def ask(self, **message: Any) -> None:
+    def ask(self, **message: object) -> None:
         try:
             with self._sending:
                 self._line.sendall(encode(message))
@@ -98,9 +98,7 @@ class AgentTask(Process):
 
     def __init__(self, link: AgentLink, what: str, stdio: Stdio) -> None:
         self._link, self._what = link, what
-        self._sinks = {
-            stream: os.dup(fd) for stream, fd in ((1, stdio.stdout), (2, stdio.stderr)) if fd is not None
-        }
+        self._sinks = {stream: os.dup(fd) for stream, fd in ((1, stdio.stdout), (2, stdio.stderr)) if fd is not None}
         self._source = os.dup(stdio.stdin) if stdio.stdin is not None else -1
         self._told: queue.Queue[dict[str, Any]] = queue.Queue()
         self._room = threading.Semaphore(WINDOW // CHUNK)
@@ -116,7 +114,7 @@ class AgentTask(Process):
         """Called by the line's thread, which must never wait."""
         self._told.put(message)
 
-    def begin(self, **message: Any) -> None:
+    def begin(self, **message: object) -> None:
         self._link.ask(id=self.number, **message)
 
     def await_start(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from driver.bed import kernel_router as kernel
 from driver.bed import namespaces as spaces
 from driver.bed import uml
+from driver.bed.refusals import diagnose
 from driver.errors import LanelabError, NamespaceError
 
 
@@ -41,7 +42,7 @@ def _enter() -> str | None:
     except NamespaceError as error:
         return f"{error.what}\0{error.remedy}"
     except OSError as error:
-        refusal = spaces.diagnose(error)
+        refusal = diagnose(error)
         return f"{refusal.what}\0{refusal.remedy}"
     return None
 

@@ -12,7 +12,7 @@ import os
 import signal
 from pathlib import Path
 
-from driver.errors import NamespaceError
+from driver.bed.refusals import diagnose
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -99,61 +99,6 @@ def enter_user_namespace(other_flags: int) -> None:
         keep_capabilities()
     except OSError as error:
         raise diagnose(error) from error
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text().strip()
-    except OSError:
-        return ""
-
-
-def diagnose(error: OSError | None) -> NamespaceError:
-    """The exact cause for which this machine refuses user namespaces, and its remedy."""
-    if _read("/proc/sys/kernel/unprivileged_userns_clone") == "0":
-        return NamespaceError(
-            "no user namespaces: sysctl kernel.unprivileged_userns_clone is 0",
-            "Run: sudo sysctl -w kernel.unprivileged_userns_clone=1",
-        )
-    if _read("/proc/sys/user/max_user_namespaces") == "0":
-        return NamespaceError(
-            "no user namespaces: sysctl user.max_user_namespaces is 0",
-            "Run: sudo sysctl -w user.max_user_namespaces=15000",
-        )
-    if _read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" and os.getuid() != 0:
-        return NamespaceError(
-            "AppArmor does not let an unconfined program use user namespaces (Ubuntu 23.10 and later)",
-            "Run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 "
-            "(or write an AppArmor profile with 'userns,' for the Python interpreter; see docs/guide.md)",
-        )
-    number = error.errno if error else None
-    if number == errno.ENOSPC:
-        return NamespaceError(
-            "no more user namespaces: the limit user.max_user_namespaces, or their nesting of 32, is reached",
-            "End other containers or beds, or run: sudo sysctl -w user.max_user_namespaces=15000",
-        )
-    if number == errno.EPERM and not same_root():
-        return NamespaceError(
-            "no user namespaces: the kernel refuses them inside a chroot",
-            "Enter the root file system with pivot_root (systemd-nspawn, podman, bubblewrap) instead of chroot",
-        )
-    if number == errno.EPERM:
-        return NamespaceError(
-            "no user namespaces: the kernel said EPERM, as it does under a container's seccomp filter",
-            "Start the container with a filter that allows unshare and mount "
-            "(docker/podman: --security-opt seccomp=unconfined)",
-        )
-    if number == errno.EINVAL:
-        return NamespaceError("no user namespaces: this kernel was built without CONFIG_USER_NS", "Use another kernel")
-    return NamespaceError(f"no user namespaces: {error}", "See docs/guide.md, 'Where beds run'")
-
-
-def same_root() -> bool:
-    """False when this process sees that it is inside a chroot: its root is not the root of its mounts."""
-    try:
-        return any(line.split()[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
-    except OSError:
-        return True
 
 
 def mount_proc() -> bool:

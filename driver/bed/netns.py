@@ -19,7 +19,8 @@ from driver.errors import MissingProgram, NodeError
 from driver.programs import find, search_path
 
 OFFLOADS = ("tx", "gso", "tso", "gro")
-KINDS = ("net", "mnt", "uts")
+NSENTER_OPTIONS = {"net": "net", "mnt": "mount", "uts": "uts"}
+KINDS = tuple(NSENTER_OPTIONS)
 # nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
 IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
 
@@ -59,7 +60,10 @@ class NetnsNode(Node):
         found = shutil.which(command.argv[0], path=environment["PATH"])
         if found is None:
             raise NodeError(f"on {self.name}, there is no program '{command.argv[0]}'")
-        entry = [f"--{long}=/proc/self/fd/{self._fds[kind]}" for kind, long in zip(KINDS, ("net", "mount", "uts"))]
+        entry = [
+            f"--{long}=/proc/self/fd/{self._fds[kind]}"
+            for kind, long in zip(KINDS, ("net", "mount", "uts"), strict=True)
+        ]
         pinned = [program("taskset"), "--cpu-list", self._cpus] if self._cpus else []
         argv = [self._nsenter, *entry, "--", *pinned, "sh", "-c", IN_FOLDER, "sh", folder, *command.argv]
         process = start_local(argv, environment, self.descriptors, stdio or Stdio(), terminal)
@@ -137,7 +141,7 @@ def _make_namespaces(name: str) -> dict[str, int]:
     os.waitpid(child, 0)
     if said != b"+":
         raise NodeError(f"cannot make the node {name}: {said[1:].decode(errors='replace')}")
-    return dict(zip(KINDS, fds))
+    return dict(zip(KINDS, fds, strict=True))
 
 
 def mount_sys() -> None:

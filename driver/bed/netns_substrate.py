@@ -18,10 +18,11 @@ from pathlib import Path
 
 from driver.bed import kernel_router, namespaces, netns, uml
 from driver.bed.node import Node
+from driver.bed.refusals import diagnose
 from driver.bed.router import Router
 from driver.bed.substrate import BedSettings, Substrate
-from driver.topology import HOSTS, bed_lines, host_lines, hosts_file
 from driver.errors import BedError, RouterError
+from driver.topology import HOSTS, bed_lines, host_lines, hosts_file
 
 STATE = Path("/run/lanelab")
 
@@ -42,7 +43,7 @@ class NetnsSubstrate(Substrate):
             namespaces.mount_proc()
             namespaces.mount("lanelab", "/run", "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
         except OSError as error:
-            raise namespaces.diagnose(error) from error
+            raise diagnose(error) from error
         with contextlib.suppress(OSError):  # read-only in some containers; it only keeps solicitations off the cables
             Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
         STATE.mkdir()

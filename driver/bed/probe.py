@@ -19,7 +19,7 @@ import socket
 import struct
 import sys
 import time
-from typing import Callable, Dict
+from collections.abc import Callable
 
 SO_TIMESTAMPNS = 35
 SO_RXQ_OVFL = 40
@@ -79,7 +79,7 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str) -> None:
     sock.connect((host, int(port)))
     padding = bytes(int(size) - SMALLEST)
     gap_s, total = int(gap_us) / 1e6, int(count)
-    answers: Dict[int, int] = {}
+    answers: dict[int, int] = {}
     start = time.perf_counter()
     sent, longest_s, deadline = 0, 0.0, float("inf")
     while len(answers) < total and time.perf_counter() < deadline:
@@ -153,7 +153,7 @@ def tcp_sink(port: str) -> None:
         tell("ready")
         connection, _ = server.accept()
         received, buffer, first = 0, bytearray(1 << 20), 0.0
-        marks = []
+        marks: list[tuple[float, int]] = []
         while count := connection.recv_into(buffer):
             now = time.perf_counter()
             first = first or now
@@ -173,7 +173,7 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
     tell({"bytes": sent})
 
 
-PROGRAMS: Dict[str, Callable[..., None]] = {
+PROGRAMS: dict[str, Callable[..., None]] = {
     "echo": echo,
     "ping": ping,
     "sink": sink,

@@ -1,4 +1,4 @@
-"""What nodes are made of. A new substrate is one file that gives these; nothing outside driver/bed/ knows which it is."""
+"""What nodes are made of. A new substrate is one file with these; nothing outside driver/bed/ knows which it is."""
 
 from __future__ import annotations
 

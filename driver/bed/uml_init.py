@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from agent import Agent  # type: ignore[import-not-found] # noqa: E402 - found beside this file, where -I hides it
+from agent import Agent  # type: ignore[import-not-found]
 
 FINIT_MODULE_X86_64 = 313
 RB_POWER_OFF = 0x4321FEDC
@@ -61,7 +61,7 @@ def load_modules(folder: Path, wanted: list[str]) -> None:
 
 def configure(lines: list[str]) -> None:
     argv = ["ip", "-batch", "-"]
-    done = subprocess.run(argv, input="\n".join(lines), text=True, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    done = subprocess.run(argv, input="\n".join(lines), text=True, stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:
         raise OSError(f"lanelab: the router's 'ip -batch' failed: {done.stderr}")
 

@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-
 WATCHED_FOLDERS = ("/tmp", "/run", "/dev/shm", "/var/run/netns")  # noqa: S108 - looked at, never written
 TELLTALE = re.compile(r"lanelab|\buml|vm_file")
 GRACE_S = 3.0

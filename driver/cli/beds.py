@@ -60,7 +60,7 @@ def shell(link: Link, node: str, router: str, pins: tuple[str, ...]) -> None:
     command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node))
     with open_bed(link, router=router, pins=pins) as bed:
         note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
-        status = wait_in_foreground(bed, lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
+        status = wait_in_foreground(lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
     sys.exit(status)
 
 
@@ -79,7 +79,7 @@ def execute(link: Link, node: str, router: str, pins: tuple[str, ...], command: 
     """
     asked = Command(command, env=_node_environment(node), cwd=os.getcwd())  # noqa: PTH109 - as the shell knows it
     with open_bed(link, router=router, pins=pins) as bed:
-        status = wait_in_foreground(bed, lambda terminal: bed.exec(node, asked, STANDARD, terminal))
+        status = wait_in_foreground(lambda terminal: bed.exec(node, asked, STANDARD, terminal))
     sys.exit(status)
 
 
@@ -101,7 +101,7 @@ def run(link: Link, router: str, pins: tuple[str, ...], script: tuple[str, ...])
     """
     argv = [_script_path(script[0]), *script[1:]]
     with open_bed(link, router=router, pins=pins) as bed:
-        status = wait_in_foreground(bed, lambda _terminal: bed.script(argv, STANDARD), terminal=False)
+        status = wait_in_foreground(lambda _terminal: bed.script(argv, STANDARD), terminal=False)
     sys.exit(status)
 
 

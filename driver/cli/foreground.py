@@ -14,18 +14,17 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from driver.bed.node import Process, Terminal
-from driver.control.client import Bed
 from driver.errors import LanelabError
 
 Start = Callable[[Terminal | None], Process]
 
 
-def wait_in_foreground(bed: Bed, start: Start, *, terminal: bool = True) -> int:
+def wait_in_foreground(start: Start, *, terminal: bool = True) -> int:
     """Start a command and wait for it. On a terminal it gets one of its own. Ctrl-C goes to the command; a second one
     ends the bed. The status is as a shell counts it."""
     on_terminal = terminal and sys.stdin.isatty() and sys.stdout.isatty()
     process = start(_size() if on_terminal else None)
-    with _signals_to(bed, process, on_terminal=on_terminal), _raw_terminal() if on_terminal else _nothing():
+    with _signals_to(process, on_terminal=on_terminal), _raw_terminal() if on_terminal else _nothing():
         status = process.wait()
     return status if status >= 0 else 128 - status
 
@@ -52,7 +51,7 @@ def _raw_terminal() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _signals_to(bed: Bed, process: Process, *, on_terminal: bool) -> Iterator[None]:
+def _signals_to(process: Process, *, on_terminal: bool) -> Iterator[None]:
     """A handler must not wait, and the channel may; so a thread passes them on."""
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     interrupts = 0

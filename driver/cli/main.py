@@ -14,7 +14,7 @@ from driver.cli import beds, link, tools
 from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 
 VERSION = "0.1.0"
-INTERRUPTED = 130
+STATUS_OF_SIGNAL = 128
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -41,20 +41,25 @@ def main() -> int:
         lanelab.main(prog_name="lanelab", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
-        return fail(_click_message(error), EXIT_BAD_INPUT)
-    except LanelabError as error:
-        return fail(str(error), error.exit_status)
-    except (KeyboardInterrupt, click.Abort):
-        return fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for what Python flushes at its end
-        return 128 + 13
-    except OSError as error:
-        return fail(_os_message(error), EXIT_FAILED)
-    except Exception as error:  # noqa: BLE001 - our own mistake: told in one line, its trace kept
-        return fail(_keep_trace(error), EXIT_FAILED)
+        return STATUS_OF_SIGNAL + signal.SIGPIPE
+    except (click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - told in one line
+        return _told(error)
     return 0
+
+
+def _told(error: BaseException) -> int:
+    """Say in one line what went wrong; the exit status."""
+    if isinstance(error, click.ClickException):
+        return fail(_click_message(error), EXIT_BAD_INPUT)
+    if isinstance(error, LanelabError):
+        return fail(str(error), error.exit_status)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return fail("interrupted", STATUS_OF_SIGNAL + signal.SIGINT)
+    if isinstance(error, OSError):
+        return fail(_os_message(error), EXIT_FAILED)
+    return fail(_keep_trace(error), EXIT_FAILED)
 
 
 def fail(what: str, status: int) -> int:
@@ -73,7 +78,7 @@ def _os_message(error: OSError) -> str:
     return f"this machine refused: {error.strerror or error}{where}. Free some space or check the permissions"
 
 
-def _keep_trace(error: Exception) -> str:
+def _keep_trace(error: BaseException) -> str:
     if os.environ.get("LANELAB_DEBUG"):
         traceback.print_exc()
     log = paths.build_folder() / "internal-error.log"

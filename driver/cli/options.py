@@ -18,8 +18,8 @@ from driver.profiles import PROFILES, resolve
 Decorated = Callable[..., Any]
 
 LINK_EPILOG = (
-    "Directions and hosts apart: --rate-down and --rate-up, --queue-down, --loss-up, --congestion-control-server and so "
-    "on. Values carry their units: 100ms, 1.5mbit, 0.1%, 64kB. All of them: docs/reference/link.md"
+    "Directions and hosts apart: --rate-down and --rate-up, --queue-down, --loss-up, --congestion-control-server and "
+    "so on. Values carry their units: 100ms, 1.5mbit, 0.1%, 64kB. All of them: docs/reference/link.md"
 )
 
 
@@ -48,7 +48,7 @@ def link_options(command: Decorated) -> Decorated:
     with_link.__name__, with_link.__doc__ = command.__name__, command.__doc__
     with_link.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     decorated: Decorated = with_link
-    for setting in reversed(SETTINGS.values()):
+    for setting in reversed(list(SETTINGS.values())):
         decorated = click.option(
             _flag(setting.key),
             setting.key,

@@ -104,7 +104,7 @@ class Bed:
         """Measure the link from inside; see driver.selftest for what comes back."""
         return self._ask("test_link", options=dict(options or {}))
 
-    def measure(self, what: str, **options: Any) -> Message:
+    def measure(self, what: str, **options: object) -> Message:
         """A single measurement between client and server: ping or tcp."""
         return self._ask("measure", what=what, **options)
 
@@ -119,7 +119,7 @@ class Bed:
         """Start a program beside the nodes, with the `node` helper on its PATH."""
         return self._start("script", stdio, argv=list(argv))
 
-    def _start(self, op: str, stdio: Stdio, **arguments: Any) -> Process:
+    def _start(self, op: str, stdio: Stdio, **arguments: object) -> Process:
         null = os.open(os.devnull, os.O_RDWR)
         try:
             fds = [null if fd is None else fd for fd in (stdio.stdin, stdio.stdout, stdio.stderr)]
@@ -127,7 +127,7 @@ class Bed:
         finally:
             os.close(null)
 
-    def _ask(self, op: str, fds: Sequence[int] = (), /, **arguments: Any) -> Message:
+    def _ask(self, op: str, fds: Sequence[int] = (), /, **arguments: object) -> Message:
         answer: queue.Queue[Message] = queue.Queue()
         with self._asking:
             if self._lost:
@@ -188,11 +188,11 @@ class RemoteProcess(Process):
         if timeout_s is not None:
             raise TypeError("a command in the bed is waited for without a time-out")
         if self._status is None:
-            self._status = int(self._bed._ask("wait", process=self._number)["status"])  # noqa: SLF001
+            self._status = int(self._bed._ask("wait", process=self._number)["status"])
         return self._status
 
     def signal(self, number: int) -> None:
-        self._bed._ask("signal", process=self._number, signal=number)  # noqa: SLF001
+        self._bed._ask("signal", process=self._number, signal=number)
 
     def resize(self, terminal: Terminal) -> None:
-        self._bed._ask("resize", process=self._number, rows=terminal.rows, columns=terminal.columns)  # noqa: SLF001
+        self._bed._ask("resize", process=self._number, rows=terminal.rows, columns=terminal.columns)

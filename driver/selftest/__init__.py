@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from driver.bed.node import Node
-from driver.link import Direction, GilbertElliott, Link
+from driver.link import HEADER, Direction, GilbertElliott, Link
 from driver.selftest import plan, traffic
 from driver.selftest.results import Result, SelfTest, chance, failed, not_measured, shown, within
 from driver.topology import ADDRESSES
@@ -124,7 +124,7 @@ def _rate(name: str, way: Direction, train: plan.Train | str, send: Send) -> Res
 def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send) -> Result:
     """How long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
     assert way.rate is not None  # noqa: S101 - the caller has asked
-    frame = mtu + plan.HEADER
+    frame = mtu + HEADER
     target = way.queue_bytes / frame if way.queue_bytes is not None else float(way.queue_packets or 0)
     if isinstance(burst, str):
         return not_measured(name, "packets", target, burst)

@@ -124,9 +124,7 @@ def chance_train(way: Direction, *, thorough: bool) -> Train | None:
     if not chances(way):
         return None
     pps = min(CHANCE_MAX_PPS, way.rate.bps / (8 * SMALL_FRAME) / 2 if way.rate else CHANCE_MAX_PPS)
-    events, longest_s = (
-        (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
-    )
+    events, longest_s = (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
     needed = math.ceil(events / min(chances(way)))
     fewest = max(FEWEST_CHANCE_PACKETS, min(200, int(CHANCE_S * pps)))
     return Train(max(fewest, min(needed, int(longest_s * pps))), 1e6 / pps, SMALL_FRAME)

@@ -1,7 +1,7 @@
 """The router that is a namespace of the machine's own kernel.
 
-Few machines of ours have sch_netem, but every UML kernel does: the whole of lanelab runs inside one, as root of a machine
-with another kernel, and makes its bed there.
+Few machines of ours have sch_netem, but every UML kernel does: the whole of lanelab runs inside one and makes its bed
+there, as root of a machine with another kernel.
 """
 
 from __future__ import annotations

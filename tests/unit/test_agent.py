@@ -1,0 +1,157 @@
+"""The agent and the node that speaks with it, over a real connection to a real process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.node import Command, Stdio, Terminal
+from driver.bed.wire import WINDOW, Lines, encode
+from driver.errors import CommandFailed, NodeError
+from driver.paths import PROJECT
+
+START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from agent import Agent; fd = int(sys.argv[2]); Agent(fd, fd).serve()"
+)
+
+
+@pytest.fixture
+def agent() -> Iterator[tuple[AgentNode, subprocess.Popen[bytes]]]:
+    ours, theirs = socket.socketpair()
+    argv = [sys.executable, "-I", "-S", "-c", START, str(PROJECT / "driver" / "bed"), str(theirs.fileno())]
+    process = subprocess.Popen(argv, pass_fds=[theirs.fileno()])
+    theirs.close()
+    link = AgentLink("node", ours)
+    link.await_hello(10)
+    yield AgentNode("node", link), process
+    link.close()
+    process.wait(10)
+
+
+Agent = tuple[AgentNode, subprocess.Popen[bytes]]
+
+
+def test_a_commands_words_and_status(agent: Agent) -> None:
+    done = agent[0].run(["sh", "-c", "cat; echo err >&2; exit 3"], stdin=b"in", check=False)
+    assert (done.status, done.stdout, done.stderr) == (3, "in", "err\n")
+
+
+def test_a_failure_names_node_command_and_words(agent: Agent) -> None:
+    with pytest.raises(CommandFailed, match=r"on node, 'sh -c .*' ended with status 3: some words"):
+        agent[0].run(["sh", "-c", "echo some words >&2; exit 3"])
+
+
+def test_a_command_that_takes_too_long_is_ended(agent: Agent) -> None:
+    with pytest.raises(NodeError, match=r"'sleep 100' did not end within 0.2 s"):
+        agent[0].run(["sleep", "100"], timeout_s=0.2)
+
+
+def test_more_than_a_window_passes_both_ways(agent: Agent) -> None:
+    data = os.urandom(WINDOW * 5 + 1)
+    assert agent[0].run(["sha256sum"], stdin=data).stdout[:8]
+    assert len(agent[0].run(["base64", "-w0"], stdin=data).stdout) == -(-len(data) // 3) * 4
+
+
+def test_input_that_nobody_reads_is_no_harm(agent: Agent) -> None:
+    assert agent[0].run(["true"], stdin=bytes(WINDOW * 3)).status == 0
+    assert agent[0].run(["echo", "on"]).stdout == "on\n"
+
+
+def test_files_arrive_whole_with_their_mode(agent: Agent, tmp_path: Path) -> None:
+    source, there, back = tmp_path / "source", tmp_path / "there", tmp_path / "back"
+    source.write_bytes(os.urandom(300_000))
+    agent[0].put(source, str(there), 0o640)
+    assert there.read_bytes() == source.read_bytes()
+    assert there.stat().st_mode & 0o777 == 0o640
+    agent[0].get(str(there), back)
+    assert back.read_bytes() == source.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "source", "there"]
+
+
+def test_an_empty_file_is_a_file(agent: Agent, tmp_path: Path) -> None:
+    (tmp_path / "source").touch()
+    agent[0].put(tmp_path / "source", str(tmp_path / "there"))
+    assert (tmp_path / "there").read_bytes() == b""
+
+
+def test_what_cannot_be_copied_is_told_and_leaves_no_part(agent: Agent, tmp_path: Path) -> None:
+    (tmp_path / "source").write_text("x")
+    with pytest.raises(NodeError, match="No such file"):
+        agent[0].put(tmp_path / "source", str(tmp_path / "nowhere" / "x"))
+    with pytest.raises(NodeError, match="cannot read"):
+        agent[0].get(str(tmp_path / "nothing"), tmp_path / "copy")
+    with pytest.raises(NodeError, match="cannot read"):
+        agent[0].put(tmp_path / "nothing", str(tmp_path / "x"))
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_a_full_disk_on_the_node_is_told(agent: Agent, tmp_path: Path) -> None:
+    (tmp_path / "source").write_bytes(bytes(100_000))
+    (tmp_path / "there.part").symlink_to("/dev/full")
+    with pytest.raises(NodeError, match="No space left"):
+        agent[0].put(tmp_path / "source", str(tmp_path / "there"))
+    assert not (tmp_path / "there").exists()
+
+
+def test_a_terminal_has_a_size_and_can_change_it(agent: Agent) -> None:
+    out, out_end = os.pipe()
+    command = Command(["sh", "-c", "stty size; read line; stty size"])
+    source, feed = os.pipe()
+    process = agent[0].spawn(command, Stdio(source, out_end, None), Terminal(30, 90))
+    os.close(out_end)
+    with os.fdopen(out) as reader:
+        assert reader.readline().split() == ["30", "90"]
+        process.resize(Terminal(40, 120))
+        os.write(feed, b"\n")
+        assert "40 120" in reader.read()
+    assert process.wait(5) == 0
+
+
+def test_a_signal_reaches_what_the_command_started(agent: Agent) -> None:
+    process = agent[0].spawn(Command(["sh", "-c", "sleep 100 & sleep 100; wait"]), Stdio())
+    time.sleep(0.2)
+    process.signal(signal.SIGTERM)
+    assert process.wait(5) == -signal.SIGTERM
+
+
+def test_when_the_line_closes_its_commands_end_with_the_agent(agent: Agent) -> None:
+    node, process = agent
+    node.spawn(Command(["sleep", "7654"]), Stdio())
+    node.close()
+    assert process.wait(5) == 0
+    assert "sleep 7654" not in subprocess.run(["ps", "ax"], capture_output=True, text=True, check=True).stdout
+
+
+def test_when_the_agent_dies_whoever_waits_is_told(agent: Agent) -> None:
+    node, process = agent
+    sleeping = node.spawn(Command(["sleep", "5"]), Stdio())
+    threading.Timer(0.2, process.kill).start()
+    with pytest.raises(NodeError, match=r"went away during 'sleep 5'"):
+        sleeping.wait(5)
+    with pytest.raises(NodeError, match="went away"):
+        node.run(["true"])
+
+
+messages = st.lists(st.dictionaries(st.text(), st.text() | st.integers()), max_size=5)
+
+
+@given(messages, st.lists(st.integers(1, 20)))
+def test_lines_do_not_care_how_they_are_cut(sent: list[dict[str, object]], cuts: list[int]) -> None:
+    data, lines, received = b"".join(map(encode, sent)), Lines(), []
+    for cut in [*cuts, len(data) or 1]:
+        received += lines.feed(data[:cut])
+        data = data[cut:]
+    received += lines.feed(data)
+    assert received == sent
