@@ -14,6 +14,7 @@ from pathlib import Path
 
 from driver.bed import namespaces
 from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
+from driver.bed.router import set_kernel
 from driver.bed.terminal import TerminalProcess
 from driver.errors import MissingProgram, NodeError
 from driver.programs import find, search_path
@@ -178,4 +179,4 @@ def disable_offloads(device: str, node: Node | None = None) -> None:
 
 def disable_ipv6(node: Node) -> None:
     """Router solicitations and the like do not belong in a capture. Where a container forbids it they stay."""
-    node.run(["sysctl", "-q", "-w", "net.ipv6.conf.all.disable_ipv6=1"], check=False)
+    node.run(set_kernel("net/ipv6/conf/all/disable_ipv6", "1"), check=False)

@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -41,6 +42,7 @@ MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
     "sch_netem", "sch_tbf", "sch_fq_codel", "sch_cake", "sch_ingress", "ifb", "act_mirred", "cls_matchall", "veth"
 )  # fmt: skip
+INSIDE = ("uml_init.py", "agent.py", "wire.py")
 MEMORY = "192M"
 BOOT_TIMEOUT_S = 60
 SOL_PACKET = 263
@@ -130,9 +132,13 @@ class UmlRouter(Router):
         return _packet_socket(theirs)
 
     def _boot(self, state: Path, cables: list[socket.socket], cpus: str) -> subprocess.Popen[bytes]:
-        settings = state / "router.json"
-        settings.write_text(json.dumps(self._settings()))
-        init = Path(__file__).with_name("uml_init.py").resolve()
+        # The kernel's command line knows no quoting: nothing on it may have a space, as the checkout's path may.
+        inside = state / "router"
+        inside.mkdir()
+        for name in INSIDE:
+            shutil.copyfile(Path(__file__).with_name(name), inside / name)
+        (inside / "python").symlink_to(Path(sys.executable).resolve())
+        (inside / "settings.json").write_text(json.dumps(self._settings()))
         interfaces = [f"vec{number}:transport=fd,fd={cable.fileno()},vec=0" for number, cable in enumerate(cables)]
         argv = [
             *([netns.program("taskset"), "--cpu-list", cpus] if cpus else []),
@@ -140,11 +146,11 @@ class UmlRouter(Router):
             *(f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "devtmpfs.mount=1"),
             *("con=null", "con0=null,fd:1", "ssl=null", f"uml_dir={state}/uml"),
             *interfaces,
-            f"init={Path(sys.executable).resolve()}",
+            f"init={inside}/python",
             "--",
-            *("-I", "-S", str(init), str(settings)),
+            *("-I", "-S", f"{inside}/uml_init.py", f"{inside}/settings.json"),
         ]
-        (state / "uml").mkdir(exist_ok=True)
+        (state / "uml").mkdir()
         environment = {"TMPDIR": str(state), "HOME": str(state), "PATH": search_path(), **_marker()}
         with self._log.open("wb") as log:
             return subprocess.Popen(

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import command_lines
+
 from .handles import LanelabCommand
 
 
@@ -103,7 +105,7 @@ def test_a_script_can_run_servers_on_one_node_and_use_them_from_another(lanelab:
 def test_what_a_script_leaves_running_ends_with_it(lanelab: LanelabCommand) -> None:
     marker = f"313{os.getpid()}"
     lanelab.run("bed", "run", "--", "sh", "-c", f"sleep {marker} & node client sleep {marker} & sleep 0.5")
-    assert marker not in subprocess.run(["ps", "ax"], capture_output=True, text=True, check=True).stdout
+    assert not [command for command in command_lines() if marker in command]
 
 
 def read_until(fd: int, pattern: str, seconds: float = 20) -> str:
@@ -141,8 +143,7 @@ def test_a_shell_is_on_a_terminal_of_its_own(lanelab: LanelabCommand, node: str)
 def wait_for(command: str, seconds: float = 15) -> None:
     """Until exactly this command runs."""
     deadline = time.monotonic() + seconds
-    argv = ["ps", "-eo", "args="]
-    while command not in subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines():
+    while command not in command_lines():
         assert time.monotonic() < deadline, f"'{command}' never ran"
         time.sleep(0.05)
 

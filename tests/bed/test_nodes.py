@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from driver.bed.node import NODE_NAMES, Command, Stdio
+from driver.bed.router import set_kernel
 from driver.bed.substrate import BedSettings
 from driver.control.client import Bed
 from driver.errors import NodeError
@@ -94,11 +95,11 @@ def test_every_node_knows_every_node(bed: OpenBed, node: str) -> None:
 
 
 def test_what_goes_from_client_to_server_passes_the_router(bed: OpenBed) -> None:
-    bed.run("router", "sysctl", "-q", "-w", "net.ipv4.ip_forward=0")
+    bed.run("router", *set_kernel("net/ipv4/ip_forward", "0"))
     try:
         assert bed.run("client", "ping", "-c", "1", "-W", "1", "server").status != 0
     finally:
-        bed.run("router", "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
+        bed.run("router", *set_kernel("net/ipv4/ip_forward", "1"))
     assert bed.run("client", "ping", "-c", "1", "-W", "1", "server").status == 0
 
 
@@ -157,7 +158,9 @@ def test_beds_do_not_see_each_other(bed: OpenBed, tmp_path: Path) -> None:
             listener = second.bed.exec("server", Command(["sleep", "30"]), Stdio())
             times = re.findall(r"time=([\d.]+)", second.run("client", "ping", "-c", "3", "server").stdout)
             assert all(float(time_ms) < 100 for time_ms in times), "the other bed's link is in the way"
-            assert "sleep 30" not in bed.run("server", "ps", "ax").stdout
+            commands = bed.run("server", "sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '").stdout
+            assert "nsenter" in commands or "python" in commands
+            assert "sleep 30" not in commands
             listener.signal(15)
     finally:
         bed.set()

@@ -21,6 +21,7 @@ from driver.bed.node import Command, Stdio, Terminal
 from driver.bed.wire import WINDOW, Lines, encode
 from driver.errors import CommandFailed, NodeError
 from driver.paths import PROJECT
+from tests.processes import command_lines
 
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from agent import Agent; fd = int(sys.argv[2]); Agent(fd, fd).serve()"
@@ -131,7 +132,7 @@ def test_when_the_line_closes_its_commands_end_with_the_agent(agent: Agent) -> N
     node.spawn(Command(["sleep", "7654"]), Stdio())
     node.close()
     assert process.wait(5) == 0
-    assert "sleep 7654" not in subprocess.run(["ps", "ax"], capture_output=True, text=True, check=True).stdout
+    assert "sleep 7654" not in command_lines()
 
 
 def test_when_the_agent_dies_whoever_waits_is_told(agent: Agent) -> None:
