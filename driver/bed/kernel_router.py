@@ -8,6 +8,7 @@ import subprocess
 from driver.bed import netns
 from driver.bed.node import Node
 from driver.bed.router import Router
+from driver.errors import NodeError, RouterError
 from driver.topology import HOSTS, router_lines
 
 
@@ -50,7 +51,12 @@ class KernelRouter(Router):
             netns.disable_offloads(host.router_port.device, self._node)
         netns.disable_ipv6(self._node)
         netns.run_ip(router_lines(), node=self._node)
-        self.forward(on=True)
+        try:
+            self.forward(on=True)
+        except NodeError as error:
+            raise RouterError(
+                f"router 'kernel' cannot forward here: {error.what}", "Use --router uml, or make /proc/sys writable"
+            ) from error
 
     def close(self) -> None:
         self._node.close()

@@ -31,6 +31,7 @@ class TerminalProcess(Process):
     def __init__(
         self, argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, size: Terminal
     ) -> None:
+        self._closing = threading.Lock()
         self._master, slave = pty.openpty()
         set_size(self._master, size)
         try:
@@ -66,7 +67,7 @@ class TerminalProcess(Process):
         self._process.signal(number)
 
     def resize(self, terminal: Terminal) -> None:
-        with contextlib.suppress(OSError):
+        with self._closing, contextlib.suppress(OSError):
             set_size(self._master, terminal)
 
     def _carry(self) -> None:
@@ -79,10 +80,11 @@ class TerminalProcess(Process):
         except (OSError, ValueError):
             return
         finally:
-            for fd in (self._master, self._sink, self._source):
-                if fd >= 0:
-                    with contextlib.suppress(OSError):
+            with self._closing:
+                for fd in (self._master, self._sink, self._source):
+                    if fd >= 0:
                         os.close(fd)
+                self._master = -1
 
     def _move(self, fd: int) -> bool:
         """Carry one piece; False at its end. A terminal whose last process has ended says EIO."""
