@@ -9,7 +9,6 @@ from pathlib import Path
 
 from driver.bed.node import Node
 from driver.bed.router import Router
-from driver.errors import InputError
 
 ROUTER_KINDS = ("auto", "uml", "kernel")
 
@@ -51,12 +50,3 @@ class Substrate(ABC):
     @abstractmethod
     def close(self) -> None:
         """End everything that was made, in whatever state it is."""
-
-
-def substrate_named(name: str) -> Substrate:
-    """The substrates that there are."""
-    if name != "netns":
-        raise InputError(f"there is no substrate '{name}'", "There is: netns", key="substrate")
-    from driver.bed.netns_substrate import NetnsSubstrate  # noqa: PLC0415 - only the chosen one is loaded
-
-    return NetnsSubstrate()

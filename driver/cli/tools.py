@@ -92,8 +92,7 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise BedError(f"there is no completion for {shell}")
-    from driver.cli.main import lanelab  # noqa: PLC0415 - which imports this module
-
+    lanelab = click.get_current_context().find_root().command
     click.echo(kind(lanelab, {}, "lanelab", "_LANELAB_COMPLETE").source())
 
 

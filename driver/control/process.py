@@ -22,7 +22,8 @@ from typing import Any
 from driver.bed import namespaces
 from driver.bed.netns import start_local
 from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
-from driver.bed.substrate import BedSettings, Substrate, substrate_named
+from driver.bed.substrate import BedSettings, Substrate
+from driver.bed.substrates import substrate_named
 from driver.control.channel import VERSION, Channel, Message, error_to_message
 from driver.control.link_state import LinkState
 from driver.errors import BedError, InputError, LanelabError
