@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import fcntl
 import os
 import shutil
@@ -31,9 +32,10 @@ def bed_folder() -> Iterator[Path]:
         folder.mkdir(parents=True)
         lock = os.open(folder / "in-use", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise BedError(
-            f"cannot write the bed's logs to {folder}: {error.strerror}", "Free some space, or set LANELAB_BUILD"
-        ) from error
+        remedy = (
+            "Free some space" if error.errno == errno.ENOSPC else "Set LANELAB_BUILD to a folder that can be written"
+        )
+        raise BedError(f"cannot write the bed's logs to {folder}: {error.strerror}", remedy) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _forget_old(beds)

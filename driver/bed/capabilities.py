@@ -9,6 +9,7 @@ from driver.bed import kernel_router as kernel
 from driver.bed import namespaces as spaces
 from driver.bed import uml
 from driver.bed.refusals import diagnose
+from driver.bed.router import Router
 from driver.errors import LanelabError, NamespaceError
 
 
@@ -33,6 +34,13 @@ def kernel_router() -> str | None:
 
     told = _in_child(attempt)
     return told.replace("\0", ". ") if told else None
+
+
+def router_for(kind: str) -> type[Router]:
+    """The router that a bed here would have; where it could have none, the default one."""
+    if kind == "kernel" or (kind == "auto" and uml.installed() and kernel_router() is None):
+        return kernel.KernelRouter
+    return uml.UmlRouter
 
 
 def _enter() -> str | None:

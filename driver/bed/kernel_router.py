@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 
@@ -9,7 +10,14 @@ from driver.bed import netns
 from driver.bed.node import Node
 from driver.bed.router import Router
 from driver.errors import NodeError, RouterError
-from driver.topology import HOSTS, router_lines
+from driver.topology import (
+    BED_ROUTER_MANAGEMENT,
+    HOSTS,
+    ROUTER_MANAGEMENT,
+    bed_router_lines,
+    router_lines,
+    router_management_lines,
+)
 
 
 def usable() -> str | None:
@@ -19,6 +27,8 @@ def usable() -> str | None:
         capture_output=True,
         check=False,
     )
+    if done.returncode == 0 and not os.access("/proc/sys/net/ipv4/ip_forward", os.W_OK):
+        return "/proc/sys is read-only here (in a container?), so it cannot be told to forward"
     if done.returncode == 0:
         subprocess.run([netns.program("tc"), "qdisc", "del", "dev", "lo", "root"], capture_output=True, check=False)
         return None
@@ -42,6 +52,15 @@ class KernelRouter(Router):
                 inherited=(*node.descriptors, *self._node.descriptors),
             )
 
+        far = ROUTER_MANAGEMENT.device
+        netns.run_ip(
+            [
+                f"link add {BED_ROUTER_MANAGEMENT.device} type veth peer name {far} netns {self._node.network}",
+                *bed_router_lines(),
+            ],
+            inherited=self._node.descriptors,
+        )
+
     @property
     def node(self) -> Node:
         return self._node
@@ -50,7 +69,7 @@ class KernelRouter(Router):
         for host in HOSTS:
             netns.disable_offloads(host.router_port.device, self._node)
         netns.disable_ipv6(self._node)
-        netns.run_ip(router_lines(), node=self._node)
+        netns.run_ip([*router_lines(), *router_management_lines()], node=self._node)
         try:
             self.forward(on=True)
         except NodeError as error:

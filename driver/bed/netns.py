@@ -60,7 +60,9 @@ class NetnsNode(Node):
         folder = command.cwd or str(Path.cwd())
         found = shutil.which(command.argv[0], path=environment["PATH"])
         if found is None:
-            raise NodeError(f"on {self.name}, there is no program '{command.argv[0]}'")
+            raise NodeError(
+                f"on {self.name}, there is no program '{command.argv[0]}'", "Install it, or mind its spelling and PATH"
+            )
         entry = [
             f"--{long}=/proc/self/fd/{self._fds[kind]}"
             for kind, long in zip(KINDS, ("net", "mount", "uts"), strict=True)

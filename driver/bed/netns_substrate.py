@@ -22,7 +22,7 @@ from driver.bed.refusals import diagnose
 from driver.bed.router import Router
 from driver.bed.substrate import BedSettings, Substrate
 from driver.errors import BedError, RouterError
-from driver.topology import HOSTS, bed_lines, host_lines, hosts_file
+from driver.topology import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
 
 STATE = Path("/run/lanelab")
 
@@ -101,7 +101,7 @@ class NetnsSubstrate(Substrate):
         return self.router.node if name == "router" else self._hosts[name]
 
     def addresses(self) -> dict[str, str]:
-        return {host.name: host.management.address for host in HOSTS}
+        return {**{host.name: host.management.address for host in HOSTS}, "router": ROUTER_MANAGEMENT.address}
 
     def close(self) -> None:
         for node in self._hosts.values():

@@ -2,12 +2,14 @@
 
     probe.py echo PORT                                 answers every packet, until its stdin ends
     probe.py ping HOST PORT COUNT GAP_US BYTES         numbered packets to an echo, and when they came back
-    probe.py sink PORT                                 receives numbered packets until END, or silence
-    probe.py send HOST PORT COUNT GAP_US BYTES BURST   numbered packets: BURST at once, then one every GAP_US
+    probe.py sink PORT TRAIN                           receives a train's packets until its END, or silence
+    probe.py send HOST PORT TRAIN COUNT GAP_US BYTES BURST
+                                                       numbered packets: BURST at once, then one every GAP_US
     probe.py tcp-sink PORT                             receives one connection's bytes
     probe.py tcp-send HOST PORT SECONDS                sends for so long
 
-BYTES are those of an Ethernet frame. Each prints one JSON object. Arrival times are the kernel's, so that the time a
+BYTES are those of an Ethernet frame. TRAIN is a number of the train's own: the last packets of the one before may still
+be on their way. Each prints one JSON object. Arrival times are the kernel's, so that the time a
 program waits for its processor is not taken for the link's. Standard library only: it runs on any node with Python.
 """
 
@@ -24,8 +26,8 @@ from collections.abc import Callable
 SO_TIMESTAMPNS = 35
 SO_RXQ_OVFL = 40
 HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
-PACKET = struct.Struct("!Qq")  # number, when it was sent
-END = 0xFFFFFFFFFFFFFFFF
+PACKET = struct.Struct("!IIq")  # train, number, when it was sent
+END = 0xFFFFFFFF
 SMALLEST = HEADERS + PACKET.size
 BUFFER_BYTES = 4 << 20
 SILENCE_S = 15.0
@@ -87,20 +89,20 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str) -> None:
         while (left := due - time.perf_counter()) > 0 and len(answers) < total:
             if select.select([sock], [], [], left)[0]:
                 data, stamp, _ = receive(sock)
-                number, at = PACKET.unpack_from(data)
+                _, number, at = PACKET.unpack_from(data)
                 answers.setdefault(number, stamp - at)
                 longest_s = max(longest_s, (stamp - at) / 1e9)
             elif sent == total:
                 break
         if sent < total:
-            sock.send(PACKET.pack(sent, time.time_ns()) + padding)
+            sock.send(PACKET.pack(0, sent, time.time_ns()) + padding)
             sent += 1
         elif deadline == float("inf"):
             deadline = time.perf_counter() + (longest_s * 1.5 + 0.2 if answers else SILENCE_S)
     tell({"sent": total, "round_trips_ns": [answers[number] for number in sorted(answers)]})
 
 
-def sink(port: str) -> None:
+def sink(port: str, train: str) -> None:
     """A packet is [number, when it was sent, when it arrived]."""
     sock = udp_socket()
     sock.bind(("", int(port)))
@@ -111,7 +113,9 @@ def sink(port: str) -> None:
     try:
         while time.monotonic() < deadline:
             data, stamp, dropped = receive(sock)
-            number, sent = PACKET.unpack_from(data)
+            of_train, number, sent = PACKET.unpack_from(data)
+            if of_train != int(train):
+                continue
             if number != END:
                 packets.append((number, sent, stamp))
             elif deadline == float("inf"):
@@ -122,7 +126,7 @@ def sink(port: str) -> None:
     tell({"packets": packets, "dropped_here": dropped})
 
 
-def send(host: str, port: str, count: str, gap_us: str, size: str, burst: str) -> None:
+def send(host: str, port: str, train: str, count: str, gap_us: str, size: str, burst: str) -> None:
     sock = udp_socket()
     sock.connect((host, int(port)))
     padding = bytes(int(size) - SMALLEST)
@@ -132,17 +136,17 @@ def send(host: str, port: str, count: str, gap_us: str, size: str, burst: str) -
         due = start + max(0, number - at_once) * gap_s
         while (left := due - time.perf_counter()) > 0:
             time.sleep(left)
-        sock.send(PACKET.pack(number, time.time_ns()) + padding)
+        sock.send(PACKET.pack(int(train), number, time.time_ns()) + padding)
     tell({"sent": int(count), "took_s": time.perf_counter() - start})
-    end(sock, gap_s)
+    end(sock, int(train), gap_s)
 
 
-def end(sock: socket.socket, gap_s: float) -> None:
+def end(sock: socket.socket, train: int, gap_s: float) -> None:
     """Tell the sink that there is no more; often, since the link may lose it, until it no longer listens."""
     deadline = time.monotonic() + LAST_WAIT_S
     try:
         while time.monotonic() < deadline:
-            sock.send(PACKET.pack(END, 0))
+            sock.send(PACKET.pack(train, END, 0))
             time.sleep(max(0.02, gap_s))
     except ConnectionRefusedError:
         return

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from driver.errors import NamespaceError
 
+CAP_SYS_ADMIN = 21
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -27,6 +29,14 @@ def _setting(path: str, value: str) -> bool:
         return False
 
 
+def _may_administer() -> bool:
+    """Whether this process began with CAP_SYS_ADMIN, as root has it outside of containers."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) & 1 << CAP_SYS_ADMIN)
+    return False
+
+
 def _in_chroot() -> bool:
     """This process's root is not the root of its mounts."""
     try:
@@ -34,6 +44,8 @@ def _in_chroot() -> bool:
     except OSError:
         return False
 
+
+PRIVILEGED = _may_administer()  # asked before any namespace changes the answer
 
 # The first that applies is the cause: settings before guesses from the error.
 REFUSALS = (
@@ -48,7 +60,7 @@ REFUSALS = (
         "Run: sudo sysctl -w user.max_user_namespaces=15000",
     ),
     Refusal(
-        lambda _: _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") and os.getuid() != 0,
+        lambda _: _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") and not PRIVILEGED,
         "AppArmor keeps them from programs without a profile of their own (Ubuntu 23.10 and later)",
         "Run: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or give the Python interpreter a profile "
         "with 'userns,': see docs/guide.md)",
@@ -66,8 +78,8 @@ REFUSALS = (
     Refusal(
         lambda number: number == errno.EPERM,
         "the kernel said EPERM, as it does under a container's seccomp filter",
-        "Start the container with a filter that allows unshare and mount (docker, podman: --security-opt "
-        "seccomp=unconfined)",
+        "Start the container with a filter that allows unshare and mount (docker: --security-opt seccomp=unconfined "
+        "--security-opt apparmor=unconfined; podman: the first)",
     ),
     Refusal(
         lambda number: number in (errno.EINVAL, errno.ENOSYS),

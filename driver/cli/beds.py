@@ -16,7 +16,7 @@ from driver import paths
 from driver.bed.node import NODE_NAMES, Command, Stdio, Terminal
 from driver.bed.substrate import BedSettings
 from driver.cli.foreground import wait_in_foreground
-from driver.cli.options import LINK_EPILOG, bed_options, cpus_of, link_options
+from driver.cli.options import LINK_EPILOG, as_typed, bed_options, cpus_of, link_options
 from driver.cli.output import note
 from driver.control.client import Bed
 from driver.errors import InputError
@@ -35,7 +35,10 @@ def open_bed(link: Link, *, router: str = "auto", pins: tuple[str, ...] = ()) ->
         paths.bed_folder() as folder,
         Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed,
     ):
-        bed.set_link(link)
+        try:
+            bed.set_link(link)
+        except InputError as error:
+            raise as_typed(error) from None
         yield bed
 
 
@@ -91,7 +94,7 @@ def run(link: Link, router: str, pins: tuple[str, ...], script: tuple[str, ...])
     """Run SCRIPT beside a new bed: outside its nodes, but with the helper `node NAME COMMAND…` on its PATH.
 
     The script sees this machine's files. Its network is the bed's management network: the nodes' addresses there are
-    in LANELAB_CLIENT and LANELAB_SERVER, and what crosses it never crosses the link. What the script leaves running
+    in LANELAB_CLIENT, LANELAB_ROUTER and LANELAB_SERVER, and what crosses it never crosses the link. What the script leaves running
     ends with it.
 
     \b

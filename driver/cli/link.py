@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from driver.bed.capabilities import router_for
 from driver.cli.beds import open_bed
-from driver.cli.options import LINK_EPILOG, bed_options, json_option, link_options
+from driver.cli.options import LINK_EPILOG, bed_options, json_option, link_options, router_option
 from driver.cli.output import console, note, print_json, selftest_table, table
 from driver.errors import LinkError
 from driver.link import Link
@@ -33,9 +34,10 @@ def list_profiles(*, as_json: bool) -> None:
 
 @group.command("show", epilog=LINK_EPILOG)
 @click.argument("profile_name", metavar="[PROFILE]", required=False)
+@router_option
 @json_option
 @link_options
-def show(link: Link, *, as_json: bool) -> None:
+def show(link: Link, *, router: str, as_json: bool) -> None:
     """Show a link: every setting, and the exact ip and tc lines that make it, with what each does.
 
     \b
@@ -43,12 +45,22 @@ def show(link: Link, *, as_json: bool) -> None:
       lanelab link show 3g
       lanelab link show --rtt 100ms --rate 1.5mbit --queue 50ms --discipline fq_codel
     """
-    lines = explain(link, Duration(0))
+    made_by = router_for(router)
+    lines = explain(link, Duration(made_by.compensation_us * 1000))
     if as_json:
-        print_json({"link": link.to_mapping(), "lines": [{"line": line, "meaning": why} for line, why in lines]})
+        print_json(
+            {
+                "link": link.to_mapping(),
+                "router": made_by.kind,
+                "lines": [{"line": line, "meaning": why} for line, why in lines],
+            }
+        )
         return
     out = console()
     out.print(table(("setting", "value", "meaning"), (tuple(entry) for entry in link.describe())))
+    out.print()
+    late = f"{made_by.compensation_us} us less than asked for, which the router adds by waking late"
+    out.print(f"For the router '{made_by.kind}'. Each one-way delay is {late}.", markup=False)
     out.print()
     for line, why in lines:
         out.print(line, style="bold" if out.is_terminal else "", markup=False, soft_wrap=True)

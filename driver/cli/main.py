@@ -51,6 +51,9 @@ def main() -> int:
 
 def _told(error: BaseException) -> int:
     """Say in one line what went wrong; the exit status."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         return fail(_click_message(error), EXIT_BAD_INPUT)
     if isinstance(error, LanelabError):
@@ -70,7 +73,8 @@ def fail(what: str, status: int) -> int:
 def _click_message(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "lanelab"
-    return f"{error.format_message().rstrip('.')}. See: {command} --help"
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return f"{message}{'' if message.endswith(('?', '?)')) else '.'} See: {command} --help"
 
 
 def _os_message(error: OSError) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -65,14 +67,27 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, incomplete: 
     return [name for name in PROFILES if name.startswith(incomplete)]
 
 
+def as_typed(error: InputError) -> InputError:
+    """An error that names the option instead of the setting."""
+    error.key = _flag(error.key) if error.key and not error.key.startswith("-") else error.key
+    return error
+
+
 def link_of(profile: str | None, overrides: dict[str, object]) -> Link:
     """The link that the options ask for; an error names the option as it was typed."""
     try:
         return resolve(profile, overrides)
     except InputError as error:
-        if error.key:
-            error.key = _flag(error.key)
-        raise
+        raise as_typed(error) from None
+
+
+router_option = click.option(
+    "--router",
+    type=click.Choice(ROUTER_KINDS),
+    default="auto",
+    show_default=True,
+    help="What emulates the link: a Linux kernel run as a process (uml), or this machine's own (kernel)",
+)
 
 
 def bed_options(command: Decorated) -> Decorated:
@@ -84,13 +99,7 @@ def bed_options(command: Decorated) -> Decorated:
         metavar="NODE=CPUS",
         help="Keep a node on these processors, like router=1 or client=0-3; may be given several times",
     )(command)
-    return click.option(
-        "--router",
-        type=click.Choice(ROUTER_KINDS),
-        default="auto",
-        show_default=True,
-        help="What emulates the link: a Linux kernel run as a process (uml), or this machine's own (kernel)",
-    )(command)
+    return router_option(command)
 
 
 def cpus_of(pins: tuple[str, ...]) -> dict[str, str]:
@@ -101,10 +110,21 @@ def cpus_of(pins: tuple[str, ...]) -> dict[str, str]:
         like = "Write it like router=1 or client=0-3"
         if not equals or node not in NODE_NAMES:
             raise InputError(f"'{pin}' does not begin with client=, router= or server=", like, key="--pin")
-        if not numbers or not all(part.replace("-", "", 1).isdigit() for part in numbers.split(",")):
+        if not numbers or not all(re.fullmatch(r"[0-9]{1,5}(-[0-9]{1,5})?", part) for part in numbers.split(",")):
             raise InputError(f"'{numbers}' is no list of processors", like, key="--pin")
+        _require_processors(numbers)
         cpus[node] = numbers
     return cpus
+
+
+def _require_processors(numbers: str) -> None:
+    there = os.sched_getaffinity(0)
+    for part in numbers.split(","):
+        first, _, last = part.partition("-")
+        lacking = set(range(int(first), int(last or first) + 1)) - there
+        if lacking or int(last or first) < int(first):
+            what = f"there is no processor {min(lacking)} here" if lacking else f"'{part}' goes backwards"
+            raise InputError(what, f"There are: {', '.join(map(str, sorted(there)))}", key="--pin")
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a program to read")

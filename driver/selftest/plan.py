@@ -23,6 +23,8 @@ TRAIN_LONGEST_S = 2.0
 FEWEST_TRAIN_PACKETS = 8
 SHALLOWEST = 2  # packets
 AQM_STALL_S = 0.004  # an AQM drops from a queue that stands longer
+FAST_BPS = 100_000_000  # above it a sender that is kept from its processor cannot catch up: it sends more than passes
+FAST_EXCESS = 1.25
 STALL_S = 0.02  # a sender may be kept from its processor for so long without the bottleneck running dry
 QUEUE_PATIENCE_S = 2.0
 BURST_MAX_PPS = 18_000  # faster bursts overflow the router's input before its queue
@@ -73,7 +75,8 @@ def _ways(link: Link) -> tuple[Direction, Direction]:
 
 
 def rate_train(way: Direction, mtu: int) -> Train | str:
-    """Half the queue at once, then exactly the rate: the bottleneck is always busy, and never overflows. Or why not."""
+    """Half the queue at once, then exactly the rate: the bottleneck is always busy, and never overflows. (On fast links
+    more than the rate: busy all the same, and overflowing.) Or why there is no train."""
     if way.rate is None:
         return "there is no rate"
     frame = mtu + HEADER
@@ -87,7 +90,14 @@ def rate_train(way: Direction, mtu: int) -> Train | str:
     cushion = max(1, min(cushion + 2, depth - 1))
     count = max(TRAIN_PACKETS, int(TRAIN_S / packet_s))
     count = max(FEWEST_TRAIN_PACKETS, min(count, int(TRAIN_LONGEST_S / packet_s)))
+    if is_fast(way):
+        return Train(int(count * FAST_EXCESS), packet_s * 1e6 / FAST_EXCESS, frame)
     return Train(count + cushion, packet_s * 1e6, frame, cushion)
+
+
+def is_fast(way: Direction) -> bool:
+    """Whether a train overflows the queue on purpose, so that what is lost tells nothing."""
+    return way.rate is not None and way.rate.bps > FAST_BPS
 
 
 def queue_packets(way: Direction, frame: int) -> int:

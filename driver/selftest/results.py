@@ -86,6 +86,11 @@ def within(name: str, unit: str, target: float, achieved: float, tolerance: floa
     return Result(name, unit, target, achieved, low, high, "ok" if low <= achieved <= high else "out", note)
 
 
+def at_most(name: str, unit: str, achieved: float, most: float) -> Result:
+    """A property that should be 0 and must not be above `most`."""
+    return Result(name, unit, 0.0, achieved, 0.0, most, "ok" if achieved <= most else "out")
+
+
 def shown(name: str, unit: str, achieved: float, note: str = "") -> Result:
     """A property without a target, worth seeing."""
     return Result(name, unit, None, achieved, None, None, "shown", note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from driver.errors import NodeError
 from driver.selftest.plan import PING_FRAME, Pings, Train
 
 PROBE = Path(__file__).resolve().parents[1] / "bed" / "probe.py"
+TRAINS = itertools.count(1)
 ECHO_PORT, SINK_PORT, TCP_PORT = 7007, 7009, 7011
 
 
@@ -92,10 +94,11 @@ def ping(client: Node, server: Node, address: str, pings: Pings) -> tuple[int, l
 
 def send(sender: Node, receiver: Node, address: str, train: Train) -> Seen:
     """One train one way."""
-    sink = Probe(receiver, "sink", SINK_PORT)
+    number = next(TRAINS)
+    sink = Probe(receiver, "sink", SINK_PORT, number)
     try:
         sink.ready()
-        words = (train.count, train.gap_us, train.frame, train.burst)
+        words = (number, train.count, train.gap_us, train.frame, train.burst)
         Probe(sender, "send", address, SINK_PORT, *words).result()
     except BaseException:
         sink.kill()

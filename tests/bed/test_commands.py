@@ -181,6 +181,7 @@ def test_bad_input_is_one_line_and_status_2(lanelab: LanelabCommand) -> None:
         ("--rate", "2gbit"): r"above what the router can carry",
         ("--rate", "5mbps"): r"5mbps",
         ("--pin", "rooter=1"): r"rooter",
+        ("--pin", "router=9999"): r"no processor 9999",
         ("--rte", "5"): r"No such option.*--rate",
     }
     for words, pattern in cases.items():

@@ -32,6 +32,7 @@ def qdiscs(bed: OpenBed) -> list[dict[str, object]]:
         {"rtt": "40ms"},
         {"delay_down": "40ms", "delay_up": "5ms"},
         {"rtt": "60ms", "rate": "5mbit"},
+        {"rtt": "300ms", "rate": "2mbit", "queue": "40p"},
         {"rtt": "30ms", "rate": "4mbit", "queue": "20p"},
         {"rtt": "30ms", "rate": "4mbit", "queue": "40ms"},
         {"rtt": "30ms", "rate": "4mbit", "discipline": "fq_codel"},

@@ -45,7 +45,7 @@ def directions(link: Link) -> list[Direction]:
     return [link.down, link.up]
 
 
-RATES = st.integers(8_000, 500_000_000).map(Rate)
+RATES = st.integers(8_000, plan.FAST_BPS).map(Rate)
 
 
 @st.composite
@@ -101,6 +101,12 @@ def check_never_overflows(link: Link) -> None:
 @given(limited(least_depth=plan.SHALLOWEST))
 def test_a_train_never_overflows_the_queue(link: Link) -> None:
     check_never_overflows(link)
+
+
+def test_a_fast_train_sends_more_than_passes() -> None:
+    train = train_of(Link.parse({"rate": "400mbit", "rtt": "20ms"}))
+    assert train.gap_us < packet_s(Rate.parse("400mbit"), train.frame) * 1e6
+    assert train.lasts_s == pytest.approx(plan.TRAIN_S, rel=0.01)
 
 
 def test_a_queue_of_one_packet_cannot_be_kept_busy() -> None:
