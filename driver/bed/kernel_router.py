@@ -18,6 +18,7 @@ from driver.topology import (
     router_lines,
     router_management_lines,
 )
+from driver.units import Rate
 
 
 def usable() -> str | None:
@@ -40,6 +41,7 @@ class KernelRouter(Router):
 
     kind = "kernel"
     compensation_us = 30
+    proven = Rate.parse("500mbit")
 
     def __init__(self, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._node = netns.NetnsNode("router", cpus)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from driver.bed.node import Node
+from driver.units import Rate
 
 
 def set_kernel(setting: str, value: str) -> list[str]:
@@ -19,6 +20,8 @@ class Router(ABC):
     kernel: str
     compensation_us: int  # what this router adds to each direction's delay by waking late, as `bench bed` measures it
 
+    proven: Rate  # the highest rate that it was measured to carry exactly; what is above may do on a faster machine
+
     @property
     @abstractmethod
     def node(self) -> Node:
@@ -31,6 +34,10 @@ class Router(ABC):
     @abstractmethod
     def close(self) -> None:
         """End it."""
+
+    def lost_at_input(self) -> int:
+        """Packets that the router was too slow to take in since this was last asked: lost, but not by the link."""
+        return 0
 
     def forward(self, *, on: bool) -> None:
         """Let packets pass, or none at all."""

@@ -16,6 +16,7 @@ import platform
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -37,6 +38,7 @@ from driver.topology import (
     router_lines,
     router_management_lines,
 )
+from driver.units import Rate
 
 MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
@@ -47,7 +49,9 @@ MEMORY = "192M"
 BOOT_TIMEOUT_S = 60
 SOL_PACKET = 263
 PACKET_IGNORE_OUTGOING = 23
+PACKET_STATISTICS = 6
 ETH_P_ALL = 3
+INPUT_BYTES = 16 << 20
 
 
 def installed() -> str | None:
@@ -67,6 +71,8 @@ def _packet_socket(device: str) -> socket.socket:
     cable = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     cable.bind((device, ETH_P_ALL))
     cable.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+    # As much as this machine allows: what arrives while the kernel is kept from its processor waits here, or is lost.
+    cable.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, INPUT_BYTES)
     cable.setblocking(False)
     return cable
 
@@ -90,20 +96,18 @@ class UmlRouter(Router):
 
     kind = "uml"
     compensation_us = 150
+    proven = Rate.parse("100mbit")
 
     def __init__(self, state: Path, log: Path, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._log = log
         self._link: AgentLink | None = None
         self._node: AgentNode | None = None
         self.kernel = ""
-        cables = [self._plug(host, hosts[host.name]) for host in HOSTS]
-        cables.append(self._plug_management())
-        self._listener = socket.create_server((BED_ROUTER_MANAGEMENT.address, 0))
-        try:
-            self._process = self._boot(state, cables, cpus)
-        finally:
-            for cable in cables:
-                cable.close()
+        # The kernel reads them. We keep them open too, to ask what they had to drop.
+        self._cables = [self._plug(host, hosts[host.name]) for host in HOSTS]
+        with self._plug_management() as management:
+            self._listener = socket.create_server((BED_ROUTER_MANAGEMENT.address, 0))
+            self._process = self._boot(state, [*self._cables, management], cpus)
 
     @property
     def node(self) -> Node:
@@ -197,6 +201,13 @@ class UmlRouter(Router):
         threading.Thread(target=self._end_with_process, args=(self._link,), name="router", daemon=True).start()
         self.forward(on=True)
 
+    def lost_at_input(self) -> int:
+        lost = 0
+        for cable in self._cables:
+            _, dropped = struct.unpack("II", cable.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
+            lost += dropped
+        return lost
+
     def _end_with_process(self, link: AgentLink) -> None:
         self._process.wait()
         link.close()
@@ -210,6 +221,8 @@ class UmlRouter(Router):
     def close(self) -> None:
         if self._link:
             self._link.close()
+        for cable in self._cables:
+            cable.close()
         if self._process.poll() is None:
             try:
                 self._process.wait(0.3)

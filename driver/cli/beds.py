@@ -22,6 +22,7 @@ from driver.control.client import Bed
 from driver.errors import InputError
 from driver.link import Link
 from driver.prepare import prepare
+from driver.units import Rate
 
 STANDARD = Stdio(0, 1, 2)
 
@@ -39,7 +40,18 @@ def open_bed(link: Link, *, router: str = "auto", pins: tuple[str, ...] = ()) ->
             bed.set_link(link)
         except InputError as error:
             raise as_typed(error) from None
+        _warn_above_proven(link, bed)
         yield bed
+
+
+def _warn_above_proven(link: Link, bed: Bed) -> None:
+    fastest = max((way.rate.bps for way in (link.down, link.up) if way.rate), default=0)
+    if fastest > bed.info["proven_bps"]:
+        proven = Rate(bed.info["proven_bps"])
+        note(
+            f"the router '{bed.info['router']}' is known to carry {proven} exactly, and this link has {Rate(fastest)}: "
+            "'lanelab link test' with the same options tells whether it does here"
+        )
 
 
 @click.group("bed")
@@ -94,8 +106,8 @@ def run(link: Link, router: str, pins: tuple[str, ...], script: tuple[str, ...])
     """Run SCRIPT beside a new bed: outside its nodes, but with the helper `node NAME COMMAND…` on its PATH.
 
     The script sees this machine's files. Its network is the bed's management network: the nodes' addresses there are
-    in LANELAB_CLIENT, LANELAB_ROUTER and LANELAB_SERVER, and what crosses it never crosses the link. What the script leaves running
-    ends with it.
+    in LANELAB_CLIENT, LANELAB_ROUTER and LANELAB_SERVER, and what crosses it never crosses the link. What the script
+    leaves running ends with it.
 
     \b
     Examples:

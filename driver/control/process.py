@@ -208,6 +208,7 @@ def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
         "lanelab_bed": VERSION,
         "router": substrate.router.kind,
         "kernel": substrate.router.kernel,
+        "proven_bps": substrate.router.proven.bps,
         "addresses": substrate.addresses(),
         "bring_up_s": time.monotonic() - started,
     }

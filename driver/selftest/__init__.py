@@ -25,8 +25,11 @@ Send = Callable[[plan.Train], traffic.Seen]
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other
 
 
-def measure(link: Link, client: Node, server: Node, *, thorough: bool = False) -> SelfTest:
-    """Measure everything that the link sets; a few seconds unless `thorough`."""
+def measure(
+    link: Link, client: Node, server: Node, lost_at_input: Callable[[], int], *, thorough: bool = False
+) -> SelfTest:
+    """Measure everything that the link sets; a few seconds unless `thorough`. `lost_at_input`: what the router was too
+    slow to take in meanwhile."""
     started = time.monotonic()
     results = _round_trip(link, client, server)
     ways = (("down", link.down, server, client), ("up", link.up, client, server))
@@ -34,6 +37,7 @@ def measure(link: Link, client: Node, server: Node, *, thorough: bool = False) -
     with ThreadPoolExecutor(1 if fast else 2) as pool:
         for found in pool.map(lambda way: _one_way(way[0], way[1], link.mtu, way[2], way[3], thorough=thorough), ways):
             results += found
+    results.append(at_most("lost at input", "packets", lost_at_input(), 0))
     return SelfTest(tuple(results), time.monotonic() - started)
 
 
