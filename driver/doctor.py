@@ -19,6 +19,7 @@ from driver.errors import LanelabError
 
 State = Literal["ok", "note", "gap"]
 LITTLE_SPACE_GIB = 1
+ENOUGH_INPUT_BYTES = 1 << 20
 LITTLE_MEMORY_MIB = 1024
 
 
@@ -73,6 +74,19 @@ def _routers() -> Iterator[Finding]:
         return
     yield Finding("note" if no_uml else "ok", "router uml", no_uml or "works", uml_remedy if no_uml else "")
     yield Finding("note" if no_kernel else "ok", "router kernel", no_kernel or "works")
+    if not no_uml:
+        yield _input_buffer()
+
+
+def _input_buffer() -> Finding:
+    """What arrives while the UML router is kept from its processor waits in a socket's buffer, or is lost."""
+    most = int(Path("/proc/sys/net/core/rmem_max").read_text())
+    if most >= ENOUGH_INPUT_BYTES:
+        return Finding("ok", "router input", f"buffers of {most // 1024} KiB")
+    found = f"buffers of {most // 1024} KiB: above some 50 Mbit/s a busy machine may lose packets before the link"
+    return Finding(
+        "note", "router input", found, "Run: sudo sysctl -w net.core.rmem_max=4194304 (self-tests show losses)"
+    )
 
 
 def _congestion_control() -> Iterator[Finding]:

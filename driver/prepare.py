@@ -44,8 +44,6 @@ BED = (
     Program("tc", "iproute2"),
     Program("ethtool", "ethtool"),
     Program("ping", "ping"),
-    Program("tcpdump", "tcpdump"),
-    Program("unshare", "util-linux"),
     Program("nsenter", "util-linux"),
     Program("taskset", "util-linux"),
     *UML,

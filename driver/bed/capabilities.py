@@ -10,12 +10,17 @@ from driver.bed import namespaces as spaces
 from driver.bed import uml
 from driver.bed.refusals import diagnose
 from driver.bed.router import Router
-from driver.errors import LanelabError, NamespaceError
+from driver.errors import LanelabError, NamespaceError, RouterError
 
 
 def namespaces() -> NamespaceError | None:
     """Tried in a child process."""
-    told = _in_child(_enter)
+
+    def attempt() -> None:
+        spaces.enter_user_namespace(spaces.CLONE_NEWNS | spaces.CLONE_NEWNET | spaces.CLONE_NEWPID)
+        spaces.mount("none", "/run", "tmpfs")
+
+    told = _in_child(attempt)
     if told is None:
         return None
     what, _, remedy = told.partition("\0")
@@ -29,11 +34,15 @@ def uml_router() -> str | None:
 def kernel_router() -> str | None:
     """Tried in namespaces of a child process, as it may have to load modules."""
 
-    def attempt() -> str | None:
-        return _enter() or kernel.usable()
+    def attempt() -> None:
+        # Not a process namespace as well: it would end with the first program that is tried in it.
+        spaces.enter_user_namespace(spaces.CLONE_NEWNS | spaces.CLONE_NEWNET)
+        lacks = kernel.usable()
+        if lacks:
+            raise RouterError(lacks)
 
     told = _in_child(attempt)
-    return told.replace("\0", ". ") if told else None
+    return told.rstrip("\0").replace("\0", ". ") if told else None
 
 
 def router_for(kind: str) -> type[Router]:
@@ -43,32 +52,25 @@ def router_for(kind: str) -> type[Router]:
     return uml.UmlRouter
 
 
-def _enter() -> str | None:
-    try:
-        spaces.enter_user_namespace(spaces.CLONE_NEWNS | spaces.CLONE_NEWNET | spaces.CLONE_NEWPID)
-        spaces.mount("none", "/run", "tmpfs")
-    except NamespaceError as error:
-        return f"{error.what}\0{error.remedy}"
-    except OSError as error:
-        refusal = diagnose(error)
-        return f"{refusal.what}\0{refusal.remedy}"
-    return None
-
-
-def _in_child(attempt: Callable[[], str | None]) -> str | None:
-    """What `attempt` says, run in a child process whose namespaces end with it."""
+def _in_child(attempt: Callable[[], None]) -> str | None:
+    """None when `attempt` works in a child process, whose namespaces end with it; else what and remedy, a 0 between."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
+        status = 1
         try:
             os.close(ours)
-            os.write(theirs, (attempt() or "").encode())
+            attempt()
+            status = 0
         except LanelabError as error:
-            os.write(theirs, str(error).encode())
+            os.write(theirs, f"{error.what}\0{error.remedy}".encode())
+        except OSError as error:
+            refusal = diagnose(error)
+            os.write(theirs, f"{refusal.what}\0{refusal.remedy}".encode())
         finally:
-            os._exit(0)
+            os._exit(status)
     os.close(theirs)
     with os.fdopen(ours, "rb") as pipe:
         told = pipe.read().decode()
-    os.waitpid(child, 0)
-    return told or None
+    _, status = os.waitpid(child, 0)
+    return None if status == 0 else told or "the attempt died without a word\0"

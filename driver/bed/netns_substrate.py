@@ -19,7 +19,7 @@ from pathlib import Path
 from driver.bed import kernel_router, namespaces, netns, uml
 from driver.bed.node import Node
 from driver.bed.refusals import diagnose
-from driver.bed.router import Router
+from driver.bed.router import Router, set_kernel
 from driver.bed.substrate import BedSettings, Substrate
 from driver.errors import BedError, RouterError
 from driver.topology import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
@@ -57,6 +57,8 @@ class NetnsSubstrate(Substrate):
         for host in HOSTS:
             node = self._hosts[host.name]
             netns.disable_ipv6(node)
+            # Each connection starts afresh. Where a container forbids it, a change of link makes them forget.
+            node.run(set_kernel("net/ipv4/tcp_no_metrics_save", "1"), check=False)
             netns.disable_offloads(host.port.device, node)
             netns.run_ip(host_lines(host), node=node)
         netns.run_ip(bed_lines())

@@ -45,7 +45,7 @@ MODULES = (
     "sch_netem", "sch_tbf", "sch_fq_codel", "sch_cake", "sch_ingress", "ifb", "act_mirred", "cls_matchall", "veth"
 )  # fmt: skip
 INSIDE = ("uml_init.py", "agent.py", "wire.py")
-MEMORY = "192M"
+MEMORY = "512M"  # taken only as it is used
 BOOT_TIMEOUT_S = 60
 SOL_PACKET = 263
 PACKET_IGNORE_OUTGOING = 23

@@ -12,6 +12,7 @@ from pathlib import Path
 
 WATCHED_FOLDERS = ("/tmp", "/run", "/dev/shm", "/var/run/netns")  # noqa: S108 - looked at, never written
 TELLTALE = re.compile(r"lanelab|\buml|vm_file")
+DEVICES = re.compile(r"(to[-_](client|server|router)|mgmt|queue_)")
 GRACE_S = 3.0
 
 
@@ -60,23 +61,33 @@ class Watch:
 
     def left(self, marker: str) -> list[str]:
         """What is there a moment after the bed's end: nothing, if all is well."""
-        deadline = time.monotonic() + GRACE_S
+        deadline, now = time.monotonic() + GRACE_S, time.clock_gettime(time.CLOCK_BOOTTIME)
         while True:
-            found = self._left_now(marker)
+            found = self._left_now(marker, now)
             if not found or time.monotonic() > deadline:
                 return found
             time.sleep(0.05)
 
-    def _left_now(self, marker: str) -> list[str]:
+    def _left_now(self, marker: str, ended_at_s: float) -> list[str]:
         carriers = {part.pid: part.name for part in carriers_of(marker)}
         inhabited = {
             f"namespace {name}, of process {entry.name}"
             for entry in Path("/proc").iterdir()
-            if entry.name.isdigit()
+            # the kernel gives numbers of dead namespaces away again: a younger process is someone else's
+            if entry.name.isdigit() and _started_s(int(entry.name)) < ended_at_s
             for name in _namespaces_of(int(entry.name)) & self._namespaces
         }
         new = _traces() - self._before
         return [*(f"process {pid} {name}" for pid, name in carriers.items()), *sorted(inhabited), *sorted(new)]
+
+
+def _started_s(pid: int) -> float:
+    """When a process started, in seconds since this machine did; never, if it has gone."""
+    try:
+        ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except OSError:
+        return float("inf")
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _namespaces_of(pid: int) -> set[str]:
@@ -89,7 +100,8 @@ def _namespaces_of(pid: int) -> set[str]:
 
 def _traces() -> set[str]:
     """Interfaces of this machine and files in its common folders that look like a bed's."""
-    interfaces = {f"interface {path.name}" for path in Path("/sys/class/net").iterdir()}
+    names = [path.name for path in Path("/sys/class/net").iterdir()]
+    interfaces = {f"interface {name}" for name in names if DEVICES.match(name)}
     files: set[str] = set()
     for folder in WATCHED_FOLDERS:
         with contextlib.suppress(OSError):

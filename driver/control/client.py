@@ -21,6 +21,8 @@ from driver.errors import BedError, BedLost, LanelabError
 from driver.link import Link
 from driver.paths import PROJECT
 
+# Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.control.process import main; main()"
 UP_TIMEOUT_S = 90
 DOWN_TIMEOUT_S = 5
 
@@ -30,17 +32,19 @@ class Bed:
     process dies with the thread that started it."""
 
     def __init__(self, settings: BedSettings, *, on_start: Callable[[int], None] = lambda _pid: None) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("beds are started from the main thread: their processes die with the thread")
         self.settings = settings
         self.folder = settings.folder
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         with (self.folder / "bed-process.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "driver.control.process", str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-I", "-c", START, str(PROJECT), str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(PROJECT), "LANELAB_BED": self.folder.name},
+                env={**os.environ, "LANELAB_BED": self.folder.name},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
@@ -49,6 +53,7 @@ class Bed:
         try:
             self.info = self._bring_up(ours)
         except BaseException:
+            self._process.kill()  # it would not listen before its bed is up
             self.close()
             raise
         self._answers: dict[int, queue.Queue[Message]] = {}
@@ -72,6 +77,8 @@ class Bed:
         line.settimeout(UP_TIMEOUT_S)
         received = self._channel.receive()
         line.settimeout(None)
+        if received is None and self._process.poll() is None:
+            raise BedError(f"the bed did not come up within {UP_TIMEOUT_S} s", f"Its logs: {self.folder}")
         if received is None:
             raise self._lost_error("during its start")
         message = received[0]

@@ -18,6 +18,7 @@ from driver.topology import ADDRESSES
 from driver.units import Duration
 
 UNSHAPED = Link.parse({})
+FORGET_CONNECTIONS = "tcp_metrics flush"  # what TCP remembers of the link before would shape its first windows
 
 
 class LinkState:
@@ -42,9 +43,10 @@ class LinkState:
         router.forward(on=False)
         try:
             self._apply(shaping)
-        except LanelabError as error:
-            self._restore(error)
-            raise LinkError(f"the router refused this link: {error.what}", "The previous link is back") from error
+        except Exception as error:  # whatever it was, no half link may stay
+            why = error.what if isinstance(error, LanelabError) else repr(error)
+            self._restore(why)
+            raise LinkError(f"the router refused this link: {why}", "The previous link is back") from error
         self._link = link
         router.forward(on=True)
         return {"lines": [*shaping.router_tc], "compensation_us": router.compensation_us}
@@ -78,8 +80,8 @@ class LinkState:
         _batch(router, "ip", shaping.router_ip)
         _batch(router, "tc", shaping.router_tc)
         self._verify(router, shaping)
-        _batch(self._substrate.node("client"), "ip", shaping.client_ip)
-        _batch(self._substrate.node("server"), "ip", shaping.server_ip)
+        for name, lines in (("client", shaping.client_ip), ("server", shaping.server_ip)):
+            _batch(self._substrate.node(name), "ip", (*lines, FORGET_CONNECTIONS))
 
     def _verify(self, router: Node, shaping: Shaping) -> None:
         """The kernel holds exactly the qdiscs that were asked for."""
@@ -90,12 +92,13 @@ class LinkState:
         if wanted != found:
             raise LinkError(f"the router holds {found} where {wanted} was asked for")
 
-    def _restore(self, cause: LanelabError) -> None:
+    def _restore(self, cause: str) -> None:
         try:
             self._apply(self._shape(self._link or UNSHAPED))
             self._substrate.router.forward(on=True)
-        except LanelabError as error:
-            self._broken = f"after '{cause.what}' the previous link could not be restored either ('{error.what}')"
+        except Exception as error:
+            why = error.what if isinstance(error, LanelabError) else repr(error)
+            self._broken = f"after '{cause}' the previous link could not be restored either ('{why}')"
             raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed") from error
 
     def _require_congestion_control(self, link: Link) -> None:

@@ -1,6 +1,6 @@
 """The bed process: owns a bed, and does to it what the controller asks over the channel.
 
-    python -m driver.control.process FD        started by driver.control.client, never by hand
+Started by driver.control.client, never by hand.
 
 It ends, and with it everything that it made, when it is asked to, when the channel closes, or when it is killed.
 """
@@ -8,6 +8,7 @@ It ends, and with it everything that it made, when it is asked to, when the chan
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import socket
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ from driver.programs import search_path
 NODE_SOCKET = "/run/lanelab/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
+
+
+FOR_SCRIPTS = ("exec", "wait", "signal", "resize")  # the link is the controller's: it must not change in mid-run
 
 
 class BedProcess:
@@ -52,13 +56,15 @@ class BedProcess:
             "measure": self._measure,
         }
         self._processes: dict[int, Process] = {}
-        self._next_process = 1
+        self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
 
-    def serve(self, channel: Channel) -> None:
+    def serve(self, channel: Channel, only: Container[str] | None = None) -> None:
         """Until the other end closes, or asks for the bed's end."""
         mine: list[int] = []
         while (received := channel.receive()) is not None:
             message, fds = received
+            if only is not None and message["op"] not in only:
+                message["op"] = f"{message['op']}, which is not for scripts"
             if message["op"] == "down":
                 break
             threading.Thread(target=self._answer, args=(channel, message, fds, mine), daemon=True).start()
@@ -124,8 +130,7 @@ class BedProcess:
             raise InputError(f"cannot start '{message['argv'][0]}': {error.strerror}") from error
 
     def _remember(self, process: Process) -> Message:
-        number = self._next_process
-        self._next_process += 1
+        number = next(self._numbers)
         self._processes[number] = process
         return {"process": number}
 
@@ -173,7 +178,7 @@ def serve_nodes(bed: BedProcess) -> None:
         channel = Channel(line)
         with contextlib.suppress(OSError):
             channel.send({"lanelab_bed": VERSION})
-            bed.serve(channel)
+            bed.serve(channel, FOR_SCRIPTS)
         channel.close()
 
     def accept() -> None:
@@ -235,7 +240,3 @@ def main() -> None:
             channel.send({"error": error_to_message(BedError(f"the bed could not be made: {error}"))})
     sys.stderr.flush()
     os._exit(0)  # threads that still wait for a command must not hold up the end
-
-
-if __name__ == "__main__":
-    main()

@@ -12,7 +12,7 @@ from driver.link.values import Loss, Queue
 from driver.units import Duration, Rate, Ratio, Size
 
 MAX_JITTER = Duration.parse("2s")  # netem takes no more, and says nothing
-MAX_HELD = Size.parse("64MB")  # what a direction may hold in its delay or its queue: the router has 192 MB in all
+MAX_HELD = Size.parse("64MB")  # what a direction may hold in its delay or its queue: the router has 512 MB in all
 
 Distribution = Literal["normal", "uniform", "pareto", "paretonormal"]
 Discipline = Literal["fifo", "fq_codel", "cake"]
