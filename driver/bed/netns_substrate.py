@@ -57,7 +57,8 @@ class NetnsSubstrate(Substrate):
         for host in HOSTS:
             node = self._hosts[host.name]
             netns.disable_ipv6(node)
-            # Each connection starts afresh. Where a container forbids it, a change of link makes them forget.
+            # What TCP remembers of earlier connections would shape the next one's first window. (Best effort: where a
+            # container's /proc/sys is read-only it goes on remembering.)
             node.run(set_kernel("net/ipv4/tcp_no_metrics_save", "1"), check=False)
             netns.disable_offloads(host.port.device, node)
             netns.run_ip(host_lines(host), node=node)

@@ -18,7 +18,6 @@ from driver.topology import ADDRESSES
 from driver.units import Duration
 
 UNSHAPED = Link.parse({})
-FORGET_CONNECTIONS = "tcp_metrics flush"  # what TCP remembers of the link before would shape its first windows
 
 
 class LinkState:
@@ -81,7 +80,7 @@ class LinkState:
         _batch(router, "tc", shaping.router_tc)
         self._verify(router, shaping)
         for name, lines in (("client", shaping.client_ip), ("server", shaping.server_ip)):
-            _batch(self._substrate.node(name), "ip", (*lines, FORGET_CONNECTIONS))
+            _batch(self._substrate.node(name), "ip", lines)
 
     def _verify(self, router: Node, shaping: Shaping) -> None:
         """The kernel holds exactly the qdiscs that were asked for."""
