@@ -40,8 +40,8 @@ class KernelRouter(Router):
     """Cables are veths from the hosts straight into the router's namespace."""
 
     kind = "kernel"
-    compensation_us = 30
-    proven = Rate.parse("500mbit")
+    compensation_us = 0  # no machine of ours has measured it; the self-test shows what is left
+    proven = Rate.parse("10mbit")  # tried inside a UML kernel only
 
     def __init__(self, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._node = netns.NetnsNode("router", cpus)
