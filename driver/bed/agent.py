@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import fcntl
 import os
 import platform
@@ -24,9 +25,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes
+    from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
 else:
-    from wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes
+    from wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
+
+
+def waiting_bytes(fd: int) -> int:
+    """How much could be read at once."""
+    return int(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0])
 
 
 class Output:
@@ -36,6 +42,7 @@ class Output:
         self.owner, self.fd, self.stream = owner, fd, stream
         self.credit = WINDOW
         self.watched = False
+        self.owed = 0  # bytes that were waiting when the process ended: they are told before its end
 
 
 class Task:
@@ -45,15 +52,14 @@ class Task:
         self.number = number
         self.pid = 0
         self.status: int | None = None
+        self.exit_told = False
         self.input_fd = -1
         self.input_waiting: list[bytes] = []
         self.input_watched = False
         self.input_is_terminal = False
         self.outputs: list[Output] = []
         self.path = ""  # of a file that is being written; it gets its name when it is whole
-
-    def done(self) -> bool:
-        return self.status is not None and not self.outputs
+        self.mode = 0
 
 
 class Agent:
@@ -74,6 +80,7 @@ class Agent:
             "put": self.put,
             "get": self.get,
             "ack": self.acknowledge,
+            "drop": self.drop,
         }
 
     # --- the loop
@@ -144,7 +151,7 @@ class Agent:
         for message in self.lines.feed(data):
             try:
                 self.asked[message["op"]](message)
-            except (OSError, KeyError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - one request that fails must not end the others
                 self.fail(message, error)
 
     def fail(self, message: Message, error: Exception) -> None:
@@ -159,10 +166,13 @@ class Agent:
 
     def spawn(self, message: Message) -> None:
         task = Task(message["id"])
-        terminal = message.get("tty")
+        terminal, folder = message.get("tty"), message.get("cwd")
+        if folder and not Path(folder).is_dir():
+            raise OSError(errno.ENOENT, missing_folder(folder))
         environment = {**os.environ, **(message.get("env") or {})}
-        arguments = {"env": environment, "cwd": message.get("cwd"), "close_fds": True}
+        arguments = {"env": environment, "cwd": folder, "close_fds": True}
         if terminal:
+            arguments["stderr"] = subprocess.PIPE if message.get("stderr") else None
             self.spawn_on_terminal(task, message["argv"], terminal, arguments)
         else:
             self.spawn_on_pipes(task, message["argv"], bool(message.get("stdin")), arguments)
@@ -179,6 +189,9 @@ class Agent:
             task.input_fd = os.dup(process.stdin.fileno())
             os.set_blocking(task.input_fd, False)
             process.stdin.close()
+        self.watch_pipes(task, process)
+
+    def watch_pipes(self, task: Task, process: subprocess.Popen[bytes]) -> None:
         for stream, pipe in ((1, process.stdout), (2, process.stderr)):
             if pipe:
                 self.watch_output(task, os.dup(pipe.fileno()), stream)
@@ -186,6 +199,7 @@ class Agent:
 
     def spawn_on_terminal(self, task: Task, argv: list[str], size: list[int], arguments: dict[str, Any]) -> None:
         ours, theirs = pty.openpty()
+        arguments["stderr"] = arguments["stderr"] or theirs
         try:
             fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[0], size[1], 0, 0))
 
@@ -196,7 +210,6 @@ class Agent:
                 argv,
                 stdin=theirs,
                 stdout=theirs,
-                stderr=theirs,
                 start_new_session=True,
                 preexec_fn=become_foreground,  # noqa: PLW1509 - this process has one thread
                 **arguments,
@@ -211,6 +224,7 @@ class Agent:
         os.set_blocking(task.input_fd, False)
         task.input_is_terminal = True
         self.watch_output(task, ours, 1)
+        self.watch_pipes(task, process)
 
     @staticmethod
     def detach(process: subprocess.Popen[bytes]) -> int:
@@ -230,14 +244,30 @@ class Agent:
                 return
             for task in list(self.tasks.values()):
                 if task.pid == pid:
-                    task.status = os.waitstatus_to_exitcode(raw)
-                    self.finish_if_done(task)
+                    self.ended(task, os.waitstatus_to_exitcode(raw))
+
+    def ended(self, task: Task, status: int) -> None:
+        """The process's own words come before its end. What it left behind may hold its outputs for as long as it
+        likes: those are carried on, but nobody waits for them."""
+        task.status = status
+        for output in task.outputs:
+            output.owed = waiting_bytes(output.fd)
+        for output in list(task.outputs):
+            if output.watched:
+                self.on_output(output)
+        self.finish_if_done(task)
 
     def finish_if_done(self, task: Task) -> None:
-        if task.done() and task.number in self.tasks:
+        if task.status is None or task.number not in self.tasks:
+            return
+        if not task.exit_told and all(output.owed <= 0 for output in task.outputs):
+            task.exit_told = True
+            self.close_input(task)
+            self.tell({"ev": "exit", "id": task.number, "status": task.status})
+        if not task.outputs:
             del self.tasks[task.number]
             self.forget_files(task)
-            self.tell({"ev": "exit", "id": task.number, "status": task.status})
+            self.tell({"ev": "closed", "id": task.number})
 
     def signal(self, message: Message) -> None:
         task = self.tasks.get(message["id"])
@@ -268,6 +298,8 @@ class Agent:
 
     def on_output(self, output: Output) -> None:
         task = output.owner
+        if not output.watched:  # what was handled just before this has closed it
+            return
         try:
             data = os.read(output.fd, min(CHUNK, output.credit))
         except BlockingIOError:
@@ -276,15 +308,28 @@ class Agent:
             data = b""
         if data:
             output.credit -= len(data)
+            output.owed -= len(data)
             if output.credit <= 0:
                 self.want_output(output, wanted=False)
             self.tell({"ev": "out", "id": task.number, "fd": output.stream, "data": encode_bytes(data)})
-            return
+        else:
+            self.close_output(output)
+        self.finish_if_done(task)
+
+    def close_output(self, output: Output) -> None:
         self.want_output(output, wanted=False)
         os.close(output.fd)
-        task.outputs.remove(output)
-        self.tell({"ev": "out", "id": task.number, "fd": output.stream, "data": ""})
-        self.finish_if_done(task)
+        output.owner.outputs.remove(output)
+
+    def drop(self, message: Message) -> None:
+        """Nobody reads that stream any more: who writes to it learns so from the kernel, as from any pipe."""
+        task = self.tasks.get(message["id"])
+        for output in list(task.outputs) if task else []:
+            if task and output.stream == message["fd"]:
+                self.close_output(output)
+                if task.input_is_terminal and output.stream == 1:
+                    self.close_input(task)
+                self.finish_if_done(task)
 
     def acknowledge(self, message: Message) -> None:
         task = self.tasks.get(message["id"])
@@ -332,7 +377,9 @@ class Agent:
         path = task.path
         self.close_input(task)
         if path:
-            Path(path + ".part").replace(path)
+            part = Path(path + ".part")
+            part.chmod(task.mode)
+            part.replace(path)
             task.path = ""
             task.status = 0
             self.finish_if_done(task)
@@ -354,7 +401,7 @@ class Agent:
     def put(self, message: Message) -> None:
         task = Task(message["id"])
         task.input_fd = os.open(message["path"] + ".part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, message["mode"])
-        task.path = message["path"]
+        task.path, task.mode = message["path"], message["mode"]
         self.tasks[task.number] = task
 
     def get(self, message: Message) -> None:

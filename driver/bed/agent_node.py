@@ -6,14 +6,14 @@ import base64
 import contextlib
 import os
 import queue
-import signal
+import select
 import socket
 import threading
 from pathlib import Path
 from typing import Any
 
 from driver.bed.node import Command, Node, Process, Stdio, Terminal
-from driver.bed.terminal import write_all
+from driver.bed.terminal import stderr_apart, write_all
 from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, encode, encode_bytes
 from driver.errors import NodeError
 
@@ -79,7 +79,7 @@ class AgentLink:
             self._hello.put(message)
             return
         task = self._tasks.get(message["id"])
-        if message["ev"] in ("exit", "error"):
+        if message["ev"] in ("closed", "error"):
             self._tasks.pop(message["id"], None)
         if task:
             task.told(message)
@@ -99,7 +99,10 @@ class AgentTask(Process):
     def __init__(self, link: AgentLink, what: str, stdio: Stdio) -> None:
         self._link, self._what = link, what
         self._sinks = {stream: os.dup(fd) for stream, fd in ((1, stdio.stdout), (2, stdio.stderr)) if fd is not None}
-        self._source = os.dup(stdio.stdin) if stdio.stdin is not None else -1
+        self._source = self._over_seen = self._over = -1
+        if stdio.stdin is not None:
+            self._source = os.dup(stdio.stdin)
+            self._over_seen, self._over = os.pipe()  # the second is closed when the command has ended
         self._told: queue.Queue[dict[str, Any]] = queue.Queue()
         self._room = threading.Semaphore(WINDOW // CHUNK)
         self._sent_pieces: list[int] = []
@@ -120,6 +123,7 @@ class AgentTask(Process):
     def await_start(self) -> None:
         self._started.wait()
         if self._failure:
+            self._close_source()
             raise self._failure
 
     def feed(self) -> None:
@@ -145,21 +149,43 @@ class AgentTask(Process):
 
     def _carry(self) -> None:
         try:
-            while not self._ended.is_set():
+            while True:
                 self._room.acquire()
-                data = os.read(self._source, CHUNK)
+                data = self._next_piece()
+                if data is None:
+                    return
                 self._sent_pieces.append(len(data))
                 self._link.ask(op="in", id=self.number, data=encode_bytes(data))
                 if not data:
                     return
-        except OSError:
-            self._link.ask(op="in", id=self.number, data="")
         finally:
+            self._close_source()
+
+    def _next_piece(self) -> bytes | None:
+        """The next of the source; None when the command has ended: what comes later is not for it."""
+        watched = select.poll()
+        watched.register(self._source, select.POLLIN)
+        watched.register(self._over_seen, 0)
+        while True:
+            ready = watched.poll()
+            if any(fd == self._over_seen for fd, _ in ready):
+                return None
+            try:
+                return os.read(self._source, CHUNK)
+            except BlockingIOError:  # another reader was faster
+                continue
+            except OSError:
+                return b""
+
+    def _close_source(self) -> None:
+        if self._source >= 0:
             os.close(self._source)
+            os.close(self._over_seen)
+            self._source = -1
 
     def _deliver(self) -> None:
-        acknowledged = 0
-        while not self._ended.is_set():
+        acknowledged, kind = 0, ""
+        while kind not in ("closed", "error", "lost"):
             message = self._told.get()
             kind = message["ev"]
             if kind == "started":
@@ -171,8 +197,11 @@ class AgentTask(Process):
                 while self._sent_pieces and acknowledged >= self._sent_pieces[0]:
                     acknowledged -= self._sent_pieces.pop(0)
                     self._room.release()
-            else:
+            elif not self._ended.is_set():
                 self._end(message)
+        for sink in self._sinks.values():
+            os.close(sink)
+        self._sinks.clear()
 
     def _write_out(self, message: dict[str, Any]) -> None:
         data = base64.b64decode(message["data"])
@@ -183,7 +212,8 @@ class AgentTask(Process):
             except OSError:  # whoever read it is gone: the command learns it as it would from a pipe
                 del self._sinks[message["fd"]]
                 os.close(sink)
-                self.signal(signal.SIGPIPE)
+                self._link.ask(op="drop", id=self.number, fd=message["fd"])
+                return
         if data:
             self._link.ask(op="ack", id=self.number, fd=message["fd"], n=len(data))
 
@@ -194,8 +224,8 @@ class AgentTask(Process):
             self._failure = NodeError(f"on {self._link.name}, {self._what} failed: {message['what']}")
         else:
             self._status = message["status"]
-        for sink in self._sinks.values():
-            os.close(sink)
+        if self._over >= 0:
+            os.close(self._over)
         self._ended.set()
         self._started.set()
         self._room.release()
@@ -218,6 +248,7 @@ class AgentNode(Node):
             cwd=command.cwd,
             stdin=stdio.stdin is not None,
             tty=[terminal.rows, terminal.columns] if terminal else None,
+            stderr=stderr_apart(stdio),
         )
         task.await_start()
         task.feed()

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from driver.bed import namespaces
 from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
 from driver.bed.router import set_kernel
 from driver.bed.terminal import TerminalProcess
+from driver.bed.wire import missing_folder
 from driver.errors import MissingProgram, NodeError
 from driver.programs import find, search_path
 
@@ -44,6 +46,10 @@ class NetnsNode(Node):
         self._cpus = cpus
         self._nsenter = program("nsenter")
         self._fds = _make_namespaces(name)
+        # As this /proc counts: a container may not let us mount one of our own. By that number our descriptors can be
+        # reached without being inherited, and so being left open in every command.
+        self._owner = int(os.readlink("/proc/self"))  # noqa: PTH115
+        self._spawning = threading.Lock()
         self._processes: list[LocalProcess | TerminalProcess] = []
 
     @property
@@ -57,48 +63,64 @@ class NetnsNode(Node):
 
     def spawn(self, command: Command, stdio: Stdio | None = None, terminal: Terminal | None = None) -> Process:
         environment = {**os.environ, "PATH": search_path(), **command.env}
-        folder = command.cwd or str(Path.cwd())
-        found = shutil.which(command.argv[0], path=environment["PATH"])
-        if found is None:
-            raise NodeError(
-                f"on {self.name}, there is no program '{command.argv[0]}'", "Install it, or mind its spelling and PATH"
-            )
-        entry = [
-            f"--{long}=/proc/self/fd/{self._fds[kind]}"
-            for kind, long in zip(KINDS, ("net", "mount", "uts"), strict=True)
-        ]
+        folder = command.cwd or "/"
+        self._require(command.argv[0], folder, environment["PATH"])
+        entry = [f"--{long}=/proc/{self._owner}/fd/{self._fds[kind]}" for kind, long in NSENTER_OPTIONS.items()]
         pinned = [program("taskset"), "--cpu-list", self._cpus] if self._cpus else []
         argv = [self._nsenter, *entry, "--", *pinned, "sh", "-c", IN_FOLDER, "sh", folder, *command.argv]
-        process = start_local(argv, environment, self.descriptors, stdio or Stdio(), terminal)
-        self._processes = [other for other in self._processes if not other.ended()]
-        self._processes.append(process)
+        process = start_local(argv, environment, (), stdio or Stdio(), terminal)
+        with self._spawning:
+            self._processes = [other for other in self._processes if not other.ended()]
+            self._processes.append(process)
         return process
 
+    def _require(self, name: str, folder: str, path: str) -> None:
+        """The folder and the program, as the command will find them: relative ones begin at its folder, not at ours."""
+        if not Path(folder).is_dir():
+            raise NodeError(f"on {self.name}, {missing_folder(folder)}", "Go to another folder")
+        place = Path(folder, name) if "/" in name else name
+        if shutil.which(place, path=":".join(str(Path(folder, entry)) for entry in path.split(":"))):
+            return
+        if "/" in name and Path(place).is_file():
+            raise NodeError(f"on {self.name}, '{name}' is not executable", f"Run: chmod +x {name}")
+        raise NodeError(f"on {self.name}, there is no program '{name}'", "Install it, or mind its spelling and PATH")
+
     def put(self, source: Path, target: str, mode: int = 0o644) -> None:
-        self._copy(source, Path(target))
-        Path(target).chmod(mode)
+        self._copy(source, Path(target), mode)
 
     def get(self, source: str, target: Path) -> None:
         self._copy(Path(source), target)
 
-    def _copy(self, source: Path, target: Path) -> None:
+    def _copy(self, source: Path, target: Path, mode: int | None = None) -> None:
         """The node's files are this machine's."""
-        part = target.with_name(target.name + ".part")
         try:
-            shutil.copyfile(source, part)
-            part.replace(target)
+            copy_whole(source, target, mode)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {error.strerror}") from error
+            what = error.strerror or str(error)
+            raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {what}") from error
 
     def close(self) -> None:
-        for process in self._processes:
-            process.signal(signal.SIGKILL)
-        self._processes.clear()
+        with self._spawning:
+            for process in self._processes:
+                process.signal(signal.SIGKILL)
+            self._processes.clear()
         for fd in self._fds.values():
             os.close(fd)
         self._fds.clear()
+
+
+def copy_whole(source: Path, target: Path, mode: int | None = None) -> None:
+    """Copy a file; the target has its name only when it is whole and has its mode."""
+    part = target.with_name(target.name + ".part")
+    try:
+        shutil.copyfile(source, part)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
 
 
 def start_local(

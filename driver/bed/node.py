@@ -39,7 +39,7 @@ class Command:
 
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None
+    cwd: str | None = None  # "/" unless told
 
     def __str__(self) -> str:
         return shlex.join(self.argv)
@@ -97,7 +97,7 @@ class Node(ABC):
         self, argv: Sequence[str], *, stdin: bytes = b"", check: bool = True, timeout_s: float | None = 60
     ) -> Completed:
         """Run a command to its end. With `check`, a status other than 0 raises CommandFailed with its words."""
-        command = Command(argv)
+        command = Command(argv, cwd="/")
         with _memory("stdin") as source, _memory("stdout") as out, _memory("stderr") as err:
             if stdin:
                 source.write(stdin)

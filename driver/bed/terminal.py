@@ -34,12 +34,14 @@ class TerminalProcess(Process):
         self._closing = threading.Lock()
         self._master, slave = pty.openpty()
         set_size(self._master, size)
+        os.set_blocking(self._master, False)
+        stderr = (subprocess.DEVNULL if stdio.stderr is None else stdio.stderr) if stderr_apart(stdio) else slave
         try:
             popen = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", BECOME_FOREGROUND, *argv],
                 stdin=slave,
                 stdout=slave,
-                stderr=slave,
+                stderr=stderr,
                 env=environment,
                 pass_fds=tuple(inherited),
                 start_new_session=True,
@@ -52,6 +54,7 @@ class TerminalProcess(Process):
         self._process = LocalProcess(popen)
         self._source = os.dup(stdio.stdin) if stdio.stdin is not None else -1
         self._sink = os.dup(stdio.stdout) if stdio.stdout is not None else os.open(os.devnull, os.O_WRONLY)
+        self._unread = b""  # what the command has yet to take in
         self._relay = threading.Thread(target=self._carry, name="terminal", daemon=True)
         self._relay.start()
 
@@ -71,12 +74,10 @@ class TerminalProcess(Process):
             set_size(self._master, terminal)
 
     def _carry(self) -> None:
-        watched = [self._master] + ([self._source] if self._source >= 0 else [])
+        """One thread for both ways; input that the command does not read yet must not hold up its output."""
         try:
-            while self._master in watched:
-                for fd in select.select(watched, [], [], 0.5 if self.ended() else None)[0] or [-1]:
-                    if fd == -1 or not self._move(fd):
-                        watched.remove(self._master if fd == -1 else fd)
+            while self._move():
+                pass
         except (OSError, ValueError):
             return
         finally:
@@ -84,24 +85,52 @@ class TerminalProcess(Process):
                 for fd in (self._master, self._sink, self._source):
                     if fd >= 0:
                         os.close(fd)
-                self._master = -1
+                self._master = self._source = -1
 
-    def _move(self, fd: int) -> bool:
-        """Carry one piece; False at its end. A terminal whose last process has ended says EIO."""
+    def _move(self) -> bool:
+        """Wait, then carry a piece; False when the terminal's last process has ended, for which it says EIO."""
+        sources = [self._master, *([self._source] if self._source >= 0 and not self._unread else [])]
+        targets = [self._master] if self._unread else []
+        readable, writable, _ = select.select(sources, targets, [], 0.5 if self.ended() else None)
+        if self._master in readable:
+            try:
+                data = os.read(self._master, 65536)
+            except OSError:
+                data = b""
+            write_all(self._sink, data)
+            return bool(data)
+        if writable:
+            with contextlib.suppress(BlockingIOError):
+                self._unread = self._unread[os.write(self._master, self._unread) :]
+        elif self._source in readable:
+            self._unread = self._read_source()
+        return bool(readable or writable)
+
+    def _read_source(self) -> bytes:
         try:
-            data = os.read(fd, 65536)
+            data = os.read(self._source, 4096)
+        except BlockingIOError:  # another reader was faster
+            return b""
         except OSError:
             data = b""
-        target = self._sink if fd == self._master else self._master
-        if not data and fd == self._source:
-            data = b"\x04"
-            write_all(target, data)
-            return False
-        write_all(target, data)
-        return bool(data)
+        if not data:
+            os.close(self._source)
+            self._source = -1
+        return data or b"\x04"
+
+
+def stderr_apart(stdio: Stdio) -> bool:
+    """Whether a command on a terminal keeps its stderr to itself: what is redirected to a file belongs there."""
+    return stdio.stderr is None or not os.isatty(stdio.stderr)
 
 
 def write_all(fd: int, data: bytes) -> None:
+    """All of it, also where the descriptor's other users have made it non-blocking."""
     view = memoryview(data)
     while view:
-        view = view[os.write(fd, view) :]
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            room = select.poll()
+            room.register(fd, select.POLLOUT)
+            room.poll()

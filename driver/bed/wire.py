@@ -1,7 +1,10 @@
 """What the bed and an agent say to each other: JSON lines, and how much may be under way. No I/O.
 
-    asked:  spawn in signal resize put get ack           each with the caller's number "id"
-    told:   hello started out exit error ack
+    asked:  spawn in signal resize put get ack drop      each with the caller's number "id"
+    told:   hello started out exit closed error ack
+
+A process's own output comes before its "exit". "closed" is the last that is told of it: what it left behind has let go
+of its outputs too. "drop" says that nobody reads a stream any more.
 
 Bytes travel as base64. Each stream may have WINDOW bytes under way that the other side has not acknowledged, so
 that a slow reader of one stream never blocks the others. Standard library only: it goes to nodes with the agent.
@@ -27,6 +30,12 @@ def encode(message: Message) -> bytes:
 
 def encode_bytes(data: bytes) -> str:
     return base64.b64encode(data).decode()
+
+
+def missing_folder(folder: str) -> str:
+    """Why a command cannot run in that folder of this machine."""
+    own = " (its /run is its own)" if folder == "/run" or folder.startswith("/run/") else ""
+    return f"the folder {folder} does not exist inside the bed{own}"
 
 
 class Lines:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.netns import copy_whole
 from driver.bed.node import Command, Stdio, Terminal
+from driver.bed.terminal import write_all
 from driver.bed.wire import WINDOW, Lines, encode
 from driver.errors import CommandFailed, NodeError
 from driver.paths import PROJECT
@@ -143,6 +145,107 @@ def test_when_the_agent_dies_whoever_waits_is_told(agent: Agent) -> None:
         sleeping.wait(5)
     with pytest.raises(NodeError, match="went away"):
         node.run(["true"])
+
+
+def until(reached: Callable[[], bool], seconds: float = 5) -> bool:
+    deadline = time.monotonic() + seconds
+    while not reached() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return reached()
+
+
+def test_a_command_that_has_ended_takes_no_more_input_and_leaves_nothing(agent: Agent) -> None:
+    def held() -> tuple[int, int]:
+        return threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
+
+    source, feed = os.pipe()
+    before = held()
+    for _ in range(5):
+        assert agent[0].spawn(Command(["true"]), Stdio(stdin=source)).wait(5) == 0
+        with pytest.raises(NodeError):
+            agent[0].spawn(Command(["no-such-program"]), Stdio(stdin=source))
+    assert until(lambda: held() == before), (held(), before)
+    os.write(feed, b"late")
+    assert os.read(source, 10) == b"late"
+    os.close(source)
+    os.close(feed)
+
+
+def test_what_a_command_leaves_behind_is_carried_on_but_not_waited_for(agent: Agent) -> None:
+    out, out_end = os.pipe()
+    script = "head -c 400000 /dev/zero; (sleep 1; echo after) & exit 3"
+    process = agent[0].spawn(Command(["sh", "-c", script]), Stdio(stdout=out_end))
+    os.close(out_end)
+    started = time.monotonic()
+    with os.fdopen(out, "rb") as reader:
+        assert len(reader.read(400_000)) == 400_000  # all that came before the end
+        assert process.wait(5) == 3
+        assert time.monotonic() - started < 0.8
+        assert reader.read() == b"after\n"
+
+
+def test_a_reader_that_goes_away_is_learnt_as_from_a_pipe(agent: Agent) -> None:
+    out, out_end = os.pipe()
+    process = agent[0].spawn(Command(["sh", "-c", "trap '' TERM; yes; exit 4"]), Stdio(stdout=out_end))
+    os.close(out_end)
+    os.read(out, 10)
+    os.close(out)
+    assert process.wait(5) == 4
+    assert agent[0].run(["echo", "on"]).stdout == "on\n"
+
+
+def test_on_a_terminal_a_redirected_stderr_stays_apart(agent: Agent, tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
+        command = Command(["sh", "-c", "tty >&2; test -t 1 && echo out"])
+        assert agent[0].spawn(command, Stdio(None, out.fileno(), err.fileno()), Terminal()).wait(5) == 0
+    assert (tmp_path / "out").read_bytes() == b"out\r\n"
+    assert (tmp_path / "err").read_text().startswith("/dev/pts/")
+
+
+def test_a_folder_that_is_not_there_is_named(agent: Agent) -> None:
+    with pytest.raises(NodeError, match=r"the folder /run/nowhere does not exist inside the bed \(its /run is its own"):
+        agent[0].spawn(Command(["true"], cwd="/run/nowhere"))
+    with pytest.raises(NodeError, match=r"the folder /nowhere does not exist inside the bed$"):
+        agent[0].spawn(Command(["true"], cwd="/nowhere"))
+
+
+def test_a_terminal_that_cannot_be_made_does_not_end_the_agent(agent: Agent) -> None:
+    with pytest.raises(NodeError):
+        agent[0].spawn(Command(["no-such-program"]), Stdio(), Terminal())
+    with pytest.raises(NodeError):
+        agent[0].spawn(Command(["true"]), Stdio(), Terminal(-1, -1))
+    assert agent[0].run(["echo", "on"]).stdout == "on\n"
+
+
+def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:
+    out, out_end = os.pipe()
+    os.set_blocking(out_end, False)
+    data, read = os.urandom(300_000), bytearray()
+
+    def slowly() -> None:
+        while piece := os.read(out, 65536):
+            time.sleep(0.01)
+            read.extend(piece)
+
+    reader = threading.Thread(target=slowly)
+    reader.start()
+    write_all(out_end, data)
+    os.close(out_end)
+    reader.join(5)
+    os.close(out)
+    assert read == data
+
+
+def test_a_copy_has_its_mode_before_its_name(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("x")
+    copy_whole(source, target, 0o640)
+    assert target.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(OSError, match="No such file"):
+        copy_whole(source, tmp_path / "nowhere" / "x")
+    with pytest.raises(IsADirectoryError):
+        copy_whole(tmp_path, target)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source", "target"]
 
 
 messages = st.lists(st.dictionaries(st.text(), st.text() | st.integers()), max_size=5)
