@@ -3,8 +3,9 @@
 import signal
 import sys
 
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from driver.cli.main import main  # noqa: E402 - after the line above on purpose
+from driver.cli.main import main  # noqa: E402 - after the lines above on purpose
 
 sys.exit(main())

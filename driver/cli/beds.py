@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +71,7 @@ def shell(link: Link, node: str, router: str, pins: tuple[str, ...]) -> None:
       lanelab bed shell router --profile 3g               (try: tc -s qdisc)
     """
     program = os.environ.get("SHELL", "")
-    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node))
+    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder())
     with open_bed(link, router=router, pins=pins) as bed:
         note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
         status = wait_in_foreground(lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
@@ -92,7 +91,7 @@ def execute(link: Link, node: str, router: str, pins: tuple[str, ...], command: 
       lanelab bed exec client --rtt 100ms -- ping -c 3 server
       lanelab bed exec router --profile cable -- tc -s qdisc
     """
-    asked = Command(command, env=_node_environment(node), cwd=os.getcwd())  # noqa: PTH109 - as the shell knows it
+    asked = Command(command, env=_node_environment(node), cwd=_folder())
     with open_bed(link, router=router, pins=pins) as bed:
         status = wait_in_foreground(lambda terminal: bed.exec(node, asked, STANDARD, terminal))
     sys.exit(status)
@@ -125,6 +124,8 @@ def _script_path(name: str) -> str:
     if found:
         return found
     path = Path(name)
+    if path.is_file() and os.access(path, os.X_OK):
+        raise InputError(f"'{name}' is in this folder, but not on PATH", f"Write ./{name}", key="SCRIPT")
     if path.is_file():
         raise InputError(f"'{name}' is not executable", f"Run: chmod +x {name}", key="SCRIPT")
     raise InputError(f"there is no script or program '{name}'", "Write a path like ./measure.sh", key="SCRIPT")
@@ -134,6 +135,11 @@ def _node_environment(node: str) -> dict[str, str]:
     environment = {"LANELAB_NODE": node}
     if "TERM" in os.environ:
         environment["TERM"] = os.environ["TERM"]
-    with contextlib.suppress(ValueError, OSError):
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     return environment
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - as the shell knows it
+    except OSError as error:
+        raise InputError("the folder that you are in no longer exists", "Go to another one with cd") from error

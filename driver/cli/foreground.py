@@ -43,11 +43,13 @@ def _nothing() -> Iterator[None]:
 def _raw_terminal() -> Iterator[None]:
     """Keys go to the command as they are, Ctrl-C too: its own terminal makes signals of them."""
     before = termios.tcgetattr(0)
+    stopping = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # or we stop here when in the background
     try:
         tty.setraw(0)
         yield
     finally:
         termios.tcsetattr(0, termios.TCSADRAIN, before)
+        signal.signal(signal.SIGTTOU, stopping)
 
 
 @contextlib.contextmanager
@@ -75,7 +77,9 @@ def _signals_to(process: Process, *, on_terminal: bool) -> Iterator[None]:
                     process.signal(number)
 
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, *([signal.SIGWINCH] if on_terminal else [])]
-    before = {number: signal.signal(number, arrived) for number in numbers}
+    # What we were started without, as by nohup or as a script's background job, stays ignored.
+    heard = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, arrived) for number in heard}
     threading.Thread(target=pass_on, name="signals", daemon=True).start()
     try:
         yield

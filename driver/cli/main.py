@@ -36,7 +36,8 @@ for _command in (link.group, beds.group, *tools.COMMANDS):
 
 def main() -> int:
     """The exit status: 0, 1 for a failure, 2 for bad input, or that of a command that was run on a node."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as it is for a script's background jobs
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         lanelab.main(prog_name="lanelab", standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -3,7 +3,9 @@ folder and environment, gets the signals that this program gets, and ends with i
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import signal
 import socket
 import sys
@@ -47,20 +49,40 @@ def main() -> int:
         return fail("there is no bed here: this helper works in scripts that 'lanelab bed run' starts")
     channel = Channel(line)
     channel.receive()
-    request: Message = {"id": 1, "op": "exec", "node": name, "argv": argv, "env": environment(), "cwd": os.getcwd()}  # noqa: PTH109
-    answer = ask(channel, request, (0, 1, 2))
+    try:
+        folder = os.getcwd()  # noqa: PTH109
+    except OSError:
+        return fail("the folder that you are in no longer exists. Go to another one with cd")
+    request: Message = {"id": 1, "op": "exec", "node": name, "argv": argv, "env": environment(), "cwd": folder}
+    try:
+        answer = ask(channel, request, (0, 1, 2))
+    except OSError:
+        return fail("the bed is gone")
     if "error" in answer:
-        return fail(" ".join(part for part in (answer["error"]["what"], answer["error"]["remedy"]) if part))
+        return fail(". ".join(part for part in (answer["error"]["what"], answer["error"]["remedy"]) if part))
     process = answer["ok"]["process"]
-
-    def pass_on(number: int, _frame: object) -> None:
-        channel.send({"id": 0, "op": "signal", "process": process, "signal": number})
-
-    for number in PASSED_ON:
-        signal.signal(number, pass_on)
-    channel.send({"id": 2, "op": "wait", "process": process})
+    pass_signals(channel, process)
+    with contextlib.suppress(OSError):
+        channel.send({"id": 2, "op": "wait", "process": process})
     status = wait_for(channel)
     return 128 - status if status < 0 else status
+
+
+def pass_signals(channel: Channel, process: int) -> None:
+    """A handler must not wait, and the channel may: so a thread passes them on. What we were started without, as by
+    nohup or as a background job, stays ignored."""
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def pass_on() -> None:
+        while True:
+            number = waiting.get()
+            with contextlib.suppress(OSError):
+                channel.send({"id": 0, "op": "signal", "process": process, "signal": number})
+
+    threading.Thread(target=pass_on, name="signals", daemon=True).start()
+    for number in PASSED_ON:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _frame: waiting.put(number))
 
 
 def wait_for(channel: Channel) -> int:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,6 +45,34 @@ def test_exec_runs_in_the_users_folder(lanelab: LanelabCommand, tmp_path: Path) 
     folder = tmp_path / "with a space"
     folder.mkdir()
     assert lanelab.run("bed", "exec", "client", "--", "pwd", cwd=folder).stdout.strip() == str(folder)
+
+
+def test_a_folder_below_run_makes_beds_but_no_commands(lanelab: LanelabCommand) -> None:
+    place = "/run" if os.geteuid() == 0 else f"/run/user/{os.geteuid()}"
+    if not os.access(place, os.W_OK):
+        pytest.skip(f"this user cannot write in {place}")
+    folder = Path(tempfile.mkdtemp(dir=place))
+    try:
+        assert lanelab.run("bed", "run", "--", "sh", "-c", "cd / && node client pwd", cwd=folder).stdout == "/\n"
+        done = lanelab.run("bed", "exec", "client", "--", "true", cwd=folder)
+        assert done.returncode == 1
+        assert f"the folder {folder} does not exist inside the bed (its /run is its own)" in done.stderr
+    finally:
+        folder.rmdir()
+
+
+def test_a_folder_that_was_deleted(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    command = shlex.join(lanelab.argv("bed", "exec", "client", "--", "true"))
+    done = subprocess.run(
+        ["sh", "-c", f"cd {tmp_path}/gone; rmdir {tmp_path}/gone; {command}"],
+        env=lanelab.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "the folder that you are in no longer exists" in done.stderr
 
 
 def test_link_test_tells_a_program_what_it_found(lanelab: LanelabCommand) -> None:
@@ -102,10 +134,50 @@ def test_a_script_can_run_servers_on_one_node_and_use_them_from_another(lanelab:
     assert lanelab.run("bed", "run", "--rtt", "20ms", "--", "bash", "-c", script).stdout.strip() == "200"
 
 
+def test_a_node_takes_no_input_after_its_command(lanelab: LanelabCommand) -> None:
+    feed = "(sleep 4; echo late; sleep 1; echo later)"
+    script = 'for name in client router; do node $name true; done; read word; echo "<$word>"'
+    command = shlex.join(lanelab.argv("bed", "run", "--", "sh", "-c", script))
+    done = subprocess.run(
+        ["sh", "-c", f"{feed} | {command}"], env=lanelab.environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "<late>\n", done.stderr
+
+
+def test_the_helper_passes_signals_on_and_leaves_ignored_ones(lanelab: LanelabCommand) -> None:
+    script = """
+node client sh -c 'trap "echo caught; exit 5" TERM; sleep 20 & wait' & one=$!
+(trap '' HUP; exec node router sleep 3) & two=$!
+sleep 1.5; kill -TERM $one; kill -HUP $two; wait $one; echo $?; wait $two; echo $?
+"""
+    done = lanelab.run("bed", "run", "--", "sh", "-c", script)
+    assert done.stdout.split() == ["caught", "5", "0"], done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_what_a_script_leaves_running_ends_with_it(lanelab: LanelabCommand) -> None:
     marker = f"313{os.getpid()}"
     lanelab.run("bed", "run", "--", "sh", "-c", f"sleep {marker} & node client sleep {marker} & sleep 0.5")
     assert not [command for command in command_lines() if marker in command]
+
+
+def end_of(pid: int, terminal: int, seconds: float = 20) -> tuple[int, str]:
+    """The status of what runs on a terminal, and what it still said; both within a limit."""
+    text, deadline = "", time.monotonic() + seconds
+    with contextlib.suppress(OSError):  # EIO when the last process has gone
+        while (left := deadline - time.monotonic()) > 0:
+            if select.select([terminal], [], [], left)[0]:
+                text += os.read(terminal, 65536).decode(errors="replace")
+    os.close(terminal)
+    while True:
+        ended, raw = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(raw), text
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise AssertionError(f"still running after {seconds} s; it said {text!r}")
+        time.sleep(0.05)
 
 
 def read_until(fd: int, pattern: str, seconds: float = 20) -> str:
@@ -136,8 +208,22 @@ def test_a_shell_is_on_a_terminal_of_its_own(lanelab: LanelabCommand, node: str)
     os.write(terminal, b"echo still $((40 + 2))\n")
     read_until(terminal, r"still 42")
     os.write(terminal, b"exit 3\n")
-    read_until(terminal, r"$^")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+    assert end_of(pid, terminal)[0] == 3
+
+
+@pytest.mark.parametrize("node", ["client", "router"])
+def test_on_a_terminal_a_redirected_stderr_stays_apart(lanelab: LanelabCommand, node: str, tmp_path: Path) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.dup2(os.open(tmp_path / "err", os.O_WRONLY | os.O_CREAT), 2)
+        os.environ.update(lanelab.environment)
+        words = lanelab.argv(
+            "bed", "exec", node, "--", "sh", "-c", "echo wrong >&2; test -t 0 && test -t 1 && echo right"
+        )
+        os.execv(words[0], words)
+    status, said = end_of(pid, terminal)
+    assert (status, said) == (0, "right\r\n")
+    assert "wrong\n" in (tmp_path / "err").read_text()
 
 
 def wait_for(command: str, seconds: float = 15) -> None:
@@ -148,6 +234,36 @@ def wait_for(command: str, seconds: float = 15) -> None:
         time.sleep(0.05)
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """These tests may themselves run where SIGINT is ignored, which what they start would inherit."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ignored_signals_stay_ignored(lanelab: LanelabCommand) -> None:
+    marker = f"5.{os.getpid():08d}"
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGHUP, signal.SIGINT)}
+    try:
+        process = lanelab.start("bed", "exec", "client", "--", "sleep", marker)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    wait_for(f"sleep {marker}")
+    for number in before:
+        process.send_signal(number)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def test_commands_ignore_no_signals(lanelab: LanelabCommand) -> None:
+    done = lanelab.run("bed", "exec", "client", "--", "cat", "/proc/self/status")
+    ignored = int(re.findall(r"SigIgn:\s*(\w+)", done.stdout)[0], 16)
+    assert not ignored & (1 << signal.SIGTTOU - 1)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_ctrl_c_goes_to_the_command(lanelab: LanelabCommand) -> None:
     marker = f"314{os.getpid()}"
     script = f"trap 'echo caught; exit 9' INT; sleep {marker} & wait"
@@ -158,6 +274,7 @@ def test_ctrl_c_goes_to_the_command(lanelab: LanelabCommand) -> None:
     assert (process.returncode, out) == (9, b"caught\n")
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_a_second_ctrl_c_ends_the_bed(lanelab: LanelabCommand) -> None:
     marker = f"315{os.getpid()}"
     process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", f"trap '' INT; sleep {marker}; sleep {marker}")
@@ -201,6 +318,10 @@ def test_a_missing_program_is_named_with_its_remedy(lanelab: LanelabCommand, tmp
     done = lanelab.run("bed", "run", "--", str(script))
     assert done.returncode == 2
     assert "chmod +x" in done.stderr
+    script.chmod(0o755)
+    done = lanelab.run("bed", "run", "--", "plain", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Write ./plain" in done.stderr
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(lanelab: LanelabCommand) -> None:
