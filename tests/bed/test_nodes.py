@@ -88,6 +88,40 @@ def test_a_slow_reader_does_not_hold_up_others(bed: OpenBed, node: str) -> None:
 
 
 @everywhere
+def test_only_its_three_descriptors_are_open(bed: OpenBed, node: str) -> None:
+    # The fourth is the folder that `ls` reads.
+    assert bed.run(node, "ls", "/proc/self/fd").stdout.split() == ["0", "1", "2", "3"]
+
+
+@everywhere
+def test_a_command_ends_when_it_ends_whatever_it_leaves_behind(bed: OpenBed, node: str) -> None:
+    out, out_end = os.pipe()
+    started = time.monotonic()
+    process = bed.bed.exec(node, Command(["sh", "-c", "(sleep 2; echo after) & echo done"]), Stdio(None, out_end, None))
+    os.close(out_end)
+    assert process.wait() == 0
+    assert time.monotonic() - started < 1
+    with os.fdopen(out) as reader:
+        assert reader.read() == "done\nafter\n"
+
+
+@everywhere
+def test_a_relative_program_begins_at_the_commands_folder(bed: OpenBed, node: str, tmp_path: Path) -> None:
+    program = tmp_path / "sub" / "program"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 6\n")
+    program.chmod(0o755)
+    assert bed.bed.exec(node, Command(["./program"], cwd=str(program.parent)), Stdio()).wait() == 6
+    assert bed.bed.exec(node, Command(["sub/program"], cwd=str(tmp_path)), Stdio()).wait() == 6
+
+
+@everywhere
+def test_a_folder_that_the_bed_does_not_have_is_named(bed: OpenBed, node: str) -> None:
+    with pytest.raises(NodeError, match="the folder /run/nowhere does not exist inside the bed"):
+        bed.bed.exec(node, Command(["true"], cwd="/run/nowhere"), Stdio())
+
+
+@everywhere
 def test_every_node_knows_every_node(bed: OpenBed, node: str) -> None:
     for name in NODE_NAMES:
         done = bed.run(node, "ping", "-c", "1", "-W", "2", name)
