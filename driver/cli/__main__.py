@@ -6,6 +6,6 @@ import sys
 if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from driver.cli.main import main  # noqa: E402 - after the lines above on purpose
+from driver.cli.main import main
 
 sys.exit(main())
