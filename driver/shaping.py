@@ -241,12 +241,23 @@ def _way_there(way: Direction, compensation: Duration) -> Line:
     )
 
 
-def _pace(way: Direction) -> int | None:
-    """The rate of the second netem behind a shaper. Copies take their time there too, so it must be higher than the
-    bottleneck's, or they would queue. With jitter there is none: what one late packet holds up would never drain."""
-    if way.rate is None or is_exact(way) or way.jitter:
+def wire_bps(way: Direction) -> int | None:
+    """The rate at which a direction puts a packet on the wire that finds it idle; None where that takes no time: there
+    is no rate, or a shaper lets such a packet go at once and the second netem has none. Behind a shaper, copies take
+    their time in the second netem too, so its rate must be higher than the bottleneck's, or they would queue. With
+    jitter it has none: what one late packet holds up would never drain."""
+    if way.rate is None:
+        return None
+    if is_exact(way):
+        return way.rate.bps
+    if way.jitter:
         return None
     return -(-way.rate.bps * (PPB + 2 * way.duplicate.ppb) // PPB)
+
+
+def _pace(way: Direction) -> int | None:
+    """The rate of the second netem behind a shaper."""
+    return None if is_exact(way) else wire_bps(way)
 
 
 def _delay(way: Direction, compensation: Duration) -> list[Line]:

@@ -1,10 +1,13 @@
 """Measuring traffic between two nodes: small programs that the self-test starts on them.
 
     probe.py echo PORT                                 answers every packet, until its stdin ends
-    probe.py ping HOST PORT COUNT GAP_US BYTES         numbered packets to an echo, and when they came back
-    probe.py sink PORT TRAIN                           receives a train's packets until its END, or silence
-    probe.py send HOST PORT TRAIN COUNT GAP_US BYTES BURST
-                                                       numbered packets: BURST at once, then one every GAP_US
+    probe.py ping HOST PORT COUNT GAP_US BYTES MTU     numbered packets to an echo, how long each was on its way there
+                                                       and back; then whether a packet of MTU bytes passes unbroken,
+                                                       and one byte more does not (0: leaves that out)
+    probe.py sink PORT TRAIN LINGER_S                  receives a train's packets until LINGER_S after its END
+    probe.py send HOST PORT TRAIN COUNT GAP_US BYTES BURST CATCH_UP
+                                                       numbered packets: BURST at once, then one every GAP_US; when it
+                                                       is late, CATCH_UP at once and no more
     probe.py tcp-sink PORT                             receives one connection's bytes
     probe.py tcp-send HOST PORT SECONDS                sends for so long
 
@@ -15,6 +18,7 @@ program waits for its processor is not taken for the link's. Standard library on
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
@@ -28,11 +32,13 @@ SO_RXQ_OVFL = 40
 HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
 PACKET = struct.Struct("!IIq")  # train, number, when it was sent
 END = 0xFFFFFFFF
+STAMPS = struct.Struct("!qq")  # what an echo adds: when it received the packet, when it sent the answer
 SMALLEST = HEADERS + PACKET.size
 BUFFER_BYTES = 4 << 20
 SILENCE_S = 15.0
 LAST_WAIT_S = 2.0
-OVERTAKEN_S = 0.05  # how long after the last packet one that it has overtaken may come
+MTU_TRIES = 8  # the link may lose some
+IP_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 2  # never in fragments
 ANCILLARY = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(4)
 
 
@@ -42,12 +48,13 @@ def udp_socket() -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, option, BUFFER_BYTES)
     sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     sock.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
+    sock.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)
     return sock
 
 
-def receive(sock: socket.socket) -> tuple[bytes, int, int]:
-    """A packet, when the kernel received it (ns), and how many this socket has dropped so far."""
-    data, ancillary, _, _ = sock.recvmsg(2048, ANCILLARY)
+def receive(sock: socket.socket) -> tuple[bytes, int, int, tuple[str, int]]:
+    """A packet, when the kernel received it (ns), how many this socket has dropped so far, and who sent it."""
+    data, ancillary, _, address = sock.recvmsg(2048, ANCILLARY)
     stamp, dropped = time.time_ns(), 0
     for level, kind, payload in ancillary:
         if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
@@ -55,7 +62,7 @@ def receive(sock: socket.socket) -> tuple[bytes, int, int]:
             stamp = seconds * 1_000_000_000 + nanoseconds
         elif level == socket.SOL_SOCKET and kind == SO_RXQ_OVFL:
             dropped = struct.unpack("I", payload)[0]
-    return data, stamp, dropped
+    return data, stamp, dropped, address
 
 
 def tell(result: object) -> None:
@@ -69,28 +76,33 @@ def echo(port: str) -> None:
     while True:
         ready, _, _ = select.select([sock, sys.stdin], [], [])
         if sock in ready:
-            data, address = sock.recvfrom(2048)
-            sock.sendto(data, address)
+            data, received, _, address = receive(sock)
+            after = PACKET.size + STAMPS.size
+            with contextlib.suppress(OSError):  # too long to go back: the client will miss it
+                sock.sendto(data[: PACKET.size] + STAMPS.pack(received, time.time_ns()) + data[after:], address)
         elif not sys.stdin.readline():
             return
 
 
-def ping(host: str, port: str, count: str, gap_us: str, size: str) -> None:
-    """Does not wait for one answer before the next packet: long round trips would take long to measure."""
+def ping(host: str, port: str, count: str, gap_us: str, size: str, mtu: str) -> None:
+    """Does not wait for one answer before the next packet: long round trips would take long to measure. An answer is
+    [how long the packet took there, how long the answer took back]: what the echo took between is not the link's. If
+    the clocks differ, both are off by as much, in opposite ways."""
     sock = udp_socket()
     sock.connect((host, int(port)))
     padding = bytes(int(size) - SMALLEST)
     gap_s, total = int(gap_us) / 1e6, int(count)
-    answers: dict[int, int] = {}
+    answers: dict[int, tuple[int, int]] = {}
     start = time.perf_counter()
     sent, longest_s, deadline = 0, 0.0, float("inf")
     while len(answers) < total and time.perf_counter() < deadline:
         due = start + sent * gap_s if sent < total else min(deadline, time.perf_counter() + 1)
         while (left := due - time.perf_counter()) > 0 and len(answers) < total:
             if select.select([sock], [], [], left)[0]:
-                data, stamp, _ = receive(sock)
+                data, stamp, _, _ = receive(sock)
                 _, number, at = PACKET.unpack_from(data)
-                answers.setdefault(number, stamp - at)
+                there, back = STAMPS.unpack_from(data, PACKET.size)
+                answers.setdefault(number, (there - at, stamp - back))
                 longest_s = max(longest_s, (stamp - at) / 1e9)
             elif sent == total:
                 break
@@ -99,11 +111,41 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str) -> None:
             sent += 1
         elif deadline == float("inf"):
             deadline = time.perf_counter() + (longest_s * 1.5 + 0.2 if answers else SILENCE_S)
-    tell({"sent": total, "round_trips_ns": [answers[number] for number in sorted(answers)]})
+    passes = unbroken(sock, int(mtu), total, longest_s) if int(mtu) else None
+    tell({"sent": total, "ways_ns": [answers[number] for number in sorted(answers)], "mtu": passes})
 
 
-def sink(port: str, train: str) -> None:
-    """A packet is [number, when it was sent, when it arrived]."""
+def unbroken(sock: socket.socket, mtu: int, number: int, longest_s: float) -> int:
+    """The longer of packets of `mtu` bytes and one more that came back in one piece; 0: neither."""
+    largest, patience_s = 0, longest_s * 1.5 + 0.3
+    for size in (mtu, mtu + 1):
+        for _ in range(MTU_TRIES if size == mtu else 2):
+            try:
+                sock.send(PACKET.pack(0, number, time.time_ns()) + bytes(size - (HEADERS - 14) - PACKET.size))
+            except OSError:  # the kernel knows that it is too long
+                break
+            if answered(sock, size, time.perf_counter() + patience_s):
+                largest = size
+                break
+            patience_s *= 1.5  # a packet of this size takes longer on a slow wire
+    return largest
+
+
+def answered(sock: socket.socket, size: int, deadline: float) -> bool:
+    while (left := deadline - time.perf_counter()) > 0:
+        if select.select([sock], [], [], left)[0]:
+            try:
+                data, _, _, _ = receive(sock)
+            except OSError:  # somebody on the way says that it is too long
+                return False
+            if len(data) == size - (HEADERS - 14):
+                return True
+    return False
+
+
+def sink(port: str, train: str, linger: str) -> None:
+    """A packet is [number, when it was sent, when it arrived]. END may overtake others, which come while this
+    lingers."""
     sock = udp_socket()
     sock.bind(("", int(port)))
     sock.settimeout(SILENCE_S)
@@ -112,21 +154,22 @@ def sink(port: str, train: str) -> None:
     dropped, deadline = 0, float("inf")
     try:
         while time.monotonic() < deadline:
-            data, stamp, dropped = receive(sock)
+            data, stamp, dropped, _ = receive(sock)
             of_train, number, sent = PACKET.unpack_from(data)
             if of_train != int(train):
                 continue
             if number != END:
                 packets.append((number, sent, stamp))
             elif deadline == float("inf"):
-                deadline = time.monotonic() + OVERTAKEN_S
-                sock.settimeout(OVERTAKEN_S)
+                deadline = time.monotonic() + float(linger)
+                sock.settimeout(float(linger))
     except TimeoutError:
         pass
     tell({"packets": packets, "dropped_here": dropped})
 
 
-def send(host: str, port: str, train: str, count: str, gap_us: str, size: str, burst: str) -> None:
+def send(host: str, port: str, *words: str) -> None:
+    train, count, gap_us, size, burst, catch_up = words
     sock = udp_socket()
     sock.connect((host, int(port)))
     padding = bytes(int(size) - SMALLEST)
@@ -136,6 +179,7 @@ def send(host: str, port: str, train: str, count: str, gap_us: str, size: str, b
         due = start + max(0, number - at_once) * gap_s
         while (left := due - time.perf_counter()) > 0:
             time.sleep(left)
+        start += max(0.0, -left - int(catch_up) * gap_s)
         sock.send(PACKET.pack(int(train), number, time.time_ns()) + padding)
     tell({"sent": int(count), "took_s": time.perf_counter() - start})
     end(sock, int(train), gap_s)

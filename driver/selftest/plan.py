@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from driver.link import HEADER, Direction, Link
-from driver.units import Size
+from driver import shaping
+from driver.link import HEADER, Direction, GilbertElliott, Link
 
 PING_FRAME = 98  # of an ordinary ping
 SMALL_FRAME = 60
@@ -31,8 +31,15 @@ BURST_MAX_PPS = 18_000  # faster bursts overflow the router's input before its q
 BURST_FACTOR = 4
 CHANCE_MAX_PPS = 12_000
 FEWEST_CHANCE_PACKETS = 20
-CHANCE_S, CHANCE_THOROUGH_S = 2.5, 30.0
+CHANCE_S, CHANCE_THOROUGH_S = 3.0, 30.0
 CHANCE_EVENTS, CHANCE_THOROUGH_EVENTS = 30, 300
+UNASKED_PACKETS, UNASKED_THOROUGH_PACKETS = 500, 10_000  # where nothing should happen by chance
+UNASKED_S, UNASKED_THOROUGH_S = 0.4, 5.0
+JITTERY_TRAIN = 150  # times the jitter: then what jitter does to a train's rate is below 1%
+JITTER_REACH = 4  # netem's tables end there
+LINGER_S = 0.05
+CATCH_UP = 200
+BUNCHED_S = 0.005  # a busy router may take in together what came within so long: a queue must hold that
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +50,36 @@ class Pings:
 
 @dataclass(frozen=True, slots=True)
 class Train:
-    """Numbered packets one way: `burst` at once, then one every `gap_us`."""
+    """Numbered packets one way: `burst` at once, then one every `gap_us`. A sender that was kept from its processor
+    sends so many at once as it is late, but no more than `catch_up`."""
 
     count: int
     gap_us: float
     frame: int
     burst: int = 1
+    catch_up: int = 1_000_000
 
     @property
     def lasts_s(self) -> float:
         return self.count * self.gap_us / 1e6
 
 
-def serialization_ms(link: Link, frame: int) -> float:
-    """What a round trip of packets of this size spends on being sent, bit by bit."""
-    return sum(way.rate.time_for(Size(frame)).milliseconds for way in (link.down, link.up) if way.rate)
+def serialization_ms(way: Direction, frame: int) -> float:
+    """What a packet of this size, alone, spends on being sent, bit by bit."""
+    bps = shaping.wire_bps(way)
+    return frame * 8000 / bps if bps else 0.0
+
+
+def linger_s(way: Direction) -> float:
+    """How long after a train's END a packet may come that it has overtaken."""
+    delay_s = way.delay.seconds if way.reorder else 0.0
+    return LINGER_S + delay_s + JITTER_REACH * way.jitter.seconds
 
 
 def pings(link: Link) -> Pings:
     """As many as the budget allows, never so dense that they wait for each other. Where jitter keeps packets in order,
     a packet close behind a late one is late too: there they are far apart."""
-    slowest_ms = max((way.rate.time_for(Size(PING_FRAME)).milliseconds for way in _ways(link) if way.rate), default=0)
+    slowest_ms = max((PING_FRAME * 8000 / way.rate.bps for way in _ways(link) if way.rate), default=0)
     jitter_ms = max(way.jitter.milliseconds for way in _ways(link))
     gap_ms = max(4.0, 2.5 * slowest_ms, 6 * jitter_ms)
     budget_s = PING_JITTER_BUDGET_S if jitter_ms else PING_BUDGET_S
@@ -88,7 +104,7 @@ def rate_train(way: Direction, mtu: int) -> Train | str:
     if way.discipline != "fifo":
         cushion = min(cushion, int(AQM_STALL_S / packet_s))
     cushion = max(1, min(cushion + 2, depth - 1))
-    count = max(TRAIN_PACKETS, int(TRAIN_S / packet_s))
+    count = max(TRAIN_PACKETS, int(max(TRAIN_S, JITTERY_TRAIN * way.jitter.seconds) / packet_s))
     count = max(FEWEST_TRAIN_PACKETS, min(count, int(TRAIN_LONGEST_S / packet_s)))
     if is_fast(way):
         return Train(int(count * FAST_EXCESS), packet_s * 1e6 / FAST_EXCESS, frame)
@@ -129,12 +145,36 @@ def chances(way: Direction) -> list[float]:
     return [value for value in (way.loss.mean_loss, way.reorder.fraction, way.duplicate.fraction) if value]
 
 
-def chance_train(way: Direction, *, thorough: bool) -> Train | None:
-    """Small packets at half the rate: enough of them for about 30 events of the rarest kind, within a few seconds."""
-    if not chances(way):
-        return None
-    pps = min(CHANCE_MAX_PPS, way.rate.bps / (8 * SMALL_FRAME) / 2 if way.rate else CHANCE_MAX_PPS)
-    events, longest_s = (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
-    needed = math.ceil(events / min(chances(way)))
-    fewest = max(FEWEST_CHANCE_PACKETS, min(200, int(CHANCE_S * pps)))
-    return Train(max(fewest, min(needed, int(longest_s * pps))), 1e6 / pps, SMALL_FRAME)
+def bunched(way: Direction) -> float:
+    """How many losses come together: so many times more packets tell as much."""
+    return way.loss.mean_burst * 2 if isinstance(way.loss, GilbertElliott) else 1.0
+
+
+def chance_train(way: Direction, *, thorough: bool) -> Train:
+    """Small packets at half the rate: enough of them for about 30 events of the rarest kind, within a few seconds; and
+    where nothing is asked for, enough to see that nothing happens."""
+    pps, catch_up = float(CHANCE_MAX_PPS), CATCH_UP
+    if way.rate:
+        depth = queue_packets(way, SMALL_FRAME)
+        pps = min(pps, way.rate.bps / (8 * SMALL_FRAME) / 2, depth / BUNCHED_S)
+        catch_up = min(catch_up, depth // 2)
+    unasked, unasked_s = (UNASKED_THOROUGH_PACKETS, UNASKED_THOROUGH_S) if thorough else (UNASKED_PACKETS, UNASKED_S)
+    count = min(unasked, int(unasked_s * pps))
+    if chances(way):
+        events, longest_s = (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
+        needed = math.ceil(events / min(chances(way)))
+        if way.loss.mean_loss:
+            needed = max(needed, math.ceil(events * bunched(way) / way.loss.mean_loss))
+        fewest = min(200, int(CHANCE_S * pps))
+        count = max(count, fewest, min(needed, int(longest_s * pps)))
+    return Train(max(FEWEST_CHANCE_PACKETS, count), 1e6 / pps, SMALL_FRAME, catch_up=catch_up)
+
+
+def why_no_overtaking(way: Direction, train: Train) -> str:
+    """Why this train cannot tell how many packets skip the delay; empty: it can."""
+    if way.jitter_reorders and way.jitter:
+        return "the jitter makes packets overtake too"
+    if train.gap_us / 1e6 >= way.delay.seconds - JITTER_REACH * way.jitter.seconds:
+        gap_ms = train.gap_us / 1000
+        return f"its packets are {gap_ms:.1f} ms apart: one that skips a delay of {way.delay} overtakes none"
+    return ""

@@ -26,6 +26,7 @@ class Seen:
     sent: int
     packets: tuple[tuple[int, int, int], ...]
     dropped_here: int  # by the receiver, not by the link
+    took_s: float = 0.0  # to send them
 
     @property
     def once(self) -> list[tuple[int, int, int]]:
@@ -34,6 +35,20 @@ class Seen:
         for packet in self.packets:
             first.setdefault(packet[0], packet)
         return list(first.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Pinged:
+    """Answered pings: (time there, time back) in ms; if the clocks differ, off by as much in opposite ways. `mtu`: the
+    longest packet that passed of those that were tried."""
+
+    sent: int
+    ways_ms: tuple[tuple[float, float], ...]
+    mtu: int | None
+
+    @property
+    def round_trips_ms(self) -> list[float]:
+        return [there + back for there, back in self.ways_ms]
 
 
 class Probe:
@@ -55,65 +70,63 @@ class Probe:
             os.close(sink)
         self._output: IO[str] = os.fdopen(stdout)
 
-    def ready(self) -> None:
-        self._line()
+    def __enter__(self) -> Probe:
+        return self
 
-    def _line(self) -> Any:  # noqa: ANN401 - what a program says is its own
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._process.signal(9)
+        self.end()
+
+    def ready(self) -> None:
+        self.result()
+
+    def result(self) -> Any:  # noqa: ANN401 - what a program says is its own
         line = self._output.readline()
         try:
             return json.loads(line)
         except ValueError:
-            said = (line + self._output.read()).strip().replace("\n", "; ")
-            raise NodeError(f"on {self._node.name}, the probe '{self._what}' failed: {said}") from None
-
-    def result(self) -> dict[str, Any]:
-        answer: dict[str, Any] = self._line()
-        self.end()
-        return answer
+            said = (line + self._output.read()).strip().splitlines()
+            why = said[-1].strip() if said else "it said nothing"  # of a traceback, the last line
+            raise NodeError(f"on {self._node.name}, the probe '{self._what}' failed: {why}") from None
 
     def end(self) -> None:
         os.close(self._stdin)
         self._process.wait()
         self._output.close()
 
-    def kill(self) -> None:
-        self._process.signal(9)
-        self.end()
-
 
 def ping(client: Node, server: Node, address: str, pings: Pings) -> tuple[int, list[float]]:
     """How many were sent, and the round trips in ms."""
-    echo = Probe(server, "echo", ECHO_PORT)
-    try:
+    found = ping_ways(client, server, address, pings)
+    return found.sent, found.round_trips_ms
+
+
+def ping_ways(client: Node, server: Node, address: str, pings: Pings, mtu: int = 0) -> Pinged:
+    """Round trips by direction; with an `mtu`, also how long a packet passes."""
+    with Probe(server, "echo", ECHO_PORT) as echo:
         echo.ready()
-        answer = Probe(client, "ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME).result()
-    finally:
-        echo.end()
-    return answer["sent"], [value / 1e6 for value in answer["round_trips_ns"]]
+        with Probe(client, "ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME, mtu) as probe:
+            answer = probe.result()
+    return Pinged(answer["sent"], tuple((there / 1e6, back / 1e6) for there, back in answer["ways_ns"]), answer["mtu"])
 
 
-def send(sender: Node, receiver: Node, address: str, train: Train) -> Seen:
-    """One train one way."""
+def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: float) -> Seen:
+    """One train one way; what the link may have held back for `linger_s` is waited for."""
     number = next(TRAINS)
-    sink = Probe(receiver, "sink", SINK_PORT, number)
-    try:
+    words = (number, train.count, train.gap_us, train.frame, train.burst, train.catch_up)
+    with Probe(receiver, "sink", SINK_PORT, number, linger_s) as sink:
         sink.ready()
-        words = (number, train.count, train.gap_us, train.frame, train.burst)
-        Probe(sender, "send", address, SINK_PORT, *words).result()
-    except BaseException:
-        sink.kill()
-        raise
-    seen = sink.result()
-    return Seen(train.count, tuple((n, s, a) for n, s, a in seen["packets"]), seen["dropped_here"])
+        with Probe(sender, "send", address, SINK_PORT, *words) as source:
+            took_s = source.result()["took_s"]
+            seen = sink.result()
+    return Seen(train.count, tuple((n, s, a) for n, s, a in seen["packets"]), seen["dropped_here"], took_s)
 
 
 def tcp(sender: Node, receiver: Node, address: str, seconds: float) -> list[tuple[float, int]]:
     """A TCP transfer: (time in s, bytes so far) as the receiver saw it."""
-    sink = Probe(receiver, "tcp-sink", TCP_PORT)
-    try:
+    with Probe(receiver, "tcp-sink", TCP_PORT) as sink:
         sink.ready()
-        Probe(sender, "tcp-send", address, TCP_PORT, seconds).result()
-    except BaseException:
-        sink.kill()
-        raise
-    return [(float(when), int(count)) for when, count in sink.result()["marks"]]
+        with Probe(sender, "tcp-send", address, TCP_PORT, seconds) as source:
+            source.result()
+            return [(float(when), int(count)) for when, count in sink.result()["marks"]]

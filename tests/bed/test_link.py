@@ -16,14 +16,21 @@ from driver.profiles import PROFILES
 from .handles import OpenBed
 from .scripts import run_script
 
-# What a measurement may be off by here. Tests share their machine with others; how exact the link is when it has
-# the machine to itself is for `lanelab bench bed` to say.
-SLACK_MS = 5
+TRIES = 3  # tests share their machine with others; a busy one can spoil a measurement but not mend a wrong link
 
 
 def qdiscs(bed: OpenBed) -> list[dict[str, object]]:
     shown: list[dict[str, object]] = json.loads(bed.run("router", "tc", "-j", "qdisc", "show").stdout)
     return [entry for entry in shown if entry["handle"] != "0:"]
+
+
+def failures_of(bed: OpenBed) -> list[str]:
+    """Of the best of a few self-tests."""
+    for _ in range(TRIES):
+        report = bed.bed.test_link()
+        if report["passed"]:
+            break
+    return list(report["failures"])
 
 
 @pytest.mark.parametrize(
@@ -32,28 +39,25 @@ def qdiscs(bed: OpenBed) -> list[dict[str, object]]:
         {"rtt": "40ms"},
         {"delay_down": "40ms", "delay_up": "5ms"},
         {"rtt": "60ms", "rate": "5mbit"},
+        {"rtt": "600ms", "rate": "2mbit"},
         {"rtt": "300ms", "rate": "2mbit", "queue": "40p"},
-        {"rtt": "30ms", "rate": "4mbit", "queue": "20p"},
+        {"rtt": "30ms", "rate": "4mbit", "queue": "4p"},
         {"rtt": "30ms", "rate": "4mbit", "queue": "40ms"},
-        {"rtt": "30ms", "rate": "4mbit", "discipline": "fq_codel"},
         {"rtt": "30ms", "rate": "4mbit", "discipline": "cake"},
         {"rtt": "30ms", "rate_down": "8mbit", "rate_up": "1mbit", "mtu": "1200"},
+        {"rtt": "100ms", "rate": "2mbit", "jitter": "5ms"},
+        {"rtt": "100ms", "rate": "10mbit", "jitter": "10ms"},
+        {"rtt": "100ms", "rate": "10mbit", "jitter": "5ms", "discipline": "fq_codel"},
+        {"rtt": "100ms", "rate": "100kbit", "jitter": "5ms", "queue": "64kB"},
+        {"rtt": "40ms", "rate": "10mbit", "loss": "1%"},
+        {"rtt": "100ms", "jitter": "5ms", "jitter_distribution": "pareto"},
+        {"rtt": "40ms", "rate": "10mbit", "reorder": "5%", "duplicate": "2%"},
     ],
     ids=lambda settings: ",".join(f"{key}={value}" for key, value in settings.items()),
 )
 def test_the_self_test_finds_what_was_asked_for(bed: OpenBed, settings: dict[str, str]) -> None:
-    link = bed.set(**settings)
-    found = bed.test()
-    achieved = found["rtt"].achieved
-    assert achieved is not None
-    assert achieved == pytest.approx(link.rtt.milliseconds, abs=SLACK_MS)
-    for name, way in (("down", link.down), ("up", link.up)):
-        if way.rate:
-            rate = found[f"rate {name}"].achieved
-            assert rate == pytest.approx(way.rate.mbit, rel=0.1)
-    for name in ("queue down", "queue up"):
-        if name in found and found[name].verdict != "not measured":
-            assert found[name].achieved == pytest.approx(found[name].target, rel=0.3, abs=4)
+    bed.set(**settings)
+    assert failures_of(bed) == []
 
 
 def test_losses_duplicates_and_overtaking_happen_as_often_as_asked(bed: OpenBed) -> None:
@@ -68,12 +72,45 @@ def test_losses_duplicates_and_overtaking_happen_as_often_as_asked(bed: OpenBed)
         assert "95% interval" in result.note
 
 
-def test_a_link_that_is_not_what_was_asked_fails_loudly(bed: OpenBed) -> None:
-    bed.set(rtt="40ms", rate="5mbit")
-    bed.run("router", "tc", "qdisc", "change", "dev", "to_client", "root", "netem", "delay", "60ms", "limit", "5000")
+WRONG = [
+    ({"rtt": "40ms", "rate": "5mbit"}, "to_client", "netem delay 60ms limit 5000", "rtt is"),
+    ({"rtt": "40ms", "rate": "5mbit"}, "to_client", "netem delay 60ms limit 5000", "delay down is"),
+    ({"rtt": "40ms", "rate": "10mbit"}, "to_client", "netem delay 20ms loss 30% limit 5000", "loss down is"),
+    ({"rtt": "40ms"}, "to_server", "netem delay 20ms loss 30% limit 5000", "loss up is"),
+    ({"rtt": "40ms", "loss": "2%"}, "to_client", "netem delay 20ms limit 5000", "loss down is"),
+    ({"rtt": "40ms"}, "to_client", "netem delay 20ms duplicate 10% limit 5000", "duplicate down is"),
+    ({"rtt": "40ms"}, "to_client", "netem delay 20ms reorder 10% limit 5000", "reorder down is"),
+    (
+        {"rtt": "40ms", "rate": "10mbit", "loss": "0.5%", "queue": "10p"},
+        "queue_down",
+        "netem rate 9mbit limit 10",
+        "rate down is",
+    ),
+    ({"rtt": "40ms", "rate": "10mbit"}, "queue_up", "netem rate 10mbit limit 80", "queue up is"),
+    ({"rtt": "40ms", "rate": "10mbit", "queue": "4p"}, "queue_up", "netem rate 10mbit limit 7", "queue up is"),
+]
+
+
+@pytest.mark.parametrize(("settings", "device", "qdisc", "failure"), WRONG, ids=[f"{case[2]}" for case in WRONG])
+def test_a_link_that_is_not_what_was_asked_fails_loudly(
+    bed: OpenBed, settings: dict[str, str], device: str, qdisc: str, failure: str
+) -> None:
+    bed.set(**settings)
+    assert bed.run("router", "tc", "qdisc", "replace", "dev", device, "root", *qdisc.split()).status == 0
     report = bed.bed.test_link()
     assert not report["passed"]
-    assert any("rtt is" in failure and "off by +4" in failure for failure in report["failures"]), report["failures"]
+    assert any(said.startswith(failure) for said in report["failures"]), report["failures"]
+
+
+def test_delays_that_are_swapped_fail_loudly(bed: OpenBed) -> None:
+    """Though their sum is what was asked for."""
+    bed.set(delay_down="40ms", delay_up="5ms")
+    for device, delay in (("to_client", "4.85ms"), ("to_server", "39.85ms")):
+        words = ["dev", device, "root", "netem", "delay", delay, "limit", "5000"]
+        assert bed.run("router", "tc", "qdisc", "replace", *words).status == 0
+    failures = bed.bed.test_link()["failures"]
+    assert any(said.startswith("delay down is") for said in failures)
+    assert any(said.startswith("delay up is") for said in failures)
 
 
 def test_a_new_link_leaves_nothing_of_the_old_one(bed: OpenBed) -> None:

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from driver import shaping
 from driver.link import HEADER, Direction, Link
 from driver.selftest import plan
+from driver.selftest.results import chance
 from driver.units import Rate, Size
 from tests.unit.links import links
 
@@ -75,9 +77,22 @@ def test_pings_are_enough_for_a_median_and_soon_over(link: Link) -> None:
 
 
 @given(links())
-def test_time_on_the_wire_is_that_of_both_ways(link: Link) -> None:
-    expected = sum(packet_s(way.rate, 98) * 1000 for way in directions(link) if way.rate)
-    assert plan.serialization_ms(link, 98) == pytest.approx(expected, abs=1e-5)
+def test_time_on_the_wire_is_what_the_shaping_adds(link: Link) -> None:
+    for way in directions(link):
+        time_ms = plan.serialization_ms(way, 98)
+        if way.rate is None or (way.jitter and not shaping.is_exact(way)):
+            assert time_ms == 0
+        elif not way.duplicate:
+            assert time_ms == pytest.approx(packet_s(way.rate, 98) * 1000)
+        else:
+            assert 0 < time_ms <= packet_s(way.rate, 98) * 1000 + AIM
+
+
+def test_a_shaper_with_jitter_adds_no_time_on_the_wire() -> None:
+    """Nothing behind the shaper paces there, and it lets a lone packet go at once."""
+    settings = {"rate": "100kbit", "queue": "64kB", "rtt": "100ms"}
+    assert plan.serialization_ms(Link.parse(settings).down, 98) == pytest.approx(7.84)
+    assert plan.serialization_ms(Link.parse(settings | {"jitter": "5ms"}).down, 98) == 0
 
 
 # -------------------------------------------------------------------------------------------------------- rate train
@@ -209,13 +224,12 @@ def test_why_there_is_no_burst(settings: dict[str, object], why: str) -> None:
 
 
 @given(links(), st.booleans())
-def test_chances_are_counted_where_there_are_any(link: Link, thorough: bool) -> None:
-    longest_s = plan.CHANCE_THOROUGH_S if thorough else plan.CHANCE_S
+def test_chances_are_counted_for_a_bounded_time(link: Link, thorough: bool) -> None:
     for way in directions(link):
         train = plan.chance_train(way, thorough=thorough)
-        assert (train is None) == (not (way.loss.mean_loss or way.reorder or way.duplicate))
-        if train is None:
-            continue
+        asked_s = plan.CHANCE_THOROUGH_S if thorough else plan.CHANCE_S
+        unasked_s = plan.UNASKED_THOROUGH_S if thorough else plan.UNASKED_S
+        longest_s = asked_s if plan.chances(way) else unasked_s
         assert train.count >= plan.FEWEST_CHANCE_PACKETS
         assert train.count == plan.FEWEST_CHANCE_PACKETS or train.lasts_s <= longest_s + AIM
         assert 1e6 / train.gap_us <= plan.CHANCE_MAX_PPS * 1.001
@@ -223,13 +237,46 @@ def test_chances_are_counted_where_there_are_any(link: Link, thorough: bool) -> 
             assert train.gap_us / 1e6 >= 1.99 * packet_s(way.rate, train.frame)
 
 
+def test_what_nobody_asked_for_is_looked_for_too() -> None:
+    assert plan.chance_train(Link.parse({"rate": "10mbit"}).down, thorough=False).count == plan.UNASKED_PACKETS
+    assert plan.chance_train(Link.parse({}).down, thorough=False).count == plan.UNASKED_PACKETS
+
+
+def test_a_loss_of_a_tenth_of_a_percent_is_told_from_none_at_10_mbit() -> None:
+    train = plan.chance_train(Link.parse({"rate": "10mbit", "loss": "0.1%"}).down, thorough=False)
+    assert chance("loss", 0.001, 30, train.count).verdict == "ok"
+    assert chance("loss", 0.001, 0, train.count).verdict == "out"
+
+
+def test_jitter_lengthens_a_train() -> None:
+    jittery = train_of(Link.parse({"rate": "10mbit", "rtt": "100ms", "jitter": "10ms"}))
+    assert jittery.lasts_s == pytest.approx(1.5, rel=0.05)
+
+
+def test_a_sink_waits_for_what_its_end_can_overtake() -> None:
+    way = Link.parse({"rtt": "200ms", "jitter": "5ms", "reorder": "1%"}).down
+    assert plan.linger_s(way) >= 0.1 + 4 * 0.005
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"rtt": "40ms"}, ""),
+        ({"rtt": "2ms", "rate": "100kbit"}, "ms apart"),
+        ({"rtt": "40ms", "jitter": "1ms", "jitter_reorders": "true"}, "jitter"),
+    ],
+)
+def test_why_overtaking_cannot_be_told(settings: dict[str, object], why: str) -> None:
+    way = Link.parse(settings | {"reorder": "5%"}).down
+    said = plan.why_no_overtaking(way, plan.chance_train(way, thorough=False))
+    assert (why in said) if why else not said
+
+
 def test_about_thirty_events_are_expected() -> None:
     way = Link.parse({"loss": "1%"}).down
     train = plan.chance_train(way, thorough=False)
-    assert train
     assert train.count * way.loss.mean_loss == pytest.approx(30)
     thorough = plan.chance_train(way, thorough=True)
-    assert thorough
     assert thorough.count * way.loss.mean_loss == pytest.approx(300)
 
 

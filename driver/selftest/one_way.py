@@ -1,0 +1,132 @@
+"""What trains tell of one direction: its rate, its queue, and what happens to packets by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from driver.link import HEADER, Direction
+from driver.selftest import estimate, plan, traffic
+from driver.selftest.results import Result, chance, expected, failed, not_measured, within
+
+RATE_TOLERANCE = 0.01
+QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
+ATTEMPTS = 3
+TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queue, so it has measured itself
+
+Send = Callable[[plan.Train], traffic.Seen]
+
+
+def measure(name: str, way: Direction, mtu: int, send: Send, *, thorough: bool) -> list[Result]:
+    results = []
+    if way.rate:
+        train = plan.rate_train(way, mtu)
+        results += _settled(lambda: [_rate(f"rate {name}", way, train, send)])
+        burst = plan.queue_burst(way, mtu, thorough=thorough)
+        results += _settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send)])
+    chances = plan.chance_train(way, thorough=thorough)
+    attempts = 1 if thorough else ATTEMPTS
+    return results + _settled(lambda: _chances(name, way, chances, send(chances)), attempts)
+
+
+def _settled(measure_once: Callable[[], list[Result]], attempts: int = ATTEMPTS) -> list[Result]:
+    """A busy machine can spoil a measurement but not mend a wrong link: one that is out is measured again."""
+    for attempt in range(1, attempts + 1):
+        found = measure_once()
+        if attempt == attempts or all(result.verdict != "out" for result in found):
+            break
+    if attempt == 1:
+        return found
+    return [replace(result, note=f"{result.note}; attempt {attempt} of {attempts}") for result in found]
+
+
+def _rate(name: str, way: Direction, train: plan.Train | str, send: Send) -> Result:
+    """Between the first and the last packet the bottleneck was busy. Packets that the link loses took its time too;
+    what a full queue, an AQM or a busy machine drops took none."""
+    assert way.rate is not None  # noqa: S101 - there is no train without one
+    target = way.rate.mbit
+    if isinstance(train, str):
+        return not_measured(name, "Mbit/s", target, train)
+    seen = send(train)
+    pace, lacking = _pace(way, train, seen)
+    if pace is None:
+        return failed(name, "Mbit/s", target, f"of {seen.sent} packets {len(seen.once)} arrived")
+    note = f"{pace.packets} packets in {pace.took_s * 1000:.0f} ms"
+    achieved = train.frame * 8 / pace.packet_s / 1e6
+    if lacking:
+        achieved *= 1 - lacking
+        note += f"; {lacking:.1%} more were dropped than the loss explains"
+    tolerance = target * (RATE_TOLERANCE + pace.uncertain)
+    result = within(name, "Mbit/s", target, achieved, tolerance, note)
+    sends_mbit = seen.sent * train.frame * 8 / max(seen.took_s, 1e-9) / 1e6
+    if result.verdict == "out" and plan.is_fast(way) and sends_mbit < TOO_SLOW * target:
+        return not_measured(name, "Mbit/s", target, f"this machine sends only {sends_mbit:.0f} Mbit/s")
+    return result
+
+
+def _pace(way: Direction, train: plan.Train, seen: traffic.Seen) -> tuple[estimate.Pace | None, float]:
+    """How long a packet takes; and with jitter, which hides the gaps, what part of the train is missing beyond what the
+    loss explains: a bottleneck that is slower than the train drops it."""
+    packets, loss = seen.once, way.loss.mean_loss
+    if plan.is_fast(way):  # overflows on purpose: what arrives is what passes, less the loss
+        pace = (
+            estimate.pace_by_slope(packets, way.jitter.seconds, numbered=False)
+            if way.jitter
+            else estimate.pace_by_ends(packets)
+        )
+        if pace is None:
+            return None, 0.0
+        expects = expected(loss, len(packets)) if loss else (0.0, 0.0)
+        noise = (expects[1] - expects[0]) / 2 / (1 - loss)
+        return pace._replace(packet_s=pace.packet_s * (1 - loss), uncertain=pace.uncertain + noise), 0.0
+    if not way.jitter:
+        by_neighbours = bool(loss or way.reorder)
+        return (estimate.pace_by_neighbours if by_neighbours else estimate.pace_by_ends)(packets), 0.0
+    if not loss and not way.reorder:
+        return estimate.pace_by_slope(packets, way.jitter.seconds, numbered=False), 0.0
+    pace = estimate.pace_by_slope(estimate.in_order(packets), way.jitter.seconds, numbered=True)
+    missing = (train.count - len(packets) - seen.dropped_here) / train.count
+    explained = expected(loss, train.count / plan.bunched(way))[1] if loss else 0.0
+    return pace, missing - loss if missing > explained else 0.0
+
+
+def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send) -> Result:
+    """How long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
+    assert way.rate is not None  # noqa: S101 - the caller has asked
+    frame = mtu + HEADER
+    target = way.queue_bytes / frame if way.queue_bytes is not None else float(way.queue_packets or 0)
+    if isinstance(burst, str):
+        return not_measured(name, "packets", target, burst)
+    seen = send(burst)
+    packets = estimate.in_order(seen.once)  # one that skipped the delay does not tell how long it waited
+    if len(packets) < 2:
+        return failed(name, "packets", target, f"of {seen.sent} packets {len(packets)} arrived")
+    waits_s = [(arrived - sent) / 1e9 for _, sent, arrived in sorted(packets)]
+    full = sorted(waits_s[-max(3, len(waits_s) // 12) :])
+    # the upper quartile: behind a moment in which the sender was kept from its processor, the queue was not full
+    waited_s = full[len(full) * 3 // 4] - min(waits_s)
+    packet_s = frame * 8 / way.rate.bps
+    achieved = estimate.queue_depth(waited_s, packet_s, burst.gap_us / 1e6)
+    tolerance = QUEUE_TOLERANCE_PACKETS + QUEUE_TOLERANCE * target
+    tolerance += 4 * way.jitter.seconds / packet_s
+    return within(name, "packets", target, achieved, tolerance, f"its last packets waited {waited_s * 1000:.0f} ms")
+
+
+def _chances(name: str, way: Direction, train: plan.Train, seen: traffic.Seen) -> list[Result]:
+    """Loss always, also where none is asked for; duplicates and overtaking where they are asked for or happen."""
+    arrived = seen.once
+    lost = max(0, seen.sent - len(arrived) - seen.dropped_here)
+    results = [chance(f"loss {name}", way.loss.mean_loss, lost, seen.sent, bunched=plan.bunched(way))]
+    copies = len(seen.packets) - len(arrived)
+    if way.duplicate or copies:
+        results.append(chance(f"duplicate {name}", way.duplicate.fraction, copies, len(arrived)))
+    overtaking = estimate.overtaking(arrived)
+    why_not = plan.why_no_overtaking(way, train) if way.reorder else ""
+    if why_not:
+        results.append(not_measured(f"reorder {name}", "%", way.reorder.fraction * 100, why_not))
+    elif way.reorder or (overtaking and not way.jitter_reorders):
+        results.append(chance(f"reorder {name}", way.reorder.fraction, overtaking, len(arrived)))
+    if way.jitter_correlation:
+        why = "netem achieves next to nothing of it"
+        results.append(not_measured(f"jitter correlation {name}", "%", way.jitter_correlation.fraction * 100, why))
+    return results
