@@ -152,6 +152,8 @@ def _make_namespaces(name: str) -> dict[str, int]:
             ours.close()
             namespaces.unshare(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWUTS)
             socket.sethostname(name)
+            # Its own, as another machine's would be: pid files do not meet, and the bed's sockets are out of reach.
+            namespaces.mount("lanelab", "/run", "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
             mount_sys()
             fds = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in KINDS]
             socket.send_fds(theirs, [b"+"], fds)

@@ -148,6 +148,12 @@ def test_the_management_path_never_meets_the_link(bed: OpenBed) -> None:
         bed.set()
 
 
+def test_each_node_has_a_run_folder_of_its_own(bed: OpenBed) -> None:
+    assert bed.run("client", "sh", "-c", "echo 1 > /run/server.pid").status == 0
+    assert bed.run("server", "cat", "/run/server.pid").status != 0
+    assert bed.run("client", "ls", "/run").stdout == "server.pid\n"
+
+
 def test_nothing_leaves_the_bed(bed: OpenBed) -> None:
     for node in NODE_NAMES:
         routes = bed.run(node, "ip", "route").stdout
