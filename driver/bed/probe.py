@@ -176,7 +176,7 @@ def send(host: str, port: str, *words: str) -> None:
     gap_s, at_once = float(gap_us) / 1e6, int(burst)
     start = time.perf_counter()
     for number in range(int(count)):
-        due = start + max(0, number - at_once) * gap_s
+        due = start + max(0, number - at_once + 1) * gap_s
         while (left := due - time.perf_counter()) > 0:
             time.sleep(left)
         start += max(0.0, -left - int(catch_up) * gap_s)
