@@ -22,6 +22,7 @@ from driver.errors import MissingProgram, NodeError
 from driver.programs import find, search_path
 
 OFFLOADS = ("tx", "gso", "tso", "gro")
+BED_STATE = "/run/lanelab"
 NSENTER_OPTIONS = {"net": "net", "mnt": "mount", "uts": "uts"}
 KINDS = tuple(NSENTER_OPTIONS)
 # nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
@@ -152,8 +153,8 @@ def _make_namespaces(name: str) -> dict[str, int]:
             ours.close()
             namespaces.unshare(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWUTS)
             socket.sethostname(name)
-            # Its own, as another machine's would be: pid files do not meet, and the bed's sockets are out of reach.
-            namespaces.mount("lanelab", "/run", "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
+            # What runs on a node must not reach the bed's own socket and files.
+            namespaces.mount("lanelab", BED_STATE, "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
             mount_sys()
             fds = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in KINDS]
             socket.send_fds(theirs, [b"+"], fds)

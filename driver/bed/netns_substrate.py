@@ -24,7 +24,7 @@ from driver.bed.substrate import BedSettings, Substrate
 from driver.errors import BedError, RouterError
 from driver.topology import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
 
-STATE = Path("/run/lanelab")
+STATE = Path(netns.BED_STATE)
 
 
 class NetnsSubstrate(Substrate):

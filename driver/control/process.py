@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed import namespaces
-from driver.bed.netns import start_local
+from driver.bed.netns import BED_STATE, start_local
 from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from driver.bed.substrate import BedSettings, Substrate
 from driver.bed.substrates import substrate_named
@@ -30,7 +30,7 @@ from driver.control.link_state import LinkState
 from driver.errors import BedError, InputError, LanelabError
 from driver.programs import search_path
 
-NODE_SOCKET = "/run/lanelab/node.sock"
+NODE_SOCKET = f"{BED_STATE}/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
 

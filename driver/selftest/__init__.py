@@ -5,6 +5,7 @@ traffic      sends it
 estimate     numbers out of what arrived; pure
 round_trip   results of pings
 one_way      results of trains, of one direction
+attempts     measures again what is out
 results      target against achieved, verdicts; pure
 """
 
@@ -16,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from driver.bed.node import Node
 from driver.link import Direction, Link
-from driver.selftest import one_way, plan, round_trip, traffic
+from driver.selftest import attempts, one_way, plan, round_trip, traffic
 from driver.selftest.results import Result, SelfTest, at_most
 from driver.topology import ADDRESSES
 
@@ -35,7 +36,7 @@ def measure(
     """Measure everything that the link sets; a few seconds unless `thorough`. `lost_at_input`: what the router was too
     slow to take in meanwhile. `shared_clock`: whether client and server have one clock, so that one-way times tell."""
     started = time.monotonic()
-    results = round_trip.measure(link, client, server, shared_clock=shared_clock)
+    results = attempts.settled(lambda: round_trip.measure(link, client, server, shared_clock=shared_clock))
     ways = (("down", link.down, server, client), ("up", link.up, client, server))
     fast = any(way.rate and way.rate.bps > FAST_BPS for _, way, _, _ in ways)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from driver.link import HEADER, Direction
-from driver.selftest import estimate, plan, traffic
+from driver.selftest import attempts, estimate, plan, traffic
 from driver.selftest.results import Result, chance, expected, failed, not_measured, within
 
 RATE_TOLERANCE = 0.01
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
-ATTEMPTS = 3
 TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queue, so it has measured itself
 
 Send = Callable[[plan.Train], traffic.Seen]
@@ -21,23 +19,12 @@ def measure(name: str, way: Direction, mtu: int, send: Send, *, thorough: bool) 
     results = []
     if way.rate:
         train = plan.rate_train(way, mtu)
-        results += _settled(lambda: [_rate(f"rate {name}", way, train, send)])
+        results += attempts.settled(lambda: [_rate(f"rate {name}", way, train, send)])
         burst = plan.queue_burst(way, mtu, thorough=thorough)
-        results += _settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send)])
+        results += attempts.settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send)])
     chances = plan.chance_train(way, thorough=thorough)
-    attempts = 1 if thorough else ATTEMPTS
-    return results + _settled(lambda: _chances(name, way, chances, send(chances)), attempts)
-
-
-def _settled(measure_once: Callable[[], list[Result]], attempts: int = ATTEMPTS) -> list[Result]:
-    """A busy machine can spoil a measurement but not mend a wrong link: one that is out is measured again."""
-    for attempt in range(1, attempts + 1):
-        found = measure_once()
-        if attempt == attempts or all(result.verdict != "out" for result in found):
-            break
-    if attempt == 1:
-        return found
-    return [replace(result, note=f"{result.note}; attempt {attempt} of {attempts}") for result in found]
+    tries = 1 if thorough else attempts.ATTEMPTS
+    return results + attempts.settled(lambda: _chances(name, way, chances, send(chances)), tries)
 
 
 def _rate(name: str, way: Direction, train: plan.Train | str, send: Send) -> Result:
