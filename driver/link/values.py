@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -14,14 +15,15 @@ from driver.units import LONGEST, NS_PER_S, PPB, Duration, Rate, Ratio, Size
 NONE, ALL = Ratio(0), Ratio(PPB)
 
 
-class Loss:
+class Loss(ABC):
     """How packets are lost: RandomLoss or GilbertElliott."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def mean_loss(self) -> float:
-        raise NotImplementedError
+        """The part of all packets that is lost in the long run."""
 
     @classmethod
     def parse(cls, value: object, *, key: str = "") -> Loss:
