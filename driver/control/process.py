@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Container
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,7 @@ NODE_SOCKET = f"{BED_STATE}/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
 HANGUP_GRACE_S = 0.5
 
-
-FOR_SCRIPTS = ("exec", "wait", "signal", "resize")  # the link is the controller's: it must not change in mid-run
+Operation = Callable[[Message, list[int]], Message]
 
 
 class BedProcess:
@@ -45,12 +44,16 @@ class BedProcess:
         self._substrate = substrate
         self._link = LinkState(substrate)
         self._changing = threading.Lock()
-        self._operations: dict[str, Callable[[Message, list[int]], Message]] = {
+        # The link is the controller's: no script may change it in mid-run.
+        self.for_scripts: Mapping[str, Operation] = {
             "exec": self._exec,
-            "script": self._script,
             "wait": self._wait,
             "signal": self._signal,
             "resize": self._resize,
+        }
+        self.for_controller: Mapping[str, Operation] = {
+            **self.for_scripts,
+            "script": self._script,
             "set_link": self._set_link,
             "test_link": self._test_link,
             "measure": self._measure,
@@ -58,16 +61,15 @@ class BedProcess:
         self._processes: dict[int, Process] = {}
         self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
 
-    def serve(self, channel: Channel, only: Container[str] | None = None) -> None:
+    def serve(self, channel: Channel, operations: Mapping[str, Operation]) -> None:
         """Until the other end closes, or asks for the bed's end."""
         mine: list[int] = []
         while (received := channel.receive()) is not None:
             message, fds = received
-            if only is not None and message["op"] not in only:
-                message["op"] = f"{message['op']}, which is not for scripts"
             if message["op"] == "down":
                 break
-            threading.Thread(target=self._answer, args=(channel, message, fds, mine), daemon=True).start()
+            operation = operations.get(message["op"])
+            threading.Thread(target=self._answer, args=(channel, operation, message, fds, mine), daemon=True).start()
         for number in mine:
             with contextlib.suppress(LanelabError):
                 self._end(number)
@@ -82,11 +84,12 @@ class BedProcess:
                 return
             process.signal(signal.SIGKILL)
 
-    def _answer(self, channel: Channel, message: Message, fds: list[int], mine: list[int]) -> None:
+    def _answer(
+        self, channel: Channel, operation: Operation | None, message: Message, fds: list[int], mine: list[int]
+    ) -> None:
         try:
-            operation = self._operations.get(message["op"])
             if operation is None:
-                raise BedError(f"the bed process knows no operation '{message['op']}'")
+                raise BedError(f"the bed process has no operation '{message['op']}' for who asks here")
             answer: Message = {"id": message["id"], "ok": operation(message, fds)}
             if "process" in answer["ok"]:
                 mine.append(answer["ok"]["process"])
@@ -178,7 +181,7 @@ def serve_nodes(bed: BedProcess) -> None:
         channel = Channel(line)
         with contextlib.suppress(OSError):
             channel.send({"lanelab_bed": VERSION})
-            bed.serve(channel, FOR_SCRIPTS)
+            bed.serve(channel, bed.for_scripts)
         channel.close()
 
     def accept() -> None:
@@ -229,7 +232,7 @@ def main() -> None:
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     try:
         substrate, bed = make_bed(channel, int(sys.argv[2]))
-        bed.serve(channel)
+        bed.serve(channel, bed.for_controller)
         substrate.close()
     except LanelabError as error:
         with contextlib.suppress(OSError):

@@ -16,6 +16,7 @@ from driver.control.client import Bed
 from driver.errors import NodeError
 
 from .handles import OpenBed
+from .scripts import run_script
 
 everywhere = pytest.mark.parametrize("node", NODE_NAMES)
 
@@ -146,6 +147,22 @@ def test_the_management_path_never_meets_the_link(bed: OpenBed) -> None:
         assert time.monotonic() - started < 0.35
     finally:
         bed.set()
+
+
+SET_LINK = """"$LANELAB_PYTHON" -I -c "
+import json, os, socket
+line = socket.socket(socket.AF_UNIX)
+line.connect(os.environ['LANELAB_NODE_SOCKET'])
+both = line.makefile('rw')
+both.readline()
+both.write(json.dumps({'id': 1, 'op': 'set_link', 'link': {'rtt': '99ms'}}) + chr(10))
+both.flush()
+print(both.readline())"
+"""
+
+
+def test_a_script_cannot_change_the_link(bed: OpenBed) -> None:
+    assert "has no operation 'set_link'" in run_script(bed, SET_LINK)
 
 
 @everywhere
