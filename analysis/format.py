@@ -1,0 +1,104 @@
+"""The format of a run folder: what a finished or unfinished run consists of, and nothing about how it is made.
+
+Described for readers in docs/reference/run-folder.md. Change VERSION when a reader of the old format would go wrong.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+DATABASE = "run.sqlite"
+EXPERIMENT = "experiment.yaml"  # verbatim
+ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
+REPORT = "report.html"
+
+SCHEMA = """
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+CREATE TABLE links (
+  link INTEGER PRIMARY KEY,
+  label TEXT NOT NULL UNIQUE,
+  settings TEXT NOT NULL
+) STRICT;
+CREATE TABLE arms (
+  arm INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  settings TEXT NOT NULL
+) STRICT;
+CREATE TABLE cells (
+  cell INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  site TEXT NOT NULL,
+  link INTEGER NOT NULL REFERENCES links (link),
+  arm INTEGER NOT NULL REFERENCES arms (arm)
+) STRICT;
+CREATE TABLE sessions (
+  session INTEGER PRIMARY KEY,
+  started_utc TEXT NOT NULL,
+  ended_utc TEXT,
+  ending TEXT,
+  provenance TEXT NOT NULL
+) STRICT;
+CREATE TABLE self_tests (
+  self_test INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES sessions (session),
+  link INTEGER NOT NULL REFERENCES links (link),
+  at_utc TEXT NOT NULL,
+  passed INTEGER NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+CREATE TABLE trials (
+  trial INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES sessions (session),
+  cell INTEGER NOT NULL REFERENCES cells (cell),
+  round INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  started_utc TEXT NOT NULL,
+  wall_s REAL NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
+  plt_ms REAL,
+  plt_navigation_ms REAL,
+  ttfb_ms REAL,
+  dcl_ms REAL,
+  first_paint_ms REAL,
+  fcp_ms REAL,
+  lcp_ms REAL,
+  requests INTEGER NOT NULL,
+  connections INTEGER,
+  bytes_down INTEGER,
+  bytes_up INTEGER,
+  retransmissions INTEGER,
+  bound_ms REAL,
+  record TEXT NOT NULL,
+  UNIQUE (cell, round, attempt)
+) STRICT;
+CREATE UNIQUE INDEX one_ok_per_round ON trials (cell, round) WHERE status = 'ok';
+CREATE TABLE failures (
+  trial INTEGER NOT NULL REFERENCES trials (trial),
+  reason TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE requests (
+  trial INTEGER NOT NULL REFERENCES trials (trial),
+  number INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  status INTEGER,
+  protocol TEXT,
+  connection INTEGER,
+  priority TEXT,
+  started_ms REAL NOT NULL,
+  ended_ms REAL,
+  wire_bytes INTEGER,
+  body_bytes INTEGER,
+  data TEXT NOT NULL,
+  PRIMARY KEY (trial, number)
+) STRICT;
+CREATE TABLE artifacts (
+  trial INTEGER NOT NULL REFERENCES trials (trial),
+  name TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  PRIMARY KEY (trial, name)
+) STRICT;
+"""
