@@ -82,7 +82,11 @@ class NetnsNode(Node):
         place = Path(folder, name) if "/" in name else name
         if shutil.which(place, path=":".join(str(Path(folder, entry)) for entry in path.split(":"))):
             return
-        if "/" in name and Path(place).is_file():
+        try:
+            there = "/" in name and Path(place).is_file()
+        except OSError as error:
+            raise NodeError(f"on {self.name}, '{name}' cannot be reached: {error.strerror}") from error
+        if there:
             raise NodeError(f"on {self.name}, '{name}' is not executable", f"Run: chmod +x {name}")
         raise NodeError(f"on {self.name}, there is no program '{name}'", "Install it, or mind its spelling and PATH")
 
