@@ -4,15 +4,15 @@ docs/ all derive from it; adding a setting is adding a row and the attribute tha
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from driver.errors import InputError
+from driver.kinds import DURATION, FLAG, NUMBER, PERCENT, Kind, choice, count
 from driver.link.values import Loss, Queue
-from driver.units import PPB, Duration, Rate, Ratio
+from driver.units import PPB, Rate, Ratio
 
 MIN_RATE = Rate.parse("8kbit")
 MAX_RATE = Rate.parse("500mbit")  # the router carries about 1 Gbit/s unshaped
@@ -24,46 +24,6 @@ DEFAULT_QUEUE_PACKETS, SMALLEST_DEFAULT_QUEUE_PACKETS = 100, 4
 Side = Literal["down", "up", "client", "server"]
 Per = Literal["link", "direction", "host"]
 SIDES: Mapping[Per, tuple[Side, ...]] = {"link": (), "direction": ("down", "up"), "host": ("client", "server")}
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How values of one kind are written and read."""
-
-    metavar: str
-    written: str
-    parse: Callable[[object, str], Any]  # (value, key)
-    choices: tuple[str, ...] = ()
-
-
-def _choice(metavar: str, *choices: str) -> Kind:
-    def parse(value: object, key: str) -> str:
-        if value in choices:
-            return str(value)
-        near = difflib.get_close_matches(str(value), choices, n=1)
-        remedy = f"Did you mean {near[0]}? " if near else ""
-        raise InputError(f"{value!r} is not one of them", f"{remedy}Choose {', '.join(choices)}", key=key)
-
-    return Kind(metavar, " or ".join(f"`{choice}`" for choice in choices), parse, choices)
-
-
-def _count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
-    def parse(value: object, key: str) -> int:
-        text = "" if isinstance(value, bool) else str(value).strip()
-        if not re.fullmatch(r"[0-9]{1,9}", text) or not lowest <= int(text) <= highest:
-            remedy = f"Write a whole number of {what} from {lowest} to {highest}"
-            raise InputError(f"{value!r} cannot be used", remedy, key=key)
-        return int(text)
-
-    return Kind(metavar, f"{what}, {lowest} to {highest}", parse)
-
-
-def _flag(value: object, key: str) -> bool:
-    if isinstance(value, bool):
-        return value
-    if value not in ("true", "false"):
-        raise InputError(f"{value!r} is neither true nor false", "Write true or false", key=key)
-    return value == "true"
 
 
 def _name(value: object, key: str) -> str:
@@ -94,18 +54,21 @@ def _part(value: object, key: str) -> Ratio:
     return ratio
 
 
+_RATES = {"type": "string", "pattern": rf"^\s*(unlimited|{NUMBER}\s*([kKmMgG]?[bB][iI][tT](/[sS])?|[kKMG]?B/s))\s*$"}
 KINDS: Mapping[str, Kind] = {
-    "duration": Kind("DURATION", "`ns`, `us`, `ms`, `s`", lambda value, key: Duration.parse(value, key=key)),
-    "rate": Kind("RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate),
+    "duration": DURATION,
+    "rate": Kind("RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate, (), _RATES),
     "loss": Kind("LOSS", "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`", lambda value, key: Loss.parse(value, key=key)),
-    "part": Kind("PERCENT", "`%`, below 100%", _part),
-    "percent": Kind("PERCENT", "`%`", lambda value, key: Ratio.parse(value, key=key)),
+    "part": Kind("PERCENT", "`%`, below 100%", _part, (), PERCENT.schema),
+    "percent": PERCENT,
     "queue": Kind("QUEUE", "`100p`, `64kB`, `50ms`, `1.5bdp`", lambda value, key: Queue.parse(value, key=key)),
-    "distribution": _choice("NAME", "normal", "uniform", "pareto", "paretonormal"),
-    "discipline": _choice("NAME", "fifo", "fq_codel", "cake"),
-    "flag": Kind("BOOL", "`true` or `false`", _flag, ("true", "false")),
-    "mtu": _count("BYTES", "bytes", MIN_MTU, MAX_MTU),
-    "window": _count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW),
+    "distribution": choice("NAME", "normal", "uniform", "pareto", "paretonormal"),
+    "discipline": choice("NAME", "fifo", "fq_codel", "cake"),
+    "flag": FLAG,
+    "mtu": count("BYTES", "bytes", MIN_MTU, MAX_MTU),
+    "window": count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW),
+    "dns": choice("HOW", "instant", "resolver"),
+    "addresses": choice("HOW", "shared", "per-origin"),
     "name": Kind("NAME", "a name that the kernel knows", _name),
 }
 
@@ -192,10 +155,17 @@ FIELDS: tuple[Field, ...] = (
           lambda host: host.congestion_control),
     Field("initial_window", "host", "window", "10", "TCP initial congestion window", "3",
           lambda host: str(host.initial_window)),
+    Field("dns", "link", "dns", "instant", "of a page load, how names become addresses: at once, or asked of a "
+          "resolver beyond the link", "resolver",
+          lambda link: link.dns),
+    Field("addresses", "link", "addresses", "shared", "of a page load, one address for every host name of the site, or "
+          "one for each", "per-origin",
+          lambda link: link.addresses),
 )
 # fmt: on
 FIELD: Mapping[str, Field] = {field.name: field for field in FIELDS}
 ALSO_CALLED = {
+    "address": "addresses",
     "bandwidth": "rate",
     "cc": "congestion_control",
     "delay": "rtt",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from driver.errors import InputError
 from driver.link.direction import Direction, read_direction
-from driver.link.fields import FIELDS, HEADER, SIDES, Setting, Side
+from driver.link.fields import FIELD, FIELDS, HEADER, SIDES, Setting, Side
 from driver.link.given import Given
 from driver.link.values import GilbertElliott, Loss
 from driver.units import Duration, Rate, Size
@@ -40,6 +41,8 @@ class Link:
     client: Host
     server: Host
     mtu: int
+    dns: str = "instant"
+    addresses: str = "shared"
 
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> Link:
@@ -54,7 +57,13 @@ class Link:
             client=_host(given, "client"),
             server=_host(given, "server"),
             mtu=mtu,
+            dns=given.value("dns"),
+            addresses=given.value("addresses"),
         )
+
+    def wire(self) -> Link:
+        """The same link as packets see it: what the self-test is about, whatever pages do with names."""
+        return dataclasses.replace(self, dns=FIELD["dns"].default, addresses=FIELD["addresses"].default)
 
     @property
     def rtt(self) -> Duration:
