@@ -5,6 +5,7 @@
 
 Beside the link each node has a management interface `mgmt0` to the bed process (10.11.N.2, the bed 10.11.N.1);
 what crosses it never meets the router. The addresses are the same in every bed: beds do not see each other.
+The server also answers at every address of 10.10.3.0/24, so that each origin of a site can have one of its own.
 Neighbours are permanent entries, since an ARP answer would be delayed by the link like any packet and so
 would lengthen the first connection.
 """
@@ -12,9 +13,13 @@ would lengthen the first connection.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from driver.errors import InputError
+
 LINK_NETWORK = "10.10.0.0/16"
+ORIGINS_NETWORK = ipaddress.ip_network("10.10.3.0/24")  # inside LINK_NETWORK, so the client needs no route of its own
 QUEUE_DOWN, QUEUE_UP = "queue_down", "queue_up"  # in the router: where packets wait for each direction's bottleneck
 
 
@@ -69,6 +74,20 @@ BED_ROUTER_MANAGEMENT = Port("mgmt-router", "02:00:0a:0b:03:01", "10.11.3.1")
 ADDRESSES = {"client": CLIENT.port.address, "router": CLIENT.router_port.address, "server": SERVER.port.address}
 
 
+def origin_addresses(hosts: Sequence[str], how: str) -> dict[str, str]:
+    """Where each origin of a site is: all at the server's address ("shared"), or each at its own ("per-origin")."""
+    if how == "shared":
+        return dict.fromkeys(hosts, SERVER.port.address)
+    if how != "per-origin":
+        raise InputError(f"'{how}' is no way to address origins", "Choose from: shared, per-origin", key="addresses")
+    own = [str(address) for address in ORIGINS_NETWORK.hosts()]
+    names = list(dict.fromkeys(hosts))
+    if len(names) > len(own):
+        what = f"a site with {len(names)} origins cannot have an address for each: there are {len(own)}"
+        raise InputError(what, "Set 'addresses: shared'", key="addresses")
+    return dict(zip(names, own, strict=False))
+
+
 def hosts_file() -> str:
     """/etc/hosts of every node."""
     lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost"]
@@ -77,6 +96,8 @@ def hosts_file() -> str:
 
 def host_lines(host: Host) -> list[str]:
     """`ip` lines inside a host, before any link is set."""
+    # A local route for a whole network (AnyIP): each of its addresses is the server's without being listed anywhere.
+    origins = [f"route add local {ORIGINS_NETWORK} dev lo"] if host is SERVER else []
     return [
         "link set dev lo up",
         *host.port.lines(),
@@ -84,6 +105,7 @@ def host_lines(host: Host) -> list[str]:
         host.port.neighbour_line(host.router_port),
         host.management.neighbour_line(host.bed_management),
         *route_lines(host),
+        *origins,
     ]
 
 
@@ -129,4 +151,6 @@ def router_lines(renames: dict[str, str] | None = None) -> list[str]:
     for host in HOSTS:
         lines += host.router_port.lines()
         lines.append(host.router_port.neighbour_line(host.port))
+    # Through an address whose neighbour entry is there: no ARP request for an origin ever crosses the cable.
+    lines.append(f"route add {ORIGINS_NETWORK} via {SERVER.port.address} dev {SERVER.router_port.device}")
     return lines
