@@ -2,12 +2,16 @@
 
     LanelabError
     ├── InputError            something that the user wrote is wrong              exit 2
+    ├── CaptureError          a packet capture cannot be read or written          exit 1
+    ├── StoreError            the run folder could not be read or written         exit 1
+    ├── Interrupted           the user stopped a run                              exit 130
     └── BedError              the bed could not be made, or failed                exit 1
         ├── NamespaceError    this machine does not let us make namespaces
         ├── MissingProgram    a program that a node needs is not installed
         ├── RouterError       the router did not boot, or refused a link
         ├── NodeError         a node could not do what was asked
         │   └── CommandFailed a command on a node ended with a status other than 0
+        ├── ServerError       a server in the server node did not start, or failed
         ├── BedLost           the bed process died
         └── LinkError         the link is not what was asked for
 
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
 
 
 class LanelabError(Exception):
@@ -48,6 +53,20 @@ class InputError(LanelabError):
         return f"{self.key}: {super().__str__()}" if self.key else super().__str__()
 
 
+class StoreError(LanelabError):
+    """The run folder could not be read or written; what it holds is intact."""
+
+
+class Interrupted(LanelabError):
+    """The user stopped a run; what was finished is stored."""
+
+    exit_status = EXIT_INTERRUPTED
+
+
+class CaptureError(LanelabError):
+    """A packet capture cannot be read or written."""
+
+
 class BedError(LanelabError):
     """The bed could not be made, or failed while in use."""
 
@@ -74,6 +93,10 @@ class CommandFailed(NodeError):
     def __init__(self, what: str, remedy: str = "", *, status: int = 1) -> None:
         super().__init__(what, remedy)
         self.status = status
+
+
+class ServerError(BedError):
+    """A server in the server node did not start, or failed."""
 
 
 class BedLost(BedError):
