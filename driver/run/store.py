@@ -1,0 +1,327 @@
+"""The run folder, as a run writes it: a database of what happened, and a folder of artifacts for each trial.
+
+A trial is stored in one transaction, after its artifacts have their final name; whatever is killed in between leaves a
+folder that no row knows, which the next opening removes. The format is analysis/format.py's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis import format as run_format
+from driver.errors import InputError, StoreError
+from driver.experiment.model import Cell
+
+LOCK = "in-use"
+SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
+ENOUGH_MIB = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A trial as it goes into the database."""
+
+    trial: int
+    cell: Cell
+    round: int
+    attempt: int
+    wall_s: float
+    status: Literal["ok", "failed"]
+    record: Mapping[str, Any]
+
+
+class Store:
+    """One run folder, opened for writing by one lanelab at a time."""
+
+    def __init__(self, folder: Path, database: sqlite3.Connection, lock: int) -> None:
+        self.folder = folder
+        self._database = database
+        self._lock = lock
+        self.session = 0
+        self._cells: dict[str, int] = {}
+        self._links: dict[str, int] = {}
+        self._next = 1
+
+    @classmethod
+    def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> Store:
+        """A new run folder. It has its database only when that is whole."""
+        with _disk(f"make the run folder {folder}"):
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise InputError(
+                    f"the folder {folder} is not empty", f"Name another one, or go on with it: --resume {folder}"
+                )
+            lock = _locked(folder)
+            (folder / run_format.EXPERIMENT).write_text(text)
+            (folder / run_format.ARTIFACTS).mkdir()
+            part = folder / (run_format.DATABASE + ".part")
+            database = _connect(part)
+            database.executescript(run_format.SCHEMA)
+            with database:
+                _insert_plan(database, meta, cells)
+            database.close()
+            part.replace(folder / run_format.DATABASE)
+        return cls._opened(folder, lock)
+
+    @classmethod
+    def open(cls, folder: Path) -> Store:
+        """An existing run folder, to go on with it."""
+        if not (folder / run_format.DATABASE).is_file():
+            raise InputError(
+                f"there is no run to go on with in {folder}", "Name the folder of a run: lanelab runs lists them"
+            )
+        with _disk(f"open the run folder {folder}"):
+            return cls._opened(folder, _locked(folder))
+
+    @classmethod
+    def _opened(cls, folder: Path, lock: int) -> Store:
+        store = cls(folder, _connect(folder / run_format.DATABASE), lock)
+        try:
+            version = store.meta("format")
+            if version != str(run_format.VERSION):
+                what = f"{folder} has format {version}, and this lanelab writes {run_format.VERSION}"
+                raise StoreError(what, "Go on with the lanelab that began it")
+            store._load()
+            store._forget_unfinished()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _load(self) -> None:
+        self._cells = dict(self._database.execute("SELECT id, cell FROM cells"))
+        self._links = dict(self._database.execute("SELECT label, link FROM links"))
+        (last,) = self._database.execute("SELECT max(trial) FROM trials").fetchone()
+        self._next = (last or 0) + 1
+
+    def _forget_unfinished(self) -> None:
+        """What was under way when the last session was killed."""
+        shutil.rmtree(self.folder / SCRATCH, ignore_errors=True)
+        known = {f"{trial:06d}" for (trial,) in self._database.execute("SELECT trial FROM trials")}
+        for entry in (self.folder / run_format.ARTIFACTS).iterdir():
+            if entry.name not in known:
+                shutil.rmtree(entry, ignore_errors=True)
+
+    def close(self) -> None:
+        self._database.close()
+        os.close(self._lock)
+
+    # --- what is there
+
+    def meta(self, key: str) -> str:
+        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def cell_ids(self) -> list[str]:
+        return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]
+
+    def attempts(self) -> dict[tuple[str, int], list[str]]:
+        """(cell id, round) -> the statuses of its trials so far, in order."""
+        found: dict[tuple[str, int], list[str]] = {}
+        query = "SELECT id, round, status FROM trials JOIN cells USING (cell) ORDER BY attempt"
+        for cell, number, status in self._database.execute(query):
+            found.setdefault((cell, number), []).append(status)
+        return found
+
+    def plts(self) -> dict[str, list[float]]:
+        """Cell id -> page load times that count."""
+        found: dict[str, list[float]] = {cell: [] for cell in self._cells}
+        query = "SELECT id, plt_ms FROM trials JOIN cells USING (cell) WHERE status = 'ok' ORDER BY trial"
+        for cell, plt in self._database.execute(query):
+            found[cell].append(plt)
+        return found
+
+    # --- what is added
+
+    def set_meta(self, key: str, value: str) -> None:
+        with _disk("note the state of the run"), self._database:
+            self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def begin_session(self, provenance: Mapping[str, Any]) -> None:
+        with _disk("begin a session"), self._database:
+            # One that was killed could not say how it ended.
+            self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
+            query = "INSERT INTO sessions (started_utc, provenance) VALUES (?, ?) RETURNING session"
+            (self.session,) = self._database.execute(query, (utc_now(), json.dumps(provenance))).fetchone()
+
+    def add_provenance(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON
+        with _disk("note the provenance of the run"), self._database:
+            query = "SELECT provenance FROM sessions WHERE session = ?"
+            (text,) = self._database.execute(query, (self.session,)).fetchone()
+            known = {**json.loads(text), key: value}
+            query = "UPDATE sessions SET provenance = ? WHERE session = ?"
+            self._database.execute(query, (json.dumps(known), self.session))
+
+    def end_session(self, ending: str) -> None:
+        with _disk("end a session"), self._database:
+            query = "UPDATE sessions SET ended_utc = ?, ending = ? WHERE session = ?"
+            self._database.execute(query, (utc_now(), ending, self.session))
+
+    def add_self_test(self, link: str, data: Mapping[str, Any], *, passed: bool) -> None:
+        with _disk("store a self-test"), self._database:
+            self._database.execute(
+                "INSERT INTO self_tests (session, link, at_utc, passed, data) VALUES (?, ?, ?, ?, ?)",
+                (self.session, self._links[link], utc_now(), int(passed), json.dumps(data)),
+            )
+
+    def begin_trial(self) -> tuple[int, Path]:
+        """A number for the next trial and an empty folder for its artifacts."""
+        scratch = self.folder / SCRATCH / f"{self._next:06d}"
+        with _disk("make room for a trial"):
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir(parents=True)
+            free_mib = shutil.disk_usage(scratch).free >> 20
+            if free_mib < ENOUGH_MIB:
+                raise StoreError(
+                    f"the disk of {self.folder} is full ({free_mib} MiB free): stopped before the next trial",
+                    f"Everything so far is stored. Free some space and go on with: --resume {self.folder}",
+                )
+        number, self._next = self._next, self._next + 1
+        return number, scratch
+
+    def add_trial(self, stored: Stored) -> None:
+        """All of a trial or nothing: its artifacts get their name, then one transaction makes it part of the run."""
+        scratch = self.folder / SCRATCH / f"{stored.trial:06d}"
+        final = self.folder / run_format.ARTIFACTS / f"{stored.trial:06d}"
+        with _disk(f"store trial {stored.trial}"):
+            artifacts = _artifacts(scratch)
+            scratch.replace(final)
+            try:
+                with self._database:
+                    self._insert_trial(stored)
+                    self._insert_details(stored, artifacts)
+            except BaseException:
+                shutil.rmtree(final, ignore_errors=True)
+                raise
+
+    def _insert_trial(self, stored: Stored) -> None:
+        record = stored.record
+        packets = (record.get("packets") or {}).get("client") or {}
+        values = {
+            "trial": stored.trial,
+            "session": self.session,
+            "cell": self._cells[stored.cell.id],
+            "round": stored.round,
+            "attempt": stored.attempt,
+            "started_utc": record["started_utc"],
+            "wall_s": stored.wall_s,
+            "status": stored.status,
+            **{key: record.get(key) for key in _METRICS},
+            "requests": len(record["requests"]),
+            "connections": packets.get("connections"),
+            "bytes_down": packets.get("bytes_down"),
+            "bytes_up": packets.get("bytes_up"),
+            "retransmissions": packets.get("retransmissions"),
+            "record": json.dumps({key: value for key, value in record.items() if key != "requests"}),
+        }
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        self._database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
+
+    def _insert_details(self, stored: Stored, artifacts: Sequence[tuple[str, int, str]]) -> None:
+        self._database.executemany(
+            "INSERT INTO failures VALUES (?, ?, ?)",
+            ((stored.trial, failure["reason"], failure["detail"]) for failure in stored.record["failures"]),
+        )
+        self._database.executemany(
+            "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (stored.trial, number, *(request.get(key) for key in _REQUEST), json.dumps(request))
+                for number, request in enumerate(stored.record["requests"], 1)
+            ),
+        )
+        self._database.executemany(
+            "INSERT INTO artifacts VALUES (?, ?, ?, ?)", ((stored.trial, *artifact) for artifact in artifacts)
+        )
+
+
+_METRICS = (
+    "plt_ms", "plt_navigation_ms", "ttfb_ms", "dcl_ms", "first_paint_ms", "fcp_ms", "lcp_ms", "bound_ms",
+)  # fmt: skip
+_REQUEST = (
+    "url", "status", "protocol", "connection", "priority", "started_ms", "ended_ms", "wire_bytes", "body_bytes",
+)  # fmt: skip
+
+
+def utc_now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, check_same_thread=False)
+    # Readers may look while a run goes on; a crash of the machine loses nothing that was told as stored.
+    database.execute("PRAGMA journal_mode = TRUNCATE")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA foreign_keys = ON")
+    database.execute("PRAGMA busy_timeout = 10000")
+    return database
+
+
+def _insert_plan(database: sqlite3.Connection, meta: Mapping[str, str], cells: Sequence[Cell]) -> None:
+    database.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+    links = {cell.link.label: cell.link for cell in cells}
+    arms = {cell.arm.name: cell.arm for cell in cells}
+    link_number = {label: number for number, label in enumerate(links, 1)}
+    arm_number = {name: number for number, name in enumerate(arms, 1)}
+    database.executemany(
+        "INSERT INTO links VALUES (?, ?, ?)",
+        ((link_number[label], label, json.dumps(case.link.to_mapping())) for label, case in links.items()),
+    )
+    database.executemany(
+        "INSERT INTO arms VALUES (?, ?, ?)",
+        ((arm_number[name], name, json.dumps(arm.to_mapping())) for name, arm in arms.items()),
+    )
+    database.executemany(
+        "INSERT INTO cells VALUES (?, ?, ?, ?, ?)",
+        (
+            (number, cell.id, cell.site, link_number[cell.link.label], arm_number[cell.arm.name])
+            for number, cell in enumerate(cells, 1)
+        ),
+    )
+
+
+def _locked(folder: Path) -> int:
+    lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise StoreError(
+            f"another lanelab is using the run folder {folder}", "Wait for its end, or run into another folder"
+        ) from None
+    return lock
+
+
+def _artifacts(folder: Path) -> list[tuple[str, int, str]]:
+    """Name, size and digest of each file."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found.append((path.name, path.stat().st_size, digest))
+    return found
+
+
+@contextlib.contextmanager
+def _disk(what: str) -> Iterator[None]:
+    """Errors of the disk in words: what is stored stays as it is."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError, sqlite3.DatabaseError) as error:
+        full = getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or "full" in str(error)
+        if full:
+            remedy = "Free some space and go on with --resume; everything that was stored before is intact"
+            raise StoreError(f"the disk is full: cannot {what}", remedy) from error
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise StoreError(f"cannot {what}: {why}", "Check the folder and its permissions") from error

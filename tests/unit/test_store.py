@@ -1,0 +1,137 @@
+"""The run folder as a run writes it: whole trials only, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver.errors import InputError, StoreError
+from driver.experiment.arm import Arm
+from driver.experiment.model import Cell, LinkCase
+from driver.link import Link
+from driver.run.store import Store, Stored
+
+CELLS = [
+    Cell("dummy", LinkCase(label, Link.parse({"rtt": label})), Arm.parse(name, settings))
+    for label in ("20ms", "100ms")
+    for name, settings in (("on", {}), ("off", {"keepalive": "false"}))
+]
+META = {"format": "1", "name": "made", "seed": "7"}
+
+
+def made(folder: Path) -> Store:
+    store = Store.create(folder, "sites: [dummy]\n", META, CELLS)
+    store.begin_session({"lanelab": "test"})
+    return store
+
+
+def record(plt_ms: float = 1000.0, **more: Any) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "started_utc": "2026-01-01T00:00:00.000Z",
+        "plt_ms": plt_ms,
+        "requests": [{"url": "http://a.example/", "status": 200, "started_ms": 0.0, "ended_ms": 12.5}],
+        "failures": [],
+        **more,
+    }
+
+
+def add(store: Store, cell: Cell, number: int, *, status: Any = "ok", attempt: int = 1, **more: Any) -> int:
+    trial, folder = store.begin_trial()
+    (folder / "page.har.gz").write_bytes(b"har")
+    store.add_trial(Stored(trial, cell, number, attempt, 1.5, status, record(**more)))
+    return trial
+
+
+def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    trial = add(store, CELLS[0], 1)
+    assert (tmp_path / "run" / "trials" / f"{trial:06d}" / "page.har.gz").read_bytes() == b"har"
+    assert store.plts()[CELLS[0].id] == [1000.0]
+    assert store.attempts() == {(CELLS[0].id, 1): ["ok"]}
+    store.close()
+    database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    assert database.execute("SELECT name, bytes FROM artifacts").fetchall() == [("page.har.gz", 3)]
+    (data,) = database.execute("SELECT data FROM requests").fetchone()
+    assert json.loads(data)["url"] == "http://a.example/"
+
+
+def test_what_was_under_way_is_gone_when_a_run_is_opened_again(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    kept = add(store, CELLS[0], 1)
+    _, unfinished = store.begin_trial()
+    (unfinished / "client.pcap").write_bytes(b"half")
+    # Killed between the folder's name and the transaction:
+    orphan = tmp_path / "run" / "trials" / "000009"
+    orphan.mkdir()
+    store.close()
+    again = Store.open(tmp_path / "run")
+    assert [path.name for path in (tmp_path / "run" / "trials").iterdir()] == [f"{kept:06d}"]
+    assert not unfinished.exists()
+    assert again.begin_trial()[0] == kept + 1
+    again.close()
+
+
+def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    trial, folder = store.begin_trial()
+    (folder / "page.har.gz").write_bytes(b"har")
+    broken = record(failures=[{"reason": "timeout"}])  # a failure without its detail cannot be stored
+    with pytest.raises(KeyError):
+        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, "failed", broken))
+    assert store.attempts() == {}
+    assert list((tmp_path / "run" / "trials").iterdir()) == []
+    store.close()
+
+
+def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    add(store, CELLS[1], 1, status="failed", plt_ms=None, failures=[{"reason": "timeout", "detail": "60 s"}])
+    add(store, CELLS[1], 1, attempt=2)
+    with pytest.raises(StoreError, match="UNIQUE"):
+        add(store, CELLS[1], 1, attempt=3)
+    assert store.attempts() == {(CELLS[1].id, 1): ["failed", "ok"]}
+    assert store.plts()[CELLS[1].id] == [1000.0]
+    store.close()
+
+
+def test_a_run_folder_has_one_writer(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    with pytest.raises(StoreError, match="another lanelab"):
+        Store.open(tmp_path / "run")
+    store.close()
+    Store.open(tmp_path / "run").close()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("ten years of work")
+    with pytest.raises(InputError, match="not empty"):
+        Store.create(tmp_path, "", META, CELLS)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run"):
+        Store.open(tmp_path)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    store.set_meta("format", "99")
+    store.close()
+    with pytest.raises(StoreError, match="format 99"):
+        Store.open(tmp_path / "run")
+
+
+def test_a_session_that_was_killed_says_so_in_the_next(tmp_path: Path) -> None:
+    made(tmp_path / "run").close()
+    store = Store.open(tmp_path / "run")
+    store.begin_session({})
+    store.end_session("finished")
+    store.close()
+    database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    assert database.execute("SELECT ending FROM sessions").fetchall() == [("killed",), ("finished",)]
