@@ -1,0 +1,31 @@
+"""The experiment file: read strictly, resolved completely. Pure, save for reading the file itself.
+
+source      YAML as text, lines and paths
+kinds       kinds of values that only experiments have
+arm_fields  the one table of what an arm says
+arm         an arm
+keys        the one table of all other keys
+model       what an experiment is, once read
+links       grids of links, and their names
+cells       which site, link and arm go together
+figures     what the charts show
+read        from a file to an Experiment
+schema      the JSON schema for editors
+"""
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import CaptureSettings, Cell, Experiment, Figure, LinkCase, Repeat, Tolerances
+from driver.experiment.read import parse_experiment, read_experiment
+
+__all__ = [
+    "Arm",
+    "CaptureSettings",
+    "Cell",
+    "Experiment",
+    "Figure",
+    "LinkCase",
+    "Repeat",
+    "Tolerances",
+    "parse_experiment",
+    "read_experiment",
+]

@@ -1,0 +1,138 @@
+"""An arm: one treatment of the server and the browser, every setting resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from driver.errors import InputError
+from driver.experiment.arm_fields import ALSO_CALLED, ARM_FIELD, ARM_FIELDS, ArmField, shown
+from driver.kinds import near_miss
+from driver.units import Duration
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One treatment. Settings that mean nothing beside the others have their default, so that equal arms are equal."""
+
+    name: str
+    server: str
+    protocol: str
+    tls: str
+    tls_resumption: bool
+    tls_certificate: str
+    keepalive: bool
+    keepalive_requests: int
+    keepalive_timeout: Duration
+    compression: str
+    mpm: str
+    start_servers: int
+    threads_per_child: int
+    max_workers: int
+    server_directives: tuple[str, ...]
+    start: str
+    display: str
+    user_agent: str | None
+    viewport: tuple[int, int]
+    connections_per_host: int
+    browser_flags: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> Arm:
+        """The arm that these settings ask for, laid over `defaults`.
+
+        A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
+        """
+        values = {key: read_setting(key, value) for key, value in {**(defaults or {}), **mapping}.items()}
+        mpm = values.get("mpm", ARM_FIELD["mpm"].default_for("event"))
+        for field in ARM_FIELDS:
+            given = values.get(field.name, _Absent)
+            default = field.kind.parse(field.default_for(mpm), field.name)
+            if field.needs and _resolved(values, field.needs[0]) == field.needs[1]:
+                if field.name in mapping and given != default:
+                    other = f"{field.needs[0]}: {str(shown(field.needs[1])).lower()}"
+                    remedy = f"Change {field.needs[0]}, or leave {field.name} out"
+                    raise InputError(f"it means nothing with {other}", remedy, key=field.name)
+                given = _Absent
+            values[field.name] = default if given is _Absent else given
+        arm = cls(name=name, **values)
+        _check(arm)
+        return arm
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Arm:
+        """What `to_mapping` gave."""
+        return cls.parse(mapping["name"], {key: value for key, value in mapping.items() if key != "name"})
+
+    @property
+    def scheme(self) -> str:
+        return "http" if self.tls == "off" else "https"
+
+    def settings(self) -> dict[str, Any]:
+        """Every effective setting, as JSON; two arms with the same ones do the same."""
+        return {field.name: shown(getattr(self, field.name)) for field in ARM_FIELDS}
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The name and every effective setting, as JSON."""
+        return {"name": self.name, **self.settings()}
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that are not the default ones: what makes this arm what it is."""
+        plain = Arm.parse(self.name, {"mpm": self.mpm})
+        return {
+            key: value
+            for key, value in self.settings().items()
+            if (key == "mpm" and value != ARM_FIELD["mpm"].default) or (key != "mpm" and value != plain.settings()[key])
+        }
+
+
+class _Absent:
+    """No value: None is one."""
+
+
+def read_setting(key: str, value: object) -> Any:  # noqa: ANN401 - what it is depends on the kind
+    """One value of an arm."""
+    field = ARM_FIELD.get(key)
+    if field is None:
+        name = key.lower().replace("-", "_")
+        near = f"Did you mean {ALSO_CALLED[name]}?" if name in ALSO_CALLED else near_miss(name, ARM_FIELD).strip()
+        remedy = near or f"Settings of an arm are {', '.join(ARM_FIELD)}"
+        raise InputError("there is no such setting of an arm", remedy, key=key if key.isprintable() else repr(key))
+    return field.kind.parse(value, key)
+
+
+def _resolved(values: Mapping[str, Any], name: str) -> object:
+    field: ArmField = ARM_FIELD[name]
+    return values[name] if name in values else field.kind.parse(field.default_for("event"), name)
+
+
+def _check(arm: Arm) -> None:
+    """Combinations that cannot be."""
+    if arm.protocol == "h2":
+        if arm.tls == "off":
+            what = "browsers speak HTTP/2 over TLS only: without it Chromium would fall back to HTTP/1.1"
+            raise InputError(what, "Set tls: 1.3 too", key="protocol")
+        if not arm.keepalive:
+            what = "HTTP/2 carries all requests on one connection, so it has no keepalive to switch off"
+            raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
+        if arm.mpm == "prefork":
+            what = "Apache does not speak HTTP/2 with mpm: prefork"
+            raise InputError(what, "Write mpm: event or mpm: worker", key="mpm")
+    if arm.compression == "brotli" and arm.tls == "off":
+        what = "Chromium accepts brotli over TLS only"
+        raise InputError(what, "Set tls: 1.3 too, or write compression: gzip", key="compression")
+    _check_workers(arm)
+
+
+def _check_workers(arm: Arm) -> None:
+    """Apache would change such numbers by itself, with a line in its log."""
+    if arm.max_workers % arm.threads_per_child:
+        what = f"{arm.max_workers} workers are not a multiple of threads_per_child: {arm.threads_per_child}"
+        nearest = max(arm.max_workers // arm.threads_per_child, 1) * arm.threads_per_child
+        raise InputError(what, f"Write {nearest}, or set threads_per_child too", key="max_workers")
+    if arm.start_servers * arm.threads_per_child > arm.max_workers:
+        started = arm.start_servers * arm.threads_per_child
+        what = f"{arm.start_servers} processes of {arm.threads_per_child} are {started}, more than {arm.max_workers}"
+        most = arm.max_workers // arm.threads_per_child
+        raise InputError(what, f"Write start_servers: {most} or less, or more max_workers", key="start_servers")

@@ -1,0 +1,160 @@
+"""`ARM_FIELDS` is the one table of what an arm says: reading, printing, JSON schema and reference derive from it.
+
+Defaults are those of Apache 2.4 (its manual: core, mpm_common) and of Chromium, save where a help text says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from driver.errors import InputError
+from driver.experiment.kinds import USER_AGENT, VIEWPORT, lines
+from driver.kinds import FLAG, Kind, choice, count
+from driver.units import Duration
+
+CHROMIUM_CONNECTIONS = 6
+LONGEST_KEEPALIVE = Duration.parse("1000s")
+
+
+def _keepalive_timeout(value: object, key: str) -> Duration:
+    timeout = Duration.parse(value, key=key)
+    if not timeout or timeout.ns % 1_000_000 or timeout > LONGEST_KEEPALIVE:
+        what = f"Apache cannot wait {timeout} for the next request"
+        raise InputError(what, f"Write whole milliseconds from 1ms to {LONGEST_KEEPALIVE}", key=key)
+    return timeout
+
+
+def _connections(value: object, key: str) -> int:
+    if str(value).strip() != str(CHROMIUM_CONNECTIONS):
+        what = f"Chromium opens at most {CHROMIUM_CONNECTIONS} HTTP/1.1 connections to a host, and has no switch for it"
+        raise InputError(what, f"Leave it out or write {CHROMIUM_CONNECTIONS}", key=key)
+    return CHROMIUM_CONNECTIONS
+
+
+_OURS = "lanelab gives the browser its own"
+_FLAGS_TAKEN = {
+    "--user-agent": "the setting user_agent is for that",
+    "--window-size": "the setting viewport is for that",
+    "--headless": "the setting display is for that",
+    "--user-data-dir": _OURS,
+    "--remote-debugging-port": _OURS,
+    "--remote-debugging-pipe": _OURS,
+    "--log-net-log": "the key netlog of the experiment is for that",
+}
+_DIRECTIVES_TAKEN = {
+    "KeepAlive": "the setting keepalive is for that",
+    "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
+    "KeepAliveTimeout": "the setting keepalive_timeout is for that",
+    "Protocols": "the setting protocol is for that",
+    "StartServers": "the setting start_servers is for that",
+    "ThreadsPerChild": "the setting threads_per_child is for that",
+    "MaxRequestWorkers": "the setting max_workers is for that",
+    "MaxClients": "the setting max_workers is for that",
+    "Listen": "lanelab says where the server listens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ArmField:
+    """One thing that an arm says."""
+
+    name: str
+    kind: Kind
+    default: str | Mapping[str, str]  # as a user would write it; or that of each mpm
+    help: str
+    example: str
+    needs: tuple[str, object] | None = None  # (field, value): with that value of the field this one means nothing
+
+    def default_for(self, mpm: str) -> str | tuple[()]:
+        if self.kind.metavar == "LIST":
+            return ()
+        return self.default if isinstance(self.default, str) else self.default[mpm]
+
+    @property
+    def default_words(self) -> str:
+        if isinstance(self.default, str):
+            return f"`{self.default}`" if self.default else "none"
+        usual = self.default["event"]
+        return f"`{usual}`; " + ", ".join(f"{mpm}: `{n}`" for mpm, n in self.default.items() if n != usual)
+
+
+# fmt: off
+ARM_FIELDS: tuple[ArmField, ...] = (
+    ArmField("server", choice("NAME", "apache"), "apache", "the web server", "apache"),
+    ArmField("protocol", choice("NAME", "http/1.1", "h2"), "http/1.1",
+             "what is spoken; every request is checked. `h2` needs `tls`", "h2"),
+    ArmField("tls", choice("VERSION", "off", "1.2", "1.3"), "off", "TLS, in exactly this version", "1.3"),
+    ArmField("tls_resumption", FLAG, "true",
+             "whether later connections may resume the session of an earlier one", "false", ("tls", "off")),
+    ArmField("tls_certificate", choice("KIND", "ecdsa-p256", "rsa-2048"), "ecdsa-p256",
+             "the key of the server's certificate", "rsa-2048", ("tls", "off")),
+    ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
+    ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
+             "how many requests a connection carries; 0: any number", "0", ("keepalive", False)),
+    ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout), "5s",
+             "how long the server waits for the next request on a connection", "500ms", ("keepalive", False)),
+    ArmField("compression", choice("NAME", "off", "gzip", "brotli"), "off",
+             "what the server compresses text with. Chromium takes `brotli` over TLS only", "gzip"),
+    ArmField("mpm", choice("NAME", "event", "worker", "prefork"), "event",
+             "how Apache divides its work among processes and threads", "prefork"),
+    ArmField("start_servers", count("PROCESSES", "processes", 1, 1000),
+             {"event": "3", "worker": "3", "prefork": "5"}, "processes at the start", "1"),
+    ArmField("threads_per_child", count("THREADS", "threads", 1, 1000),
+             {"event": "25", "worker": "25", "prefork": "1"}, "threads of each process", "50", ("mpm", "prefork")),
+    ArmField("max_workers", count("WORKERS", "workers", 1, 20_000),
+             {"event": "400", "worker": "400", "prefork": "256"},
+             "requests that are served at once: a multiple of `threads_per_child`", "600"),
+    ArmField("server_directives", lines("directive", r"</?[A-Za-z].*>|[A-Za-z][A-Za-z0-9]*( .*)?", "Timeout 10",
+                                        _DIRECTIVES_TAKEN), "",
+             "further lines for the end of the server's configuration", "H2Push off"),
+    ArmField("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
+             "how cold the browser is: a new process and profile for each trial, a new context in the same process "
+             "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
+    ArmField("display", choice("HOW", "headless", "headful"), "headless",
+             "without a screen, or with one that nobody sees (Xvfb)", "headful"),
+    ArmField("user_agent", USER_AGENT, "default", "what the browser says it is", "Mozilla/5.0 (Windows Phone)"),
+    ArmField("viewport", VIEWPORT, "1366x768", "size of the page's view; lanelab's own default", "412x823"),
+    ArmField("connections_per_host",
+             Kind("CONNECTIONS", "`6`", _connections, ("6",), {"const": CHROMIUM_CONNECTIONS}), "6",
+             "HTTP/1.1 connections to one host: Chromium has this number built in, and no other can be had", "6"),
+    ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", _FLAGS_TAKEN), "",
+             "further flags for the browser", "--blink-settings=imagesEnabled=false"),
+)
+# fmt: on
+ARM_FIELD: Mapping[str, ArmField] = {field.name: field for field in ARM_FIELDS}
+ALSO_CALLED = {
+    "keep_alive": "keepalive",
+    "ssl": "tls",
+    "https": "tls",
+    "http": "protocol",
+    "resumption": "tls_resumption",
+    "gzip": "compression",
+    "headless": "display",
+    "max_clients": "max_workers",
+    "max_request_workers": "max_workers",
+    "directives": "server_directives",
+    "flags": "browser_flags",
+}
+
+
+def arm_table() -> str:
+    """The reference of what an arm says, in Markdown."""
+    rows = ["| setting | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
+    for field in ARM_FIELDS:
+        without = f"; means nothing with `{field.needs[0]}: {shown(field.needs[1])}`" if field.needs else ""
+        meaning = field.help + without
+        rows.append(
+            f"| `{field.name}` | {field.kind.written} | {field.default_words} | {meaning} | "
+            f"`{field.name}: {field.example}` |"
+        )
+    return "\n".join(rows)
+
+
+def shown(value: object) -> object:
+    """A value as JSON has it; booleans and texts read back."""
+    if isinstance(value, Duration):
+        return str(value)
+    if isinstance(value, tuple):
+        return "x".join(map(str, value)) if value and isinstance(value[0], int) else list(value)
+    return value

@@ -1,0 +1,131 @@
+"""Cells of an experiment: all combinations, or exactly those that the file lists."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from driver.experiment.arm import Arm
+from driver.experiment.keys import CELL, names_of
+from driver.experiment.links import Asked, find_link, name_links, read_links, refuse_repeated
+from driver.experiment.model import Cell, LinkCase
+from driver.experiment.source import Written
+from driver.kinds import near_miss
+from driver.link import Link
+
+MOST_CELLS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """What the file combines."""
+
+    sites: tuple[str, ...]
+    links: tuple[LinkCase, ...]
+    cells: tuple[Cell, ...]
+
+
+def read_known(written: Written, known: Collection[str], what: str) -> list[str]:
+    """A name or a list of names, each of them known and there once."""
+    names: list[str] = []
+    for element in written.elements():
+        name = element.text().strip()
+        if name not in known:
+            there = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
+            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + there)
+        if name in names:
+            raise element.error(f"the {what} {name!r} is there twice", "Remove one of them")
+        names.append(name)
+    return names
+
+
+def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], known: Collection[str]) -> Combined:
+    """Every site x link x arm, or the listed cells."""
+    sites = read_known(entries["sites"], known, "site") if "sites" in entries else []
+    asked = read_links(entries["links"]) if "links" in entries else []
+    refuse_repeated(asked)
+    if "cells" in entries:
+        return _listed(entries, sites, asked, arms, known)
+    for key, example in (("sites", "sites: [dummy]"), ("links", "links: {rtt: 100ms}")):
+        if key not in entries:
+            raise root.error(f"there are no {key}", f"Write them, like {example}")
+    links = name_links(asked)
+    _refuse_too_many(root, len(sites) * len(links) * len(arms))
+    cells = tuple(Cell(*one) for one in itertools.product(sites, links, arms))
+    return Combined(tuple(sites), links, cells)
+
+
+def _listed(
+    entries: Mapping[str, Written], sites: list[str], asked: list[Asked], arms: Sequence[Arm], known: Collection[str]
+) -> Combined:
+    listed = [(one, one.entries(names_of(CELL))) for one in entries["cells"].elements()]
+    own = {
+        id(element.node): read_links(element)
+        for _, keys in listed
+        if "link" in keys
+        for element in keys["link"].elements()
+        if element.is_mapping
+    }
+    links = name_links([*asked, *itertools.chain.from_iterable(own.values())])
+    case_of = {case.link: case for case in links}
+    shared = [case_of[one.link] for one in asked]
+    by_name = {arm.name: arm for arm in arms}
+    cells: list[Cell] = []
+    lines: dict[str, int] = {}
+    for where, keys in listed:
+        in_sites = read_known(keys["site"], sites or known, "site") if "site" in keys else sites
+        on_links = shared
+        if "link" in keys:
+            on_links = _links_of(keys["link"], own, links, case_of)
+        for key, there in (("site", in_sites), ("link", on_links)):
+            if not there:
+                raise where.error(f"this cell names no {key}", f"Write {key}, or {key}s for all cells")
+        with_arms = [by_name[name] for name in read_known(keys["arm"], by_name, "arm")] if "arm" in keys else arms
+        _refuse_too_many(where, len(cells) + len(in_sites) * len(on_links) * len(with_arms))
+        for one in itertools.product(in_sites, on_links, with_arms):
+            cell = Cell(*one)
+            if cell.id in lines:
+                raise where.error(f"the cell {cell.label} is on line {lines[cell.id]} already", "Remove one of them")
+            lines[cell.id] = where.line
+            cells.append(cell)
+    _refuse_unused(entries, sites, shared, arms, cells)
+    used = tuple(dict.fromkeys(cell.site for cell in cells))
+    return Combined(tuple(sites) or used, links, tuple(cells))
+
+
+def _links_of(
+    written: Written, own: Mapping[int, list[Asked]], links: Sequence[LinkCase], case_of: Mapping[Link, LinkCase]
+) -> list[LinkCase]:
+    found: list[LinkCase] = []
+    for element in written.elements():
+        if element.is_mapping:
+            found += [case_of[one.link] for one in own[id(element.node)]]
+        else:
+            found.append(find_link(element, links))
+    return found
+
+
+def _refuse_unused(
+    entries: Mapping[str, Written],
+    sites: Sequence[str],
+    links: Sequence[LinkCase],
+    arms: Sequence[Arm],
+    cells: Sequence[Cell],
+) -> None:
+    """Named but in no cell: a cell was forgotten, or a name is left over."""
+    remedy = "Add a cell with it, or remove it"
+    for site in sites:
+        if site not in {cell.site for cell in cells}:
+            raise entries["sites"].error(f"the site {site!r} is in no cell", remedy)
+    for link in links:
+        if link not in {cell.link for cell in cells}:
+            raise entries["links"].error(f"the link {link.label!r} is in no cell", remedy)
+    for arm in arms:
+        if arm not in {cell.arm for cell in cells}:
+            raise entries["arms"].entries()[arm.name].error("this arm is in no cell", remedy)
+
+
+def _refuse_too_many(where: Written, cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise where.error(f"these are {cells} cells, more than {MOST_CELLS}", "Write several experiments")

@@ -1,0 +1,216 @@
+"""Figures: what a chart shows, checked against the cells, so that no two of them land on the same spot."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+
+from driver.errors import InputError
+from driver.experiment.keys import FIGURE, METRICS, names_of, read_all
+from driver.experiment.links import varying
+from driver.experiment.model import Cell, Figure, dimension_of
+from driver.experiment.source import Written
+from driver.kinds import near_miss
+from driver.link import SETTINGS
+
+PLAIN = ("arm", "site", "link")
+NUMBERS = ("duration", "rate", "part", "percent", "mtu", "window")
+WORDS = dict(
+    zip(
+        METRICS,
+        (
+            "page load time", "load time by the browser's clock", "time to first byte", "DOMContentLoaded",
+            "first paint", "first contentful paint", "largest contentful paint", "requests", "connections",
+            "bytes to the client", "bytes to the server", "retransmissions",
+        ),
+        strict=True,
+    )
+)  # fmt: skip
+
+
+def read_figures(written: Written, cells: Sequence[Cell]) -> tuple[Figure, ...]:
+    figures: dict[Figure, Written] = {}
+    for one in written.elements():
+        figure = _read(one, one.entries(names_of(FIGURE)), cells)
+        if figure in figures:
+            raise one.error(f"this figure is on line {figures[figure].line} already", "Remove one of them")
+        figures[figure] = one
+    return tuple(figures)
+
+
+def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell]) -> Figure:
+    plain = read_all(entries, FIGURE)
+    only = _read_only(entries["only"], cells) if "only" in entries else ()
+    figure = Figure("", None, plain["y"], None, plain["kind"] or "", None, only)
+    shown = [cell for cell in cells if figure.shows(cell)]
+    if not shown:
+        raise entries["only"].error("no cell has all of this", "Write values that go together")
+    if plain["kind"] == "cdf" and "x" in entries:
+        raise entries["x"].error("a cdf has y along its x axis", "Leave x out, or write kind: line")
+    named = {
+        key: _read_dimension(entries[key], shown, none=key != "x") for key in ("x", "series", "facet") if key in entries
+    }
+    used = [name for name in named.values() if name]
+    for key, name in named.items():
+        if name and used.count(name) > 1:
+            raise entries[key].error(f"{name} is used twice in this figure", "Use each once")
+    with where.placed(entries):
+        figure = _complete(figure, shown, named)
+    return dataclasses.replace(figure, title=plain["title"] or title_of(figure))
+
+
+def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | None]) -> Figure:
+    """What the user left open: the likeliest x, series, facet and kind."""
+    taken = {name for name in named.values() if name}
+    cdf = figure.kind == "cdf"
+    x = None if cdf else named["x"] if "x" in named else _likely_x(cells, taken)
+    kind = figure.kind or ("line" if is_number(x) else "bar")
+    if kind == "line" and not is_number(x):
+        what = f"{x} has names, not numbers: a line between them would mean nothing"
+        raise InputError(what, "Write kind: bar, or an x like rtt", key="kind")
+    if kind == "line" and len(_values(cells, str(x))) < 2:
+        raise InputError(f"{x} is the same everywhere here, so there is no line", "Write kind: bar", key="x")
+    series = named["series"] if "series" in named else _likely_series(cells, taken | {x or ""})
+    figure = dataclasses.replace(figure, x=x, kind=kind, series=series)
+    if "facet" in named:
+        figure = dataclasses.replace(figure, facet=named["facet"])
+        rivals = _rivals(figure, cells)
+    else:
+        rivals = _rivals(figure, cells)
+        for facet in ("site", "arm", *varying(cell.link.link for cell in cells), "link"):
+            if rivals and facet not in (x, series):
+                tried = dataclasses.replace(figure, facet=facet)
+                if all(dimension_of(cell, facet) for cell in cells) and not _rivals(tried, cells):
+                    figure, rivals = tried, None
+    if rivals:
+        what = f"the cells {rivals[0].label} and {rivals[1].label} would be drawn at the same place"
+        remedy = "Tell them apart with x, series or facet, or leave some out with only"
+        raise InputError(what, remedy, key="facet" if "facet" in named else "")
+    return figure
+
+
+def _likely_x(cells: Sequence[Cell], taken: set[str]) -> str | None:
+    """The number of the links that takes most values; of equals the first of the reference."""
+    candidates = [
+        key
+        for key in varying(cell.link.link for cell in cells)
+        if key not in taken and is_number(key) and all(dimension_of(cell, key) for cell in cells)
+    ]
+    if candidates:
+        return max(candidates, key=lambda key: len(_values(cells, key)))
+    several = [name for name in PLAIN if name not in taken and len(_values(cells, name)) > 1]
+    return next(iter(several), next(name for name in PLAIN if name not in taken))
+
+
+def _likely_series(cells: Sequence[Cell], taken: set[str]) -> str | None:
+    several = [name for name in PLAIN if name not in taken and len(_values(cells, name)) > 1]
+    return next((name for name in several if name != "link" or not any(map(is_number, taken))), None)
+
+
+def _rivals(figure: Figure, cells: Sequence[Cell]) -> tuple[Cell, Cell] | None:
+    """Two cells that nothing in the figure tells apart."""
+    places: dict[tuple[str | None, ...], Cell] = {}
+    for cell in cells:
+        place = tuple(dimension_of(cell, name) for name in (figure.x, figure.series, figure.facet) if name)
+        if place in places:
+            return places[place], cell
+        places[place] = cell
+    return None
+
+
+def _values(cells: Sequence[Cell], name: str) -> list[str]:
+    return list(dict.fromkeys(value for cell in cells if (value := dimension_of(cell, name)) is not None))
+
+
+def is_number(name: str | None) -> bool:
+    """Whether values of it lie on an axis."""
+    return name is not None and name in SETTINGS and SETTINGS[name].field.kind in NUMBERS
+
+
+def _read_dimension(written: Written, cells: Sequence[Cell], *, none: bool) -> str | None:
+    name = written.text().strip()
+    if none and name == "none":
+        return None
+    _require_dimension(written, name)
+    lacking = next((cell for cell in cells if dimension_of(cell, name) is None), None)
+    if lacking:
+        what = f"not every link has one {name}: {lacking.link.label} has none, or one for each direction"
+        raise written.error(what, "Write link, or a setting that all of them have")
+    return name
+
+
+def _require_dimension(written: Written, name: str) -> None:
+    known = (*PLAIN, *SETTINGS)
+    if name not in known:
+        remedy = f"{near_miss(name, known)}Write {', '.join(PLAIN)} or a setting of the link"
+        raise written.error(f"there is no {name[:60]!r} to draw by", remedy)
+
+
+def _read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = []
+    for name, entry in written.entries().items():
+        _require_dimension(entry, name)
+        there = _values(cells, name)
+        values = []
+        for element in entry.elements():
+            value = element.text().strip()
+            if name in SETTINGS:
+                with element.placed({}):
+                    value = canonical(name, value)
+            if value not in there:
+                remedy = f"{near_miss(value, there)}There are {', '.join(there)}"
+                raise element.error(f"no cell has {name} {value!r}", remedy)
+            values.append(value)
+        found.append((name, tuple(dict.fromkeys(values))))
+    return tuple(found)
+
+
+def canonical(key: str, text: str) -> str:
+    """A setting of the link as links print it."""
+    value = SETTINGS[key].field.read(text, key)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "unlimited" if value is None else str(value)
+
+
+def title_of(figure: Figure) -> str:
+    over = f" over {figure.x.replace('_', ' ').replace('rtt', 'RTT')}" if figure.x else ""
+    only = "; ".join(" or ".join(values) for _, values in figure.only)
+    words = WORDS[figure.y]
+    return f"{words[0].upper()}{words[1:]}{over}{', ' if only else ''}{only}"
+
+
+def default_figures(cells: Sequence[Cell]) -> tuple[Figure, ...]:
+    """Page load time over what varies most; where more varies than a chart can show, several charts."""
+    plain = Figure("", None, "plt", None, "", None, ())
+    try:
+        figures = [_complete(plain, cells, {})]
+    except InputError:
+        figures = _split(plain, cells)
+    return tuple(dataclasses.replace(figure, title=title_of(figure)) for figure in figures)
+
+
+def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
+    """A chart for each combination of the link settings that are neither x nor facet."""
+    x = _likely_x(cells, set())
+    others = [key for key in varying(cell.link.link for cell in cells) if key != x]
+    settings = [_values(cells, key) for key in others]
+    figures = []
+    for values in itertools.product(*settings):
+        only = tuple((key, (value,)) for key, value in zip(others, values, strict=True))
+        figure = dataclasses.replace(plain, only=only)
+        shown = [cell for cell in cells if figure.shows(cell)]
+        if shown:
+            try:
+                figures.append(_complete(figure, shown, {}))
+            except InputError:
+                return [_everything(plain, cells)]
+    covered = {cell.id for figure in figures for cell in cells if figure.shows(cell)}
+    return figures if len(covered) == len(cells) else [_everything(plain, cells)]
+
+
+def _everything(plain: Figure, cells: Sequence[Cell]) -> Figure:
+    """Bars for each link: site, link and arm always tell cells apart."""
+    facet = "site" if len(_values(cells, "site")) > 1 else None
+    return dataclasses.replace(plain, x="link", series="arm", facet=facet, kind="bar")

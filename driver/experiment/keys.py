@@ -1,0 +1,183 @@
+"""The keys of an experiment file outside its links and arms: one table, as for these.
+
+Reading, the JSON schema and the reference derive from it. What has no kind is read by code of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from driver.errors import InputError
+from driver.experiment.kinds import PROSE
+from driver.experiment.source import Written
+from driver.kinds import FLAG, PERCENT, Kind, choice, count
+from driver.units import Duration, Ratio, Size
+
+KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
+METRICS = (
+    "plt", "plt_navigation", "ttfb", "dcl", "first_paint", "fcp", "lcp",
+    "requests", "connections", "bytes_down", "bytes_up", "retransmissions",
+)  # fmt: skip
+MOST_TRIALS = 10_000
+SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 96, 262_144  # headers of Ethernet, IP and TCP with options; tcpdump's own most
+SHORTEST_TIMEOUT, LONGEST_TIMEOUT = Duration.parse("1s"), Duration.parse("3600s")
+
+
+def read_name(value: object, key: str = "") -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", value):
+        what = f"{str(value)[:64]!r} cannot be the name of a folder everywhere"
+        raise InputError(what, "Write letters, digits, points, dashes and underscores, 64 at most", key=key)
+    return value
+
+
+def _timeout(value: object, key: str) -> Duration:
+    timeout = Duration.parse(value, key=key)
+    if not SHORTEST_TIMEOUT <= timeout <= LONGEST_TIMEOUT:
+        raise InputError(f"{timeout} cannot be used", f"Write {SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", key=key)
+    return timeout
+
+
+def _interval(value: object, key: str) -> Ratio:
+    ratio = Ratio.parse(value, key=key)
+    if not ratio:
+        raise InputError("an interval of 0% is never reached", "Write one like 2%", key=key)
+    return ratio
+
+
+def _snaplen(value: object, key: str) -> int:
+    if value == "all":
+        return 0
+    size = Size.parse(value, key=key)
+    if size and not SMALLEST_SNAPLEN <= size.bytes <= LARGEST_SNAPLEN:
+        what = f"{size} of each packet cannot be kept: headers alone take up to {SMALLEST_SNAPLEN}B"
+        raise InputError(what, f"Write {SMALLEST_SNAPLEN}B to {LARGEST_SNAPLEN}B, or all", key=key)
+    return size.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a section."""
+
+    name: str
+    kind: Kind | None
+    default: str  # as a user would write it; "" where there is none
+    help: str
+    example: str
+    written: str = ""
+    otherwise: str = ""  # what an absent default comes to
+
+    def read(self, entries: Mapping[str, Written]) -> Any:  # noqa: ANN401 - what it is depends on the kind
+        """The value in the file, else the default."""
+        if self.kind is None:
+            raise TypeError(f"{self.name} is not a single value")
+        entry = entries.get(self.name)
+        if entry is None:
+            return self.kind.parse(self.default, self.name) if self.default else None
+        with entry.placed({}):
+            return self.kind.parse(entry.text(), "")
+
+
+TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
+# fmt: off
+EXPERIMENT = (
+    Key("name", Kind("NAME", "letters, digits, `.`, `_`, `-`", read_name), "", "what runs are called after",
+        "my-first", otherwise="the file's name"),
+    Key("description", PROSE, "", "what it is about; shown in the report", "HTTP/2 on slow links", otherwise="none"),
+    Key("sites", None, "", "archived sites to load", "[dummy]", "a name or a list of names"),
+    Key("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
+        "{rate: 10mbit, rtt: [20ms, 100ms]}", "a mapping of [settings of the link](link.md), or a list of such"),
+    Key("arms", None, "", "treatments to compare, each with a name", "{http: {}, h2: {protocol: h2, tls: 1.3}}",
+        "a mapping of names, each with [settings](#arms)"),
+    Key("defaults", None, "", "settings that lie under each arm's own", "{viewport: 412x823}",
+        "[settings of an arm](#arms)", "none"),
+    Key("cells", None, "", "exactly these are run, instead of every site x link x arm", "[{arm: http}]",
+        "a list of [cells](#cells)", "every combination"),
+    Key("trials", TRIALS, "5", "how many trials each cell gets", "3", otherwise="`5`, unless `until` is given"),
+    Key("until", None, "", "go on until the medians are known well enough, instead of `trials`", "{ci: 2%, max: 30}",
+        "[keys](#trials-and-until)", "a fixed number of trials"),
+    Key("order", choice("ORDER", "interleaved", "random", "sequential"), "interleaved",
+        "the order of trials: [see below](#order)", "random"),
+    Key("seed", count("SEED", "the seed", 0, 999_999_999), "", "of the random order", "42",
+        otherwise="a new one for each run, recorded"),
+    Key("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
+        "nothing"),
+    Key("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]", "a list of [figures](#figures)",
+        "page load time over the link settings that vary, a curve for each arm"),
+    Key("capture", None, "", "packets to record", "{nodes: [client, server], snaplen: 96B}",
+        "`off`, nodes, or [keys](#capture)", "`client`, whole packets"),
+    Key("retries", count("RETRIES", "retries", 0, 100), "2", "how often a failed trial is tried again", "0"),
+    Key("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout), "60s",
+        "how long a page load may take", "120s"),
+    Key("screenshot", FLAG, "false", "keep a picture of each loaded page", "true"),
+    Key("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true"),
+)
+UNTIL = (
+    Key("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
+        "go on until the 95% interval of every cell's median reaches no further than this from it", "2%"),
+    Key("max", TRIALS, "30", "the most trials of a cell", "50"),
+    Key("min", TRIALS, "5", "the fewest", "10"),
+)
+TOLERANCES = (
+    Key("missing", count("REQUESTS", "requests", 0, 1_000_000), "0", "objects of the site that were not asked for",
+        "1"),
+    Key("extra", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to the site for what it does not have",
+        "1"),
+    Key("outside", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to hosts that are not the site's", "3"),
+)
+CAPTURE = (
+    Key("nodes", None, "", "where packets are recorded", "[client, server]", "`client`, `server`, both, or `off`",
+        "`client`"),
+    Key("snaplen", Kind("SIZE", "`96B` to `262144B`, or `all`", _snaplen), "all", "how much of each packet is kept",
+        "96B"),
+)
+CELL = (
+    Key("site", None, "", "of `sites`", "dummy", "a name or a list", "all of `sites`"),
+    Key("link", None, "", "labels of `links`, or settings of links", "{rtt: 20ms}",
+        "a label or a list of labels; or as `links`", "all of `links`"),
+    Key("arm", None, "", "of `arms`", "[http, h2]", "a name or a list", "all of `arms`"),
+)
+FIGURE = (
+    Key("title", PROSE, "", "its heading", "Page load time over RTT", otherwise="said by the rest"),
+    Key("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
+        "the link setting that varies most, else `arm`"),
+    Key("y", choice("METRIC", *METRICS), "plt", "what is drawn, the median of each cell", "fcp"),
+    Key("series", None, "", "what has a colour of its own", "arm", "as `x`, or `none`",
+        "`arm`, when there are several"),
+    Key("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",
+        "the one thing that varies besides, if any"),
+    Key("kind", choice("KIND", *KINDS_OF_FIGURE), "", "how it is drawn; `cdf` has no `x`", "box",
+        otherwise="`line` over numbers, else `bar`"),
+    Key("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
+        "`arm`, `site`, `link` or settings of the link, each with a value or a list", "all"),
+)
+# fmt: on
+SECTIONS: Mapping[str, tuple[Key, ...]] = {
+    "experiment": EXPERIMENT,
+    "until": UNTIL,
+    "tolerances": TOLERANCES,
+    "capture": CAPTURE,
+    "cell": CELL,
+    "figure": FIGURE,
+}
+
+
+def names_of(keys: tuple[Key, ...]) -> list[str]:
+    return [key.name for key in keys]
+
+
+def read_all(entries: Mapping[str, Written], keys: tuple[Key, ...]) -> dict[str, Any]:
+    """Every single value of a section."""
+    return {key.name: key.read(entries) for key in keys if key.kind}
+
+
+def section_table(keys: tuple[Key, ...]) -> str:
+    """The reference of a section, in Markdown."""
+    rows = ["| key | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
+    for key in keys:
+        default = key.otherwise or (f"`{key.default}`" if key.default else "must be given")
+        written = key.written or (key.kind.written if key.kind else "")
+        rows.append(f"| `{key.name}` | {written} | {default} | {key.help} | `{key.name}: {key.example}` |")
+    return "\n".join(rows)

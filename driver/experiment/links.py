@@ -1,0 +1,156 @@
+"""Links of an experiment: a grid becomes single links, and each gets a short name."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from driver.experiment.model import LinkCase
+from driver.experiment.source import Written
+from driver.link import SETTINGS, Link
+from driver.profiles import resolve
+
+MOST_LINKS = 1000
+LONGEST_LABEL = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One link as the file asks for it."""
+
+    where: Written
+    link: Link
+    label: str | None
+    profile: str | None
+    own: frozenset[str]  # fields that are set beside the profile
+
+
+def read_links(written: Written) -> list[Asked]:
+    """Every link of a grid, or of a list of grids."""
+    return [asked for grid in written.elements() for asked in _read_grid(grid)]
+
+
+def _read_grid(grid: Written) -> list[Asked]:
+    entries = grid.entries()
+    label = entries.pop("label", None)
+    axes = [(key, entry.elements()) for key, entry in entries.items()]
+    points = 1
+    for _, values in axes:
+        points *= len(values)
+    if points > MOST_LINKS:
+        raise grid.error(f"this grid is {points} links, more than {MOST_LINKS}", "Write fewer values")
+    if label and points > 1:
+        raise label.error(f"one label cannot name {points} links", "Leave it out: each link gets a label of its own")
+    return [
+        _read_point(grid, dict(zip((key for key, _ in axes), point, strict=True)), label)
+        for point in itertools.product(*(values for _, values in axes))
+    ]
+
+
+def _read_point(grid: Written, values: dict[str, Written], label: Written | None) -> Asked:
+    texts = {key: value.text() for key, value in values.items()}
+    profile = texts.pop("profile", None)
+    with grid.placed(values):
+        link = resolve(profile, texts)
+    own = frozenset(SETTINGS[key].field.name for key in texts)
+    return Asked(grid, link, _read_label(label) if label else None, profile, own)
+
+
+def _read_label(label: Written) -> str:
+    text = label.text().strip()
+    if not text.isprintable() or "," in text or not 0 < len(text) <= LONGEST_LABEL:
+        raise label.error("this is no label", f"Write up to {LONGEST_LABEL} characters without a comma")
+    return text
+
+
+def stated(link: Link) -> dict[str, str]:
+    """The effective settings without the queue where it just follows from the rest, as it does by default."""
+    mapping = link.to_mapping()
+    fewer = {key: text for key, text in mapping.items() if SETTINGS[key].field.name != "queue"}
+    return fewer if Link.parse(fewer) == link else mapping
+
+
+def varying(links: Iterable[Link]) -> list[str]:
+    """Settings that are not the same on all links, in the order of the reference."""
+    mappings = [stated(link) for link in links]
+    keys = [key for key in SETTINGS if any(key in mapping for mapping in mappings)]
+    return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
+
+
+def name_links(asked: Sequence[Asked]) -> tuple[LinkCase, ...]:
+    """Each distinct link with a label that is short and says what is different about it."""
+    different: dict[Link, Asked] = {}
+    for one in asked:
+        known = different.get(one.link)
+        if known is None or (one.label and not known.label):
+            different[one.link] = one
+        elif one.label and known.label and one.label != known.label:
+            what = f"the link {one.label!r} is the same as the link {known.label!r}"
+            raise one.where.error(what, "Give it one label")
+    keys = varying(different)
+    labels = {link: one.label or _label(one, keys) for link, one in different.items()}
+    twice = {label for label in labels.values() if list(labels.values()).count(label) > 1}
+    for link, one in different.items():
+        if labels[link] in twice and not one.label:
+            labels[link] = ", ".join(f"{key} {text}" for key, text in stated(link).items() if key in keys)
+    seen: dict[str, Asked] = {}
+    for link, label in labels.items():
+        if label in seen:
+            what = f"the label {label!r} names another link on line {seen[label].where.line} too"
+            raise different[link].where.error(what, "Write another label")
+        seen[label] = different[link]
+    return tuple(LinkCase(labels[link], link) for link in different)
+
+
+_FIRST = ("rate", "rate_down", "rate_up", "rtt")
+
+
+def _label(asked: Asked, keys: Sequence[str]) -> str:
+    """Of the profile's settings its name says enough."""
+    mapping = stated(asked.link)
+    told = [key for key in keys if key in mapping]
+    if asked.profile:
+        told = [key for key in told if SETTINGS[key].field.name in asked.own]
+    elif not told:
+        plain = Link.parse({}).to_mapping()
+        told = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]
+    words = [asked.profile] if asked.profile else []
+    words += _rates({key: mapping[key] for key in told if key in _FIRST})
+    words += [f"{key} {mapping[key]}" for key in told if key not in _FIRST]
+    return " ".join(words) or "unshaped"
+
+
+def _rates(told: Mapping[str, str]) -> list[str]:
+    """Rate and round trip need no name: their units say what they are."""
+    words = ["unlimited rate" if told["rate"] == "unlimited" else told["rate"]] if "rate" in told else []
+    ways = [told[key] for key in ("rate_down", "rate_up") if key in told]
+    words += ["/".join(ways)] if len(ways) == 2 else [f"{key} {told[key]}" for key in told if key.startswith("rate_")]
+    return words + ([told["rtt"]] if "rtt" in told else [])
+
+
+def refuse_repeated(asked: Sequence[Asked]) -> None:
+    """In the list of links, one that is there twice is a mistake."""
+    first: dict[Link, Asked] = {}
+    for one in asked:
+        if one.link in first:
+            where = first[one.link].where
+            place = "in the same grid" if where == one.where else f"on line {where.line}"
+            what = f"a link with {_words(one.link)} is there twice, here and {place}"
+            raise one.where.error(what, "Remove one of them")
+        first[one.link] = one
+
+
+def _words(link: Link) -> str:
+    plain = Link.parse({}).to_mapping()
+    return ", ".join(f"{key} {text}" for key, text in stated(link).items() if plain.get(key) != text) or "no settings"
+
+
+def find_link(label: Written, cases: Sequence[LinkCase]) -> LinkCase:
+    """The link with that label."""
+    text = label.text().strip()
+    for case in cases:
+        if case.label == text:
+            return case
+    names = ", ".join(repr(case.label) for case in cases)
+    raise label.error(f"there is no link {text!r}", f"Links here are {names}, or write its settings")

@@ -1,0 +1,131 @@
+"""What an experiment is, once read: frozen, every value resolved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from driver.experiment.arm import Arm
+from driver.link import Link
+from driver.units import Duration, Ratio
+
+Order = Literal["interleaved", "random", "sequential"]
+ID_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCase:
+    """A link with its name within the experiment."""
+
+    label: str
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One site, link and arm."""
+
+    site: str
+    link: LinkCase
+    arm: Arm
+
+    @property
+    def id(self) -> str:
+        """The same for the same effective settings, whatever things are called and in which order they are written."""
+        settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": self.arm.settings()}
+        text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
+
+    @property
+    def label(self) -> str:
+        return f"{self.site} · {self.link.label} · {self.arm.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSettings:
+    nodes: tuple[str, ...] = ("client",)
+    snaplen: int = 0  # 0: whole packets
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerances:
+    """How much of each a trial may have and still count."""
+
+    missing: int = 0
+    extra: int = 0
+    outside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How many trials a cell gets: a fixed number, or until the interval of its median is narrow."""
+
+    trials: int | None
+    ci: Ratio | None
+    min: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One chart: what is drawn (y) over what (x), which curves there are, and which cells it shows.
+
+    Whatever varies in these cells is x, series or facet; `only` leaves out the others.
+    """
+
+    title: str
+    x: str | None  # arm, site, link, or a setting of the link; None for cdf
+    y: str
+    series: str | None
+    kind: str
+    facet: str | None
+    only: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def shows(self, cell: Cell) -> bool:
+        return all(dimension_of(cell, name) in values for name, values in self.only)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "x": self.x,
+            "y": self.y,
+            "series": self.series,
+            "kind": self.kind,
+            "facet": self.facet,
+            "only": {name: list(values) for name, values in self.only},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Figure:
+        only = tuple((name, tuple(values)) for name, values in data["only"].items())
+        return cls(**{**data, "only": only})
+
+
+def dimension_of(cell: Cell, name: str) -> str | None:
+    """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
+    plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
+    return plain[name] if name in plain else cell.link.link.to_mapping().get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    name: str
+    description: str
+    text: str  # the file, verbatim
+    arms: tuple[Arm, ...]
+    links: tuple[LinkCase, ...]
+    sites: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    repeat: Repeat
+    order: Order
+    seed: int | None
+    tolerances: Tolerances
+    capture: CaptureSettings
+    figures: tuple[Figure, ...]
+    retries: int
+    timeout: Duration
+    screenshot: bool
+    netlog: bool

@@ -1,0 +1,149 @@
+"""From the text of an experiment file to an Experiment. Every error names the file, the line and the key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from driver.errors import InputError
+from driver.experiment.arm import Arm, read_setting
+from driver.experiment.cells import combine, read_known
+from driver.experiment.figures import default_figures, read_figures
+from driver.experiment.keys import CAPTURE, EXPERIMENT, TOLERANCES, UNTIL, names_of, read_all, read_name
+from driver.experiment.model import CaptureSettings, Experiment, Repeat, Tolerances
+from driver.experiment.source import Written, read_yaml
+from driver.site import site_names
+
+LONGEST_ARM_NAME = 60
+NODES = ("client", "server")
+
+
+def read_experiment(path: Path) -> Experiment:
+    """The experiment in that file, with the sites of the archive."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("it is not UTF-8 text", "Save it as UTF-8", key=str(path)) from error
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise InputError(what, "Name an experiment file, or write one: lanelab new FILE", key=str(path)) from error
+    return parse_experiment(text, str(path), site_names())
+
+
+def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experiment:
+    """The experiment with that text; `sites` are the known ones, `source` is what errors call the file."""
+    root = read_yaml(text, source)
+    entries = root.entries(names_of(EXPERIMENT))
+    plain = read_all(entries, EXPERIMENT)
+    arms = _read_arms(entries, root)
+    combined = combine(entries, root, arms, sites)
+    if "figures" in entries:
+        figures = read_figures(entries["figures"], combined.cells)
+    else:
+        figures = default_figures(combined.cells)
+    return Experiment(
+        name=plain["name"] or _stem(source, root),
+        description=plain["description"] or "",
+        text=text,
+        arms=arms,
+        links=combined.links,
+        sites=combined.sites,
+        cells=combined.cells,
+        repeat=_read_repeat(entries, plain["trials"]),
+        order=plain["order"],
+        seed=plain["seed"],
+        tolerances=_read_tolerances(entries),
+        capture=_read_capture(entries),
+        figures=figures,
+        retries=plain["retries"],
+        timeout=plain["timeout"],
+        screenshot=plain["screenshot"],
+        netlog=plain["netlog"],
+    )
+
+
+def _stem(source: str, root: Written) -> str:
+    stem = Path(source).stem
+    try:
+        return read_name(stem)
+    except InputError:
+        raise root.error(f"the file's name {stem[:64]!r} cannot name runs", "Write a name: key") from None
+
+
+def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]:
+    if "arms" not in entries:
+        raise root.error("there are no arms", "Write them, like arms: {http: {}, h2: {protocol: h2, tls: 1.3}}")
+    defaults: dict[str, object] = {}
+    shared: dict[str, Written] = {}
+    if "defaults" in entries:
+        shared = entries["defaults"].entries()
+        defaults = {key: _value(entry) for key, entry in shared.items()}
+        with entries["defaults"].placed(shared):
+            for key, value in defaults.items():
+                read_setting(key, value)
+    arms: dict[str, Arm] = {}
+    for name, entry in entries["arms"].entries().items():
+        arms[name] = _read_arm(name, entry, defaults, shared)
+        for other in list(arms.values())[:-1]:
+            if other.settings() == arms[name].settings():
+                what = f"it differs in nothing from the arm {other.name!r}"
+                raise entry.error(what, "Remove one of them, or change a setting")
+    if not arms:
+        raise entries["arms"].error("there are no arms", "Write at least one, like http: {}")
+    return tuple(arms.values())
+
+
+def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Mapping[str, Written]) -> Arm:
+    if not name.isprintable() or name != name.strip() or "," in name or len(name) > LONGEST_ARM_NAME:
+        raise entry.error("this cannot name an arm", f"Write up to {LONGEST_ARM_NAME} characters without a comma")
+    settings = {} if entry.absent else entry.entries()
+    with entry.placed({**shared, **settings}):
+        return Arm.parse(name, {key: _value(one) for key, one in settings.items()}, defaults)
+
+
+def _value(entry: Written) -> str | list[str]:
+    """As the kinds take it: a list where one is written, else the text."""
+    return entry.texts() if entry.is_list else entry.text()
+
+
+def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
+    if "until" not in entries:
+        return Repeat(trials, None, trials, trials)
+    if "trials" in entries:
+        what = f"there is until on line {entries['until'].line} too: which of the two?"
+        raise entries["trials"].error(what, "Leave one of them out")
+    keys = entries["until"].entries(names_of(UNTIL))
+    until: dict[str, Any] = read_all(keys, UNTIL)
+    if until["ci"] is None:
+        raise entries["until"].error("it has no ci", "Write how narrow the interval must be, like ci: 2%")
+    if until["min"] > until["max"]:
+        where = keys.get("min") or keys["max"]
+        raise where.error(f"min {until['min']} is above max {until['max']}", "Write a min below max")
+    return Repeat(None, until["ci"], until["min"], until["max"])
+
+
+def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
+    if "tolerances" not in entries:
+        return Tolerances()
+    return Tolerances(**read_all(entries["tolerances"].entries(names_of(TOLERANCES)), TOLERANCES))
+
+
+def _read_capture(entries: Mapping[str, Written]) -> CaptureSettings:
+    """`off`, nodes, or a mapping."""
+    if "capture" not in entries:
+        return CaptureSettings()
+    written = entries["capture"]
+    keys = written.entries(names_of(CAPTURE)) if written.is_mapping else {"nodes": written}
+    snaplen = read_all(keys, CAPTURE)["snaplen"]
+    if "nodes" not in keys:
+        return CaptureSettings(snaplen=snaplen)
+    nodes = keys["nodes"]
+    if not nodes.is_list and nodes.text() == "off":
+        if "snaplen" in keys:
+            raise keys["snaplen"].error("it means nothing where nothing is recorded", "Leave it out")
+        return CaptureSettings((), 0)
+    there = read_known(nodes, (*NODES, "off"), "node")
+    if "off" in there:
+        raise nodes.error("off and a node: which of the two?", "Write off alone, or nodes")
+    return CaptureSettings(tuple(node for node in NODES if node in there), snaplen)
