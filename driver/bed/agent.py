@@ -1,6 +1,6 @@
 """The agent: what runs on a node that is another machine or another kernel, and does what the bed asks of it.
 
-This file and wire.py, standard library only, so that it can be started on any node that has Python 3.9 or later: the
+This file, agent_start.py and wire.py, standard library only, so that it can be started on any node that has Python 3.9 or later: the
 router's kernel reads them through its root file system, an ssh host gets a copy. It speaks over two descriptors (a
 connection, a pipe, an ssh channel). When they close, it ends every process that it started and then itself: nothing
 on the node outlives the bed.
@@ -14,19 +14,19 @@ import errno
 import fcntl
 import os
 import platform
-import pty
 import selectors
 import signal
 import struct
-import subprocess
 import termios
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from driver.bed.agent_start import Started, start_on_pipes, start_on_terminal
     from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
 else:
+    from agent_start import Started, start_on_pipes, start_on_terminal
     from wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
 
 
@@ -170,67 +170,20 @@ class Agent:
         if folder and not Path(folder).is_dir():
             raise OSError(errno.ENOENT, missing_folder(folder))
         environment = {**os.environ, **(message.get("env") or {})}
-        arguments = {"env": environment, "cwd": folder, "close_fds": True}
         if terminal:
-            arguments["stderr"] = subprocess.PIPE if message.get("stderr") else None
-            self.spawn_on_terminal(task, message["argv"], terminal, arguments)
+            size, apart = (terminal[0], terminal[1]), bool(message.get("stderr"))
+            started = start_on_terminal(message["argv"], environment, folder, size, stderr_apart=apart)
+            task.input_is_terminal = True
         else:
-            self.spawn_on_pipes(task, message["argv"], bool(message.get("stdin")), arguments)
+            started = start_on_pipes(message["argv"], environment, folder, with_input=bool(message.get("stdin")))
+        self.watch_started(task, started)
         self.tasks[task.number] = task
         self.tell({"ev": "started", "id": task.number, "pid": task.pid})
 
-    def spawn_on_pipes(self, task: Task, argv: list[str], with_input: bool, arguments: dict[str, Any]) -> None:
-        source = subprocess.PIPE if with_input else subprocess.DEVNULL
-        process = subprocess.Popen(
-            argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **arguments
-        )
-        task.pid = self.detach(process)
-        if process.stdin:
-            task.input_fd = os.dup(process.stdin.fileno())
-            os.set_blocking(task.input_fd, False)
-            process.stdin.close()
-        self.watch_pipes(task, process)
-
-    def watch_pipes(self, task: Task, process: subprocess.Popen[bytes]) -> None:
-        for stream, pipe in ((1, process.stdout), (2, process.stderr)):
-            if pipe:
-                self.watch_output(task, os.dup(pipe.fileno()), stream)
-                pipe.close()
-
-    def spawn_on_terminal(self, task: Task, argv: list[str], size: list[int], arguments: dict[str, Any]) -> None:
-        ours, theirs = pty.openpty()
-        arguments["stderr"] = arguments["stderr"] or theirs
-        try:
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[0], size[1], 0, 0))
-
-            def become_foreground() -> None:
-                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-            process = subprocess.Popen(
-                argv,
-                stdin=theirs,
-                stdout=theirs,
-                start_new_session=True,
-                preexec_fn=become_foreground,  # noqa: PLW1509 - this process has one thread
-                **arguments,
-            )
-        except BaseException:
-            os.close(ours)
-            raise
-        finally:
-            os.close(theirs)
-        task.pid = self.detach(process)
-        task.input_fd = os.dup(ours)
-        os.set_blocking(task.input_fd, False)
-        task.input_is_terminal = True
-        self.watch_output(task, ours, 1)
-        self.watch_pipes(task, process)
-
-    @staticmethod
-    def detach(process: subprocess.Popen[bytes]) -> int:
-        """We reap by ourselves: as a kernel's first process we get orphans too."""
-        process.returncode = 0
-        return process.pid
+    def watch_started(self, task: Task, started: Started) -> None:
+        task.pid, task.input_fd = started.pid, started.input_fd
+        for stream, fd in started.outputs:
+            self.watch_output(task, fd, stream)
 
     def reap(self, wake_fd: int) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -44,7 +44,7 @@ MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
     "sch_netem", "sch_tbf", "sch_fq_codel", "sch_cake", "sch_ingress", "ifb", "act_mirred", "cls_matchall", "veth"
 )  # fmt: skip
-INSIDE = ("uml_init.py", "agent.py", "wire.py")
+INSIDE = ("uml_init.py", "agent.py", "agent_start.py", "wire.py")
 MEMORY = "512M"  # taken only as it is used
 BOOT_TIMEOUT_S = 60
 SOL_PACKET = 263
