@@ -1,0 +1,89 @@
+"""The verdict on a site's objects: each was loaded, whole and over the network. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import Tolerances
+from driver.site import Site, SiteObject
+from driver.trial.reasons import Failure, Reason
+from driver.trial.requests import Request, few, on_network, target
+
+NOT_MODIFIED = 304
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    record: Mapping[str, Any]
+    arm: Arm
+    site: Site
+    tolerances: Tolerances
+
+    def failures(self) -> Iterator[Failure]:
+        asked: dict[str, list[Request]] = {each.url: [] for each in self.site.objects}
+        for request in on_network(self.record):
+            if target(request) in asked:
+                asked[target(request)].append(request)
+        broken, missing, cached = [], [], []
+        for each in self.site.objects:
+            requests = asked[each.url]
+            why = next((why for request in requests if (why := self._broken(request, each))), None)
+            if why:
+                broken.append(f"{each.url} ({why})")
+            elif self._missing(requests):
+                missing.append(f"{each.url} ({_how_missing(requests)})")
+            if self._cached(requests):
+                cached.append(each.url)
+        if broken:
+            yield Failure(Reason.FAILED_OBJECT, few(broken))
+        if len(missing) > self.tolerances.missing:
+            yield Failure(Reason.MISSING_OBJECT, few(missing))
+        if cached:
+            yield Failure(Reason.FROM_CACHE, few(cached))
+
+    @property
+    def warm(self) -> bool:
+        return self.arm.start == "warm"
+
+    def _broken(self, request: Request, wanted: SiteObject) -> str | None:
+        if request["error"] is not None:
+            return str(request["error"])
+        if request["status"] is None:
+            return None  # never answered: missing
+        if request["status"] == NOT_MODIFIED:
+            return None  # the browser had it: from-cache
+        if not 200 <= request["status"] < 300:
+            return f"status {request['status']}"
+        names = {name.lower() for name, _ in request["response_headers"]}
+        body = request["body_bytes"]
+        counted = body is not None and body >= 0 and request["ended_ms"] is not None
+        if counted and not request["from_cache"] and "content-encoding" not in names and body != wanted.size:
+            return f"{body} bytes instead of {wanted.size}"
+        return None
+
+    def _missing(self, requests: list[Request]) -> bool:
+        """A repeated view may do without asking: what is in the browser's memory makes no request."""
+        if self.warm and not requests:
+            return False
+        return not any(_in_time(request) for request in requests)
+
+    def _cached(self, requests: list[Request]) -> bool:
+        """Twice on a page is fetched once: only what was never fetched in this trial is older than it."""
+        if self.warm or not requests:
+            return False
+        if any(request["status"] == NOT_MODIFIED for request in requests):
+            return True
+        return all(request["from_cache"] for request in requests)
+
+
+def _in_time(request: Request) -> bool:
+    return bool(request["before_load"] and request["status"] is not None and request["ended_ms"] is not None)
+
+
+def _how_missing(requests: list[Request]) -> str:
+    if not requests:
+        return "never asked for"
+    return "asked for after the load event" if not any(each["before_load"] for each in requests) else "did not end"
