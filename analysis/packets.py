@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.connections import Connection, Flow, FlowSummary, PacketSummary, Udp
 from driver.errors import CaptureError
 
-__all__ = ["Connection", "FlowSummary", "PacketSummary", "open_capture", "summarise"]
+__all__ = ["Connection", "FlowSummary", "PacketSummary", "open_capture", "records", "summarise"]
 
 FILE_HEADER = 24
 RECORD_HEADER = 16
@@ -56,6 +57,19 @@ def open_capture(pcap: bytes | Path) -> Opened:
         raise CaptureError(f"cannot read the capture {pcap}: {error.strerror}", "Was it recorded?") from error
 
 
+def records(capture: Opened) -> Iterator[tuple[int, int, int, bytes]]:
+    """Of each whole packet the time in seconds and fraction as the file has them, its size on the wire, its bytes."""
+    data, position, last_start = capture.data, FILE_HEADER, len(capture.data) - RECORD_HEADER
+    record = struct.Struct(capture.order + "IIII").unpack_from
+    while position <= last_start:
+        seconds, fraction, captured, size = record(data, position)
+        position += RECORD_HEADER
+        if not _is_whole(captured, size, len(data) - position):
+            return
+        yield seconds, fraction, size, data[position : position + captured]
+        position += captured
+
+
 def summarise(pcap: bytes | Path, client: str = "10.10.1.2") -> PacketSummary:
     """What the capture says; `client` tells up from down where a connection's beginning is not in it.
 
@@ -90,7 +104,9 @@ class _Reader:
         while position <= last_start:
             seconds, fraction, captured, size = record(data, position)
             position += RECORD_HEADER
-            if captured > end - position or captured > LARGEST_RECORD or size < captured:
+            if (
+                captured > end - position or captured > LARGEST_RECORD or size < captured
+            ):  # as _is_whole, without a call
                 self.incomplete = _why(captured, size, packets)
                 break
             now = seconds * 1_000_000_000 + fraction * fraction_ns
@@ -194,6 +210,10 @@ class _Reader:
             by_connection=connections,
             by_udp_flow=udp,
         )
+
+
+def _is_whole(captured: int, size: int, left: int) -> bool:
+    return captured <= left and captured <= LARGEST_RECORD and size >= captured
 
 
 def _turned(ends: bytes) -> bytes:

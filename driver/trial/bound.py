@@ -42,7 +42,7 @@ def physical_bound(
     whole = before + last + down_ns(link, _frames(loaded, packets, link))
     if arm.start == "warm" or not rest:
         return _milliseconds(whole if loaded or arm.start != "warm" else 0)
-    # What the page names is asked for when the page is there: another round trip, in which the page alone can be carried.
+    # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
     later = before + trip_ns(link) + last + down_ns(link, _frames(rest, packets, link))
     return _milliseconds(max(whole, later))
 
