@@ -47,6 +47,11 @@ def unshare(flags: int) -> None:
     _check(_libc.unshare(flags), "unshare")
 
 
+def enter(fd: int, kind: int) -> None:
+    """Put this thread into a namespace; the other threads stay where they are."""
+    _check(_libc.setns(fd, kind), "setns")
+
+
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
     result = _libc.mount(
         source.encode(), target.encode(), kind.encode() or None, ctypes.c_ulong(flags), data.encode() or None

@@ -25,6 +25,26 @@ OFFLOADS = ("tx", "gso", "tso", "gro")
 BED_STATE = "/run/lanelab"
 NSENTER_OPTIONS = {"net": "net", "mnt": "mount", "uts": "uts"}
 KINDS = tuple(NSENTER_OPTIONS)
+# Run in the node, where it may mount: a copy in memory that the node alone sees is bound over the file. A dangling link
+# (as /etc/resolv.conf is where /run is hidden) gets a file to point at, but nothing is ever made outside /run.
+COVER = """
+import ctypes, os, sys
+path, state, bind = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path = os.path.realpath(path)
+if not os.path.exists(path) and path.startswith("/run/"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path, "a").close()
+copy = os.path.join(state, path.strip("/").replace("/", "-"))
+covered = os.path.exists(copy)
+with open(copy, "wb") as file:
+    file.write(sys.stdin.buffer.read())
+if not covered:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(copy.encode(), path.encode(), None, ctypes.c_ulong(bind), None) != 0:
+        number = ctypes.get_errno()
+        os.unlink(copy)
+        sys.exit(f"{path}: {os.strerror(number)}")
+"""
 # nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
 IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
 
@@ -103,6 +123,32 @@ class NetnsNode(Node):
         except OSError as error:
             what = error.strerror or str(error)
             raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {what}") from error
+
+    def cover(self, path: str, text: str) -> None:
+        words = [path, BED_STATE, str(namespaces.MS_BIND)]
+        self.run([*self.python, "-c", COVER, *words], stdin=text.encode())
+
+    def read(self, path: str) -> bytes:
+        """The node's files are this machine's; a log is read after every trial, so not by a command."""
+        try:
+            return Path(path).read_bytes()
+        except OSError as error:
+            raise NodeError(f"on {self.name}, cannot read {path}: {error.strerror}") from error
+
+    def exchange(self, address: str, port: int, data: bytes, timeout_s: float = 1) -> bytes:
+        """Without a command, which would take longer than a server takes to start: a thread goes there instead."""
+        answers: list[bytes] = []
+        thread = threading.Thread(target=self._exchange, args=(address, port, data, timeout_s, answers))
+        thread.start()
+        thread.join()
+        return b"".join(answers)
+
+    def _exchange(self, address: str, port: int, data: bytes, timeout_s: float, answers: list[bytes]) -> None:
+        """In a thread that ends here: only it is in the node's network."""
+        namespaces.enter(self._fds["net"], namespaces.CLONE_NEWNET)
+        with contextlib.suppress(OSError), socket.create_connection((address, port), timeout_s) as line:
+            line.sendall(data)
+            answers.append(line.recv(65536))
 
     def close(self) -> None:
         with self._spawning:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,20 @@ from typing import BinaryIO
 
 from driver.errors import CommandFailed, NodeError
 
+IN_MEMORY = "/dev/shm"  # noqa: S108 - reading a node's file must work when the disk is full
 NODE_NAMES = ("client", "router", "server")
+
+# Programs for nodes, given to their Python as an argument.
+EXCHANGE = """
+import socket, sys
+host, port, timeout_s = sys.argv[1:]
+try:
+    with socket.create_connection((host, int(port)), float(timeout_s)) as line:
+        line.sendall(sys.stdin.buffer.read())
+        sys.stdout.buffer.write(line.recv(65536))
+except OSError:
+    pass
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,32 @@ class Node(ABC):
     @abstractmethod
     def close(self) -> None:
         """End every process that was started here."""
+
+    def cover(self, path: str, text: str) -> None:  # noqa: ARG002 - those who can have their own
+        """Let everything on this node, and only there, find this text in a file of the system's, which stays as it is.
+
+        For as long as the bed lives; covering it again changes the text. Where one machine is one node this may replace
+        the file and put it back in `close`.
+        """
+        raise NodeError(f"{self.name} cannot have a {path} of its own", "Only client and server can")
+
+    def write(self, path: str, data: bytes, mode: int = 0o644) -> None:
+        """Make a file on the node; it has its name only when it is whole."""
+        with _memory("write") as source:
+            source.write(data)
+            source.flush()
+            self.put(Path(f"/proc/self/fd/{source.fileno()}"), path, mode)
+
+    def read(self, path: str) -> bytes:
+        """A file of the node, as it is now."""
+        with tempfile.TemporaryDirectory(dir=IN_MEMORY if Path(IN_MEMORY).is_dir() else None) as folder:
+            self.get(path, Path(folder, "read"))
+            return Path(folder, "read").read_bytes()
+
+    def exchange(self, address: str, port: int, data: bytes, timeout_s: float = 1) -> bytes:
+        """Say something to a TCP port from within the node: the first bytes of the answer, none if nothing answers."""
+        words = [address, str(port), str(timeout_s)]
+        return self.run([*self.python, "-c", EXCHANGE, *words], stdin=data).stdout.encode()
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", check: bool = True, timeout_s: float | None = 60

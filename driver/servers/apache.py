@@ -1,0 +1,256 @@
+"""An arm and a site as a whole httpd.conf. Pure. docs/reference/server.md says the same for users, with the reasons."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from driver.errors import InputError
+from driver.servers.layout import HOSTS, MAPPED, Layout
+from driver.site import Site
+from driver.units import Duration
+
+PORTS = {"http": 80, "https": 443}
+NOBODY = "lanelab.invalid"  # the virtual host of every name that the site does not have
+DIRECTIVES_BEGIN = "# server_directives of the arm"
+DIRECTIVES_END = "# end of server_directives"
+# What shrinks. Images, sound and fonts (but for SVG and the uncompressed kinds) are compressed already.
+COMPRESSED_TYPES = (
+    "text/html", "text/css", "text/plain", "text/xml", "text/javascript", "text/x-component", "application/javascript",
+    "application/x-javascript", "application/ecmascript", "application/json", "application/ld+json",
+    "application/manifest+json", "application/xml", "application/xhtml+xml", "application/rss+xml",
+    "application/atom+xml", "application/wasm", "application/vnd.ms-fontobject", "font/ttf", "font/otf",
+    "image/svg+xml", "image/x-icon", "image/vnd.microsoft.icon",
+)  # fmt: skip
+# One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: logs.py knows. Not in it: whatever comes
+# from this node itself, such as the question whether the server is ready.
+ACCESS_FORMAT = (
+    r"{\"began_us\":%{begin:usec}t,\"duration_us\":%D,\"host\":\"%{Host}i\",\"request\":\"%r\",\"status\":%>s,"
+    r"\"body_bytes\":%B,\"sent_bytes\":%O,\"received_bytes\":%I,\"protocol\":\"%H\",\"remote\":\"%{c}a:%{remote}p\","
+    r"\"local\":\"%A:%{local}p\",\"keepalives\":%k,\"connection\":\"%X\",\"encoding\":\"%{Content-Encoding}o\""
+)
+TLS_ACCESS_FORMAT = r",\"tls\":\"%{SSL_PROTOCOL}x\",\"tls_resumed\":\"%{SSL_SESSION_RESUMED}x\""
+TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
+
+
+class ServerArm(Protocol):
+    """What of an arm is the server's business."""
+
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def protocol(self) -> str: ...
+    @property
+    def tls(self) -> str: ...
+    @property
+    def tls_resumption(self) -> bool: ...
+    @property
+    def keepalive(self) -> bool: ...
+    @property
+    def keepalive_requests(self) -> int: ...
+    @property
+    def keepalive_timeout(self) -> Duration: ...
+    @property
+    def compression(self) -> str: ...
+    @property
+    def mpm(self) -> str: ...
+    @property
+    def start_servers(self) -> int: ...
+    @property
+    def threads_per_child(self) -> int: ...
+    @property
+    def max_workers(self) -> int: ...
+    @property
+    def server_directives(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the server's things are on its node."""
+
+    folder: str  # its own: configuration, logs
+    content: str  # the site's files, as its Layout has them
+    modules_folder: str
+    modules: frozenset[str]  # the names of mod_NAME.so there; what is not there is taken to be built in
+    certificate: str = ""
+    key: str = ""
+
+
+def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout) -> str:
+    """The text of httpd.conf."""
+    _require_possible(arm)
+    parts = [
+        _base(place),
+        _modules(arm, place, layout),
+        _workers(arm),
+        _connections(arm),
+        _tls(arm, place),
+        _compression(arm),
+        _files(place, layout),
+        _logs(arm),
+        _directives(arm),
+        _nobody(arm),
+        *(_origin(host, arm, place, layout) for host in site.hosts),
+    ]
+    return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
+
+
+def _require_possible(arm: ServerArm) -> None:
+    if arm.protocol == "h2" and arm.mpm == "prefork":
+        raise InputError("Apache's prefork MPM does not speak HTTP/2", "Use 'mpm: event' or 'worker'", key="mpm")
+    if arm.mpm != "prefork" and arm.max_workers % arm.threads_per_child:
+        what = f"{arm.max_workers} workers do not divide into processes of {arm.threads_per_child} threads"
+        raise InputError(what, "Make max_workers a multiple of threads_per_child", key="max_workers")
+    for directive in arm.server_directives:
+        if "\n" in directive or directive.rstrip().endswith("\\"):
+            raise InputError(f"{directive!r} is not one line", "Write one item per line", key="server_directives")
+
+
+def _base(place: Place) -> list[str]:
+    return [
+        "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
+        f'Define MODULES "{place.modules_folder}"',
+        f'ServerRoot "{place.folder}"',
+        f'DefaultRuntimeDir "{place.folder}"',
+        f'PidFile "{place.folder}/httpd.pid"',
+        f"ServerName {NOBODY}",
+    ]
+
+
+def _modules(arm: ServerArm, place: Place, layout: Layout) -> list[str]:
+    wanted = [f"mpm_{arm.mpm}", "unixd", "log_config", "logio", "authz_core", "mime", "dir", "alias"]
+    if arm.tls != "off":
+        wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
+    if arm.protocol == "h2":
+        wanted.append("http2")
+    if arm.compression != "off":
+        wanted += ["filter", {"gzip": "deflate", "brotli": "brotli"}[arm.compression]]
+    if layout.maps:
+        wanted.append("rewrite")
+    return [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in place.modules]
+
+
+def _workers(arm: ServerArm) -> list[str]:
+    if arm.mpm == "prefork":
+        lines = [f"ServerLimit {max(arm.max_workers, arm.start_servers)}"]
+    else:
+        processes = max(math.ceil(arm.max_workers / arm.threads_per_child), 1)
+        lines = [
+            f"ServerLimit {processes}",
+            f"ThreadLimit {max(64, arm.threads_per_child)}",
+            f"ThreadsPerChild {arm.threads_per_child}",
+        ]
+    return [
+        *lines,
+        f"StartServers {arm.start_servers}",
+        f"MaxRequestWorkers {arm.max_workers}",
+        "MaxConnectionsPerChild 0",
+    ]
+
+
+def _connections(arm: ServerArm) -> list[str]:
+    ms = arm.keepalive_timeout.ns // 1_000_000
+    return [
+        f"Listen 0.0.0.0:{PORTS[arm.scheme]} {arm.scheme}",
+        "AcceptFilter http data",
+        "AcceptFilter https data",
+        "Timeout 60",
+        f"KeepAlive {'On' if arm.keepalive else 'Off'}",
+        f"MaxKeepAliveRequests {arm.keepalive_requests}",
+        f"KeepAliveTimeout {ms // 1000 if ms % 1000 == 0 else f'{ms}ms'}",
+        f"Protocols {'h2 http/1.1' if arm.protocol == 'h2' else 'http/1.1'}",
+        "HostnameLookups Off",
+        "EnableSendfile Off",
+        "EnableMMAP On",
+    ]
+
+
+def _tls(arm: ServerArm, place: Place) -> list[str]:
+    """Here rather than in each virtual host: hosts with one setting among them may share an HTTP/2 connection."""
+    if arm.tls == "off":
+        return []
+    if arm.tls_resumption:
+        resumption = [f'SSLSessionCache "shmcb:{place.folder}/tls-sessions(512000)"', "SSLSessionTickets On"]
+    else:
+        # NumTickets: without it OpenSSL hands out TLS 1.3 tickets of another kind, which Chromium would come back with.
+        resumption = ["SSLSessionCache none", "SSLSessionTickets Off", "SSLOpenSSLConfCmd NumTickets 0"]
+    return [
+        f"SSLProtocol -all +{TLS_NAMES[arm.tls]}",
+        *resumption,
+        f'SSLCertificateFile "{place.certificate}"',
+        f'SSLCertificateKeyFile "{place.key}"',
+    ]
+
+
+def _compression(arm: ServerArm) -> list[str]:
+    if arm.compression == "off":
+        return []
+    name = {"gzip": "DEFLATE", "brotli": "BROTLI_COMPRESS"}[arm.compression]
+    return [f"AddOutputFilterByType {name} {each}" for each in COMPRESSED_TYPES]
+
+
+def _files(place: Place, layout: Layout) -> list[str]:
+    lines = [
+        "TypesConfig /dev/null",
+        "DirectoryIndex index.html",
+        "DirectorySlash Off",
+        '<Directory "/">',
+        "    AllowOverride None",
+        "    Options FollowSymLinks",
+        "    Require all denied",
+        "</Directory>",
+        f'<Directory "{place.content}">',
+        "    Require all granted",
+        "</Directory>",
+    ]
+    return [*lines, *(f'AddType "{mime}" .type{number}' for number, mime in enumerate(layout.mapped_types))]
+
+
+def _logs(arm: ServerArm) -> list[str]:
+    access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "") + "}"
+    return [
+        "ErrorLog error.log",
+        "LogLevel warn",
+        f'LogFormat "{access}" lanelab',
+        "CustomLog access.log lanelab \"expr=%{REMOTE_ADDR} != '127.0.0.1'\"",
+    ]
+
+
+def _directives(arm: ServerArm) -> list[str]:
+    """Last of what holds for the whole server, so that they win over everything above."""
+    return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END] if arm.server_directives else []
+
+
+def _open(arm: ServerArm, name: str) -> list[str]:
+    tls = ["    SSLEngine On"] if arm.tls != "off" else []
+    return [f"<VirtualHost *:{PORTS[arm.scheme]}>", f"    ServerName {name}", *tls]
+
+
+def _nobody(arm: ServerArm) -> list[str]:
+    """The first virtual host answers to every name that no other has."""
+    return [*_open(arm, NOBODY), "    RedirectMatch 404 .*", "</VirtualHost>"]
+
+
+def _origin(host: str, arm: ServerArm, place: Place, layout: Layout) -> list[str]:
+    lines = [*_open(arm, host), f'    DocumentRoot "{place.content}/{HOSTS}/{host}"']
+    lines += [f'    AddType "{mime}" {extension}' for extension, mime in layout.types[host].items()]
+    if host in layout.maps:
+        lines += [
+            "    RewriteEngine On",
+            f'    RewriteMap objects "txt:{place.folder}/objects.map"',
+            r'    RewriteCond "%{THE_REQUEST}" "^\S+ (\S+)"',
+            f'    RewriteCond "${{objects:{host}%1}}" "^(.+)$"',
+            # The folder stands here and not in the map: newer Apaches take no folder from outside the configuration.
+            f'    RewriteRule "^" "{place.content}/{MAPPED}/%1" [L]',
+        ]
+    return [*lines, "</VirtualHost>"]
+
+
+def directive_of(text: str, number: int) -> str | None:
+    """Which of the arm's own directives line `number` of a configuration is."""
+    lines = text.splitlines()
+    if DIRECTIVES_BEGIN not in lines or not 1 <= number <= len(lines):
+        return None
+    inside = lines.index(DIRECTIVES_BEGIN) + 1 < number < lines.index(DIRECTIVES_END) + 1
+    return lines[number - 1] if inside else None

@@ -1,0 +1,92 @@
+"""Where a site's objects lie on the server, and how their types and odd names are told to it. Pure.
+
+Most objects lie where their URL says, as on any web server. Those that a file name cannot say (a query, an escaped
+character, a type that others with the same extension do not have) lie in one folder, named by content and type, and a
+map from URL to file leads there. So every object is sent with exactly the manifest's type, and nothing else is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from driver.site import Site, SiteObject
+
+MAPPED = "mapped"  # no host's folder: those are below "hosts"
+HOSTS = "hosts"
+INDEX = "index.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A site as it lies on the server, below a folder of its own."""
+
+    files: Mapping[str, SiteObject]  # name below that folder -> the object whose content it has
+    types: Mapping[str, Mapping[str, str]]  # host -> extension with its dot -> type
+    mapped_types: tuple[str, ...]  # the type of ".type0", ".type1", … in the folder of mapped ones
+    maps: Mapping[str, Mapping[str, str]]  # host -> path with its query -> name in the folder of mapped ones
+
+    def digest(self) -> str:
+        """The same for the same files in the same places."""
+        told = [[name, each.sha256, each.size] for name, each in sorted(self.files.items())]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def lay_out(site: Site) -> Layout:
+    types = {host: extension_types(each for each in site.objects if each.host == host) for host in site.hosts}
+    files: dict[str, SiteObject] = {}
+    maps: dict[str, dict[str, str]] = {}
+    mapped_types: list[str] = []
+    for each in site.objects:
+        if is_natural(each, types[each.host]):
+            files[f"{HOSTS}/{each.host}{natural_path(each.path)}"] = each
+            continue
+        if each.mime not in mapped_types:
+            mapped_types.append(each.mime)
+        name = f"{each.sha256[:20]}.type{mapped_types.index(each.mime)}"
+        files[f"{MAPPED}/{name}"] = each
+        maps.setdefault(each.host, {})[each.path] = name
+    return Layout(files, types, tuple(mapped_types), maps)
+
+
+def natural_path(path: str) -> str:
+    return path + INDEX if path.endswith("/") else path
+
+
+def is_natural(each: SiteObject, types: Mapping[str, str]) -> bool:
+    """Whether a web server finds it by its path alone, and knows its type by its name alone."""
+    if "?" in each.path or "%" in each.path:
+        return False
+    return type_by_name(natural_path(each.path), types) == each.mime
+
+
+def type_by_name(path: str, types: Mapping[str, str]) -> str | None:
+    """As mod_mime does: every extension counts, the last one that is known decides, case does not matter."""
+    known = [types[extension] for extension in _extensions(path) if extension in types]
+    return known[-1] if known else None
+
+
+def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
+    """The type that most objects with an extension have; at a tie the one that comes first."""
+    counted: dict[str, Counter[str]] = {}
+    for each in objects:
+        extensions = _extensions(natural_path(each.path.partition("?")[0]))
+        if extensions and "%" not in extensions[-1]:
+            counted.setdefault(extensions[-1], Counter())[each.mime] += 1
+    return {extension: counts.most_common(1)[0][0] for extension, counts in sorted(counted.items())}
+
+
+def _extensions(path: str) -> list[str]:
+    words = path.rpartition("/")[2].lower().split(".")
+    return ["." + word for word in words[1:] if word]
+
+
+def map_text(layout: Layout) -> str:
+    """The file that a RewriteMap reads. Neither hosts nor paths of a manifest have spaces."""
+    lines = [
+        f"{host}{path} {name}" for host, names in sorted(layout.maps.items()) for path, name in sorted(names.items())
+    ]
+    return "".join(line + "\n" for line in lines)

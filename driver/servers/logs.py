@@ -1,0 +1,51 @@
+"""What Apache's logs say. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+# [time] [module:level] [pid …] … AHnnnnn: words
+_LINE = re.compile(r"^\[[^\]]+\] \[(?P<module>[^:\]]*):(?P<level>[a-z0-9]+)\] (?P<rest>.*)$")
+_QUIET = {"notice", "info", "debug", *(f"trace{number}" for number in range(1, 9))}
+# Warnings that say nothing about a trial.
+_EXPECTED = {
+    "AH01873": "no TLS session cache: what an arm without resumption asks for",
+    "AH01882": "how the distribution built its packages: the same in every trial",
+    "AH01909": "the default virtual host's name is in no certificate, and shall not be",
+}
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))")
+
+
+def unexpected(lines: Iterable[str]) -> list[str]:
+    """Lines of an error log that speak against a trial: warnings and worse, and whatever is no log line at all."""
+    return [line for line in lines if line.strip() and not _expected(line)]
+
+
+def _expected(line: str) -> bool:
+    found = _LINE.match(line)
+    if not found:
+        return False
+    code = re.search(r"\bAH\d{5}\b", found["rest"])
+    return found["level"] in _QUIET or (code is not None and code[0] in _EXPECTED)
+
+
+def access(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """The lines of an access log, each as a mapping; "-" where the server had nothing to say is None."""
+    return [_entry(line) for line in lines if line.strip()]
+
+
+def _entry(line: str) -> dict[str, Any]:
+    found = json.loads(_ESCAPE.sub(_as_json, line))
+    words = str(found.pop("request")).split(" ")
+    entry: dict[str, Any] = {key: None if value == "-" else value for key, value in found.items()}
+    return {**entry, "method": words[0], "path": words[1] if len(words) > 1 else None}
+
+
+def _as_json(escape: re.Match[str]) -> str:
+    """Apache escapes like C, JSON has fewer of these."""
+    if escape[1]:
+        return f"\\u00{escape[1]}"
+    return escape[0] if escape[2] in '"\\/bfnrt' else {"v": "\\u000b", "a": "\\u0007"}.get(escape[2], escape[2])

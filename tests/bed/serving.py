@@ -1,0 +1,363 @@
+"""Checks of the real Apache in a bed; test_serving.py runs them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver.bed.node import Command, Stdio
+from driver.errors import InputError, ServerError
+from driver.experiment.arm import Arm
+from driver.servers.authority import Authority
+from driver.servers.server import Server, check_configuration
+from driver.site import Site, SiteObject
+from driver.topology import origin_addresses
+from tests.processes import command_lines
+
+from .inside import InsideBed, main
+
+FETCH = str(Path(__file__).parent / "fetch.py")
+ADDRESS = "10.10.2.2"
+FILES: dict[tuple[str, str, str], bytes] = {
+    ("a.test", "/", "text/html"): b"<!doctype html>" + b"<p>page</p>" * 500,
+    ("a.test", "/style.css", "text/css"): b"body { color: red }\n" * 200,
+    ("a.test", "/pic.png", "image/png"): bytes(range(256)) * 40,
+    ("a.test", "/odd.png", "text/plain"): b"not a picture",
+    ("a.test", "/api/x", "application/json"): b"{}",
+    ("a.test", "/get.php?id=1&x=a/b", "text/html"): b"one",
+    ("a.test", "/get.php?id=2", "application/javascript"): b"two()",
+    ("a.test", "/with%20space.png", "image/png"): b"space",
+    ("b.test", "/deep/er/", "text/html"): b"deep",
+    ("b.test", "/same.css", "text/css"): b"b { }",
+}
+TLS12, TLS13 = ["TLSv1_2", "TLSv1_2"], ["TLSv1_3", "TLSv1_3"]
+ANY_TLS = ["TLSv1_2", "TLSv1_3"]
+
+
+def site(bed: InsideBed) -> Site:
+    if "site" not in bed.kept:
+        content = bed.memory / "content"
+        objects = tuple(
+            SiteObject(host, path, len(data), mime, hashlib.sha256(data).hexdigest())
+            for (host, path, mime), data in FILES.items()
+        )
+        for each, data in zip(objects, FILES.values(), strict=True):
+            file = content / each.file
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        bed.kept["site"] = Site("odd", "An odd site", "a.test", "/", objects, content)
+        bed.kept["authority"] = Authority.make(bed.memory / "authority")
+    found: Site = bed.kept["site"]
+    return found
+
+
+@contextlib.contextmanager
+def served(bed: InsideBed, **settings: object) -> Iterator[Server]:
+    arm, what = Arm.parse("arm", settings), site(bed)
+    leaf = bed.kept["authority"].leaf(what.hosts, arm.tls_certificate) if arm.tls != "off" else None
+    server = Server.start(bed.server, arm, what, bed.memory / "server", leaf)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def fetch(bed: InsideBed, *plans: dict[str, Any]) -> list[dict[str, Any]]:
+    text = json.dumps([{"address": ADDRESS, "port": 443 if plan.get("tls") else 80, **plan} for plan in plans])
+    found: list[dict[str, Any]] = json.loads(bed.client.run([*bed.client.python, FETCH, text]).stdout)
+    return found
+
+
+def access(server: Server, count: int) -> list[dict[str, Any]]:
+    """A line is written when the server is done with a request, which may be after the client is."""
+    lines: list[dict[str, Any]] = []
+    until = time.monotonic() + 5
+    while len(lines) < count and time.monotonic() < until:
+        lines += server.access_lines()
+        time.sleep(0.01)
+    return lines
+
+
+def every_object_comes_as_the_manifest_says(bed: InsideBed) -> None:
+    what = site(bed)
+    with served(bed, keepalive_requests=0) as server:
+        for host in what.hosts:
+            mine = [each for each in what.objects if each.host == host]
+            (found,) = fetch(bed, {"name": host, "get": [each.path for each in mine]})
+            assert "error" not in found, found
+            for each, response in zip(mine, found["responses"], strict=True):
+                assert (response["status"], response["type"], response["bytes"], response["sha256"]) == (
+                    200, each.mime, each.size, each.sha256,
+                ), response  # fmt: skip
+        lines = access(server, len(what.objects))
+        assert [(line["host"], line["path"]) for line in lines] == [(each.host, each.path) for each in what.objects]
+        assert {line["status"] for line in lines} == {200}
+        assert {line["protocol"] for line in lines} == {"HTTP/1.1"}
+        first = [line for line in lines if line["host"] == "a.test"]
+        assert [line["keepalives"] for line in first] == list(range(len(first)))
+        assert len({line["remote"] for line in first}) == 1
+        assert server.error_lines() == []
+        assert server.version.startswith("Apache/2.4")
+
+
+def responses_are_the_same_every_time(bed: InsideBed) -> None:
+    headers = []
+    for _ in range(2):
+        with served(bed) as server:
+            (found,) = fetch(bed, {"name": "a.test", "get": ["/pic.png"]})
+            (response,) = found["responses"]
+            headers.append({key: value for key, value in response["headers"].items() if key != "Date"})
+            assert access(server, 1)[0]["sent_bytes"] > response["bytes"]
+    assert headers[0] == headers[1]
+    assert headers[0]["Last-Modified"] == "Wed, 01 Jan 2020 00:00:00 GMT"
+    assert "ETag" in headers[0]
+
+
+def what_the_site_does_not_have_is_404(bed: InsideBed) -> None:
+    with served(bed) as server:
+        missing = ["/nothing", "/api", "/deep", "/get.php", "/get.php?id=3", "/with%2520space.png"]
+        plan = {"name": "a.test", "get": missing}
+        other = {"name": "elsewhere.test", "get": ["/", "/style.css"]}
+        found = fetch(bed, plan, other, {"name": ADDRESS, "get": ["/"]})
+        statuses = [response["status"] for one in found for response in one["responses"]]
+        assert set(statuses) == {404}, found
+        lines = server.error_lines()
+        assert lines == [], lines
+        (found_outside,) = fetch(bed, {"name": "a.test", "get": ["/../../etc/passwd"]})
+        assert found_outside["responses"][0]["status"] == 400
+        assert "AH10244" in server.error_lines()[0]
+
+
+def keepalive_is_as_asked(bed: InsideBed) -> None:
+    paths = ["/", "/style.css", "/pic.png"]
+    with served(bed):
+        (found,) = fetch(bed, {"name": "a.test", "get": paths})
+        assert [response["closed"] for response in found["responses"]] == [False] * 3
+    with served(bed, keepalive=False):
+        (found,) = fetch(bed, {"name": "a.test", "get": paths})
+        assert [response["closed"] for response in found["responses"]] == [True]
+        assert "error" in found
+    with served(bed, keepalive_requests=2) as server:
+        (found,) = fetch(bed, {"name": "a.test", "get": paths})
+        assert [response["closed"] for response in found["responses"]][-1] is True
+        # Apache counts how often a connection is kept, not what it carries: one more than the setting says.
+        assert len(found["responses"]) == 3, found
+        assert len(access(server, 3)) == 3
+
+
+def tls_is_exactly_the_one_asked_for(bed: InsideBed) -> None:
+    plans = [{"name": "a.test", "tls": version, "get": ["/"]} for version in (TLS12, TLS13)]
+    for version, good in (("1.2", 0), ("1.3", 1)):
+        with served(bed, tls=version) as server:
+            found = fetch(bed, *plans)
+            assert found[good]["responses"][0]["status"] == 200
+            assert found[good]["tls"] == f"TLSv{version}"
+            assert found[good]["alpn"] == "http/1.1"
+            assert "error" in found[1 - good]
+            assert access(server, 1)[0]["tls"] == f"TLSv{version}"
+            refused = fetch(bed, {"name": "a.test", "port": 80})
+            assert "refused" in refused[0]["error"]
+
+
+def resumption_is_as_asked(bed: InsideBed) -> None:
+    for version, span in (("1.2", TLS12), ("1.3", TLS13)):
+        for on in (True, False):
+            with served(bed, tls=version, tls_resumption=on) as server:
+                plan = {"name": "a.test", "tls": span, "get": ["/"]}
+                first, second = fetch(bed, plan, {**plan, "resume": True})
+                assert first["resumed"] is False
+                assert second["resumed"] is on, (version, on, second)
+                assert first["tickets"] is on, (version, on)
+                assert [line["tls_resumed"] for line in access(server, 2)] == [
+                    "Initial", "Resumed" if on else "Initial",
+                ]  # fmt: skip
+                assert server.error_lines() == []
+
+
+def the_certificate_is_the_leaf(bed: InsideBed) -> None:
+    what = site(bed)
+    from cryptography import x509  # noqa: PLC0415 - only here
+    from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
+
+    for kind in ("ecdsa-p256", "rsa-2048"):
+        with served(bed, tls="1.3", tls_certificate=kind):
+            found = fetch(bed, *({"name": name, "tls": ANY_TLS} for name in ("a.test", "b.test", "c.test")))
+            leaf = bed.kept["authority"].leaf(what.hosts, kind)
+            der = x509.load_pem_x509_certificate(leaf.certificate.read_bytes()).public_bytes(Encoding.DER)
+            assert {one["certificate_sha256"] for one in found} == {hashlib.sha256(der).hexdigest()}
+
+
+def http2_is_negotiated(bed: InsideBed) -> None:
+    both = {"name": "a.test", "tls": ANY_TLS, "alpn": ["h2", "http/1.1"]}
+    with served(bed, tls="1.3", protocol="h2"):
+        assert fetch(bed, both)[0]["alpn"] == "h2"
+    with served(bed, tls="1.3"):
+        assert fetch(bed, both)[0]["alpn"] == "http/1.1"
+
+
+def compression_is_as_asked(bed: InsideBed) -> None:
+    for name, encoding, tls in (("off", None, "off"), ("gzip", "gzip", "off"), ("brotli", "br", "1.3")):
+        with served(bed, compression=name, tls=tls) as server:
+            plan: dict[str, Any] = {"name": "a.test", "get": ["/", "/style.css", "/pic.png"]}
+            plan |= {"headers": {"Accept-Encoding": "gzip, br"}, "tls": ANY_TLS if tls != "off" else None}
+            (found,) = fetch(bed, plan)
+            assert [response["encoding"] for response in found["responses"]] == [encoding, encoding, None]
+            page = found["responses"][0]
+            size = len(FILES["a.test", "/", "text/html"])
+            assert page["bytes"] == size if encoding is None else page["bytes"] < size / 4
+            if encoding == "gzip":
+                assert page["sha256"] == site(bed).objects[0].sha256
+            assert [line["encoding"] for line in access(server, 3)] == [encoding, encoding, None]
+
+
+def every_mpm_serves(bed: InsideBed) -> None:
+    for mpm in ("event", "worker", "prefork"):
+        with served(bed, mpm=mpm) as server:
+            (found,) = fetch(bed, {"name": "a.test", "get": ["/"]})
+            assert found["responses"][0]["status"] == 200
+            assert server.error_lines() == []
+
+
+def each_origin_has_its_address(bed: InsideBed) -> None:
+    what = site(bed)
+    with served(bed) as server:
+        addresses = origin_addresses(what.hosts, "per-origin")
+        found = fetch(bed, *({"name": host, "address": address, "get": ["/"]} for host, address in addresses.items()))
+        assert [one["responses"][0]["status"] for one in found] == [200, 404]
+        assert [line["local"] for line in access(server, 2)] == [f"{address}:80" for address in addresses.values()]
+
+
+def bad_lines_in_its_error_log_are_seen(bed: InsideBed) -> None:
+    directives = ["Redirect 500 /broken", 'AliasMatch "^/gone$" "/proc/1/mem"']
+    with served(bed, server_directives=directives, max_workers=25, start_servers=1) as server:
+        assert server.error_lines() == []
+        error_log = bed.memory / "server" / "apache" / "error.log"
+        with error_log.open("a") as file:
+            file.write("[Fri Nov 20 15:14:46.340115 2026] [core:error] [pid 1:tid 1] AH00999: something\n[half a line")
+        assert [line.partition("AH")[2] for line in server.error_lines()] == ["00999: something"]
+        assert server.error_lines() == []
+    with served(bed, server_directives=['ErrorLogFormat "[%{cu}t] [%-m:%l] %M"', "LogLevel debug"]) as server:
+        assert server.error_lines() == []
+
+
+def a_denied_file_is_an_unexpected_line(bed: InsideBed) -> None:
+    with served(bed, server_directives=['<Location "/pic.png">', "Require all denied", "</Location>"]) as server:
+        (found,) = fetch(bed, {"name": "a.test", "get": ["/pic.png"]})
+        assert found["responses"][0]["status"] == 403
+        assert "AH01630" in server.error_lines()[0]
+
+
+def a_directive_that_apache_does_not_take_is_named(bed: InsideBed) -> None:
+    for directive in ("Tiemout 10", "UseCanonicalName Perhaps", "Header set X-Y z", "<Location", "</Location>"):
+        named = rf"(?s)server_directives.*{re.escape(directive)}"
+        with pytest.raises(InputError, match=named), served(bed, server_directives=["HostnameLookups On", directive]):
+            pass
+        arm = Arm.parse("arm", {"server_directives": [directive]})
+        with pytest.raises(InputError, match=named):
+            check_configuration(bed.server, arm, site(bed), bed.memory / "server")
+    with served(bed, server_directives=["LoadModule headers_module ${MODULES}/mod_headers.so", "Header set X-Y z"]):
+        (found,) = fetch(bed, {"name": "a.test", "get": ["/"]})
+        assert found["responses"][0]["headers"]["X-Y"] == "z"
+
+
+def a_port_in_use_is_named(bed: InsideBed) -> None:
+    with served(bed), pytest.raises(ServerError, match="something else answers at port 80"):
+        Server.start(bed.server, Arm.parse("arm", {}), site(bed), bed.memory / "other")
+    silent = "import socket, time; s = socket.create_server(('', 80)); print(1, flush=True); time.sleep(60)"
+    seen, said = os.pipe()
+    process = bed.server.spawn(Command([*bed.server.python, "-c", silent]), Stdio(None, said, None))
+    os.read(seen, 1)
+    with pytest.raises(ServerError, match="port is in use"):
+        Server.start(bed.server, Arm.parse("arm", {}), site(bed), bed.memory / "server")
+    process.signal(signal.SIGKILL)
+    process.wait(5)
+
+
+def one_connection_may_be_for_several_hosts(bed: InsideBed) -> None:
+    """As browsers do with HTTP/2 where one certificate has the names: not 421 (Misdirected Request)."""
+    for protocol in ("http/1.1", "h2"):
+        with served(bed, tls="1.3", protocol=protocol):
+            (found,) = fetch(bed, {"name": "a.test", "host": "b.test", "tls": ANY_TLS, "get": ["/same.css"]})
+            assert found["responses"][0]["status"] == 200
+
+
+def pids() -> set[int]:
+    """Of all Apaches here: this process namespace is the bed's own."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and b"httpd.conf" in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
+    return found
+
+
+def nothing_is_left(bed: InsideBed) -> None:
+    for settings in ({}, {"tls": "1.3", "protocol": "h2"}, {"mpm": "prefork"}):
+        with served(bed, **settings):
+            assert pids()
+        assert not pids(), settings
+
+
+def a_crash_is_told_and_cleared_away(bed: InsideBed) -> None:
+    with served(bed) as server:
+        server.require_alive()
+        os.kill(min(pids()), signal.SIGKILL)  # the parent alone: its children live on
+        time.sleep(0.3)
+        with pytest.raises(ServerError, match="signal 9"):
+            server.require_alive()
+    assert not pids()
+    with served(bed):
+        pass
+
+
+def many_starts_are_quick(bed: InsideBed) -> None:
+    """No limit: the figures are for people (docs/reference/server.md)."""
+    for settings in ({}, {"tls": "1.3"}, {"tls": "1.3", "protocol": "h2"}, {"mpm": "prefork"}):
+        starts, stops = [], []
+        for _ in range(5):
+            began = time.monotonic()
+            with served(bed, **settings):
+                ready = time.monotonic()
+            stops.append(time.monotonic() - ready)
+            starts.append(ready - began)
+        medians = [sorted(values)[2] * 1000 for values in (starts, stops)]
+        print(settings, "start {:.0f} ms, stop {:.0f} ms".format(*medians))
+    assert not [line for line in command_lines() if "httpd.conf" in line]
+
+
+CHECKS = (
+    every_object_comes_as_the_manifest_says,
+    responses_are_the_same_every_time,
+    what_the_site_does_not_have_is_404,
+    keepalive_is_as_asked,
+    tls_is_exactly_the_one_asked_for,
+    resumption_is_as_asked,
+    the_certificate_is_the_leaf,
+    http2_is_negotiated,
+    compression_is_as_asked,
+    every_mpm_serves,
+    each_origin_has_its_address,
+    bad_lines_in_its_error_log_are_seen,
+    a_denied_file_is_an_unexpected_line,
+    a_directive_that_apache_does_not_take_is_named,
+    a_port_in_use_is_named,
+    one_connection_may_be_for_several_hosts,
+    nothing_is_left,
+    a_crash_is_told_and_cleared_away,
+    many_starts_are_quick,
+)
+
+if __name__ == "__main__":
+    wanted = sys.argv[2:]
+    main(*(check for check in CHECKS if not wanted or check.__name__ in wanted))
