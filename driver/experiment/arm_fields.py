@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from driver.errors import InputError
 from driver.experiment.kinds import USER_AGENT, VIEWPORT, lines
-from driver.kinds import FLAG, Kind, choice, count
+from driver.kinds import DURATION, FLAG, Kind, choice, count
 from driver.units import Duration
 
 CHROMIUM_CONNECTIONS = 6
@@ -92,7 +92,7 @@ ARM_FIELDS: tuple[ArmField, ...] = (
     ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
     ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
              "how many requests a connection carries; 0: any number", "0", ("keepalive", False)),
-    ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout), "5s",
+    ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms", ("keepalive", False)),
     ArmField("compression", choice("NAME", "off", "gzip", "brotli"), "off",
              "what the server compresses text with. Chromium takes `brotli` over TLS only", "gzip"),
@@ -142,7 +142,9 @@ def arm_table() -> str:
     """The reference of what an arm says, in Markdown."""
     rows = ["| setting | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
     for field in ARM_FIELDS:
-        without = f"; means nothing with `{field.needs[0]}: {shown(field.needs[1])}`" if field.needs else ""
+        without = (
+            f"; means nothing with `{field.needs[0]}: {str(shown(field.needs[1])).lower()}`" if field.needs else ""
+        )
         meaning = field.help + without
         rows.append(
             f"| `{field.name}` | {field.kind.written} | {field.default_words} | {meaning} | "

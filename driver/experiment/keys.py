@@ -13,7 +13,7 @@ from typing import Any
 from driver.errors import InputError
 from driver.experiment.kinds import PROSE
 from driver.experiment.source import Written
-from driver.kinds import FLAG, PERCENT, Kind, choice, count
+from driver.kinds import DURATION, FLAG, PERCENT, Kind, choice, count
 from driver.units import Duration, Ratio, Size
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
@@ -100,8 +100,8 @@ EXPERIMENT = (
         "[keys](#trials-and-until)", "a fixed number of trials"),
     Key("order", choice("ORDER", "interleaved", "random", "sequential"), "interleaved",
         "the order of trials: [see below](#order)", "random"),
-    Key("seed", count("SEED", "the seed", 0, 999_999_999), "", "of the random order", "42",
-        otherwise="a new one for each run, recorded"),
+    Key("seed", count("SEED", "your choice", 0, 999_999_999), "", "of the random order", "42",
+        "a whole number, 0 to 999999999", otherwise="a new one for each run, recorded"),
     Key("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
         "nothing"),
     Key("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]", "a list of [figures](#figures)",
@@ -109,7 +109,8 @@ EXPERIMENT = (
     Key("capture", None, "", "packets to record", "{nodes: [client, server], snaplen: 96B}",
         "`off`, nodes, or [keys](#capture)", "`client`, whole packets"),
     Key("retries", count("RETRIES", "retries", 0, 100), "2", "how often a failed trial is tried again", "0"),
-    Key("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout), "60s",
+    Key("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout, (), DURATION.schema),
+        "60s",
         "how long a page load may take", "120s"),
     Key("screenshot", FLAG, "false", "keep a picture of each loaded page", "true"),
     Key("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true"),

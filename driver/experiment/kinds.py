@@ -32,7 +32,7 @@ def prose(value: object, _key: str) -> str:
     return str(value).strip()
 
 
-PROSE = Kind("TEXT", "text", prose)
+PROSE = Kind("TEXT", "text", prose, (), {"type": ["string", "number", "boolean"]})
 
 
 def _user_agent(value: object, key: str) -> str | None:

@@ -1,0 +1,206 @@
+"""lanelab plan and lanelab new: what an experiment would do, and how one is begun."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from driver.cli.options import json_option
+from driver.cli.output import console, note, print_json, table
+from driver.errors import InputError
+from driver.experiment import Experiment, read_experiment
+from driver.experiment.schema import SCHEMA_FILE
+from driver.paths import build_folder
+from driver.plan import Estimate, estimate, round_order, warnings
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
+ROUNDS_SHOWN = 2
+CELLS_SHOWN = 12  # of a round's order, in the table that people read
+
+
+@click.command("plan")
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+def plan(file: Path, *, as_json: bool) -> None:
+    """Show what an experiment FILE would do, without doing it: cells, order, time and disk.
+
+    \b
+    Examples:
+      lanelab plan experiments/quickstart.yaml
+      lanelab plan experiments/rtt-bandwidth-grid.yaml --json
+    """
+    experiment = read_experiment(file)
+    made = estimate(experiment)
+    warned = [*warnings(experiment, made), *_disk_warnings(made)]
+    if as_json:
+        print_json(_plan_json(experiment, made, warned))
+        return
+    out = console()
+    rows = (
+        (str(number), one.cell.site, one.cell.link.label, one.cell.arm.name, seconds(one.plt_s), size(one.disk_bytes))
+        for number, one in enumerate(made.cells, 1)
+    )
+    columns = ("cell", "site", "link", "arm", "expected load", "disk per trial")
+    out.print(table(columns, rows, right=("cell", "expected load", "disk per trial")))
+    out.print()
+    arms = ((arm.name, _settings(arm.changed())) for arm in experiment.arms)
+    out.print(table(("arm", "settings other than the defaults"), arms))
+    out.print()
+    for line in _summary(experiment, made):
+        out.print(Text(line))
+    for warning in warned:
+        note(f"mind: {warning}")
+
+
+def _settings(changed: dict[str, Any]) -> str:
+    words = []
+    for key, value in changed.items():
+        shown = str(value).lower() if isinstance(value, bool) else value
+        words.append(f"{key}: {'; '.join(value) if isinstance(value, list) else shown}")
+    return ", ".join(words) or "none"
+
+
+def _summary(experiment: Experiment, made: Estimate) -> list[str]:
+    repeat = experiment.repeat
+    cells = f"{len(experiment.cells)} cell{'s' if len(experiment.cells) > 1 else ''}"
+    if repeat.ci is None:
+        trials = f"{cells} x {repeat.max} trials = {made.trials} trials"
+        time, disk = minutes(made.seconds), size(made.disk_bytes)
+    else:
+        trials = (
+            f"{cells} x {repeat.min} to {repeat.max} trials = {made.trials} to {made.most_trials}, "
+            f"until each median is known to {repeat.ci}"
+        )
+        time = f"{minutes(made.seconds)} to {minutes(made.most_seconds)}"
+        disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
+    return [
+        f"{experiment.name}: {trials}",
+        f"order: {_order(experiment)}",
+        f"time:  about {time}, without failures (self-tests of {made.self_tests} links included)",
+        f"disk:  about {disk}",
+    ]
+
+
+def _order(experiment: Experiment) -> str:
+    if experiment.order == "sequential":
+        return "sequential: all trials of cell 1, then of cell 2, and so on"
+    if experiment.seed is None:
+        return f"{experiment.order}, from a new seed for each run"
+    shown = _round(experiment, 1)
+    more = ", …" if len(shown) > CELLS_SHOWN else ""
+    numbers = ", ".join(map(str, shown[:CELLS_SHOWN]))
+    return f"{experiment.order}, seed {experiment.seed}; the first round is cells {numbers}{more}"
+
+
+def _round(experiment: Experiment, number: int) -> list[int]:
+    """The numbers of the cells, in the order of that round."""
+    of = {cell.id: place for place, cell in enumerate(experiment.cells, 1)}
+    return [of[trial.cell.id] for trial in round_order(experiment, experiment.seed or 0, number)]
+
+
+def _disk_warnings(made: Estimate) -> list[str]:
+    folder = build_folder()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if made.most_disk_bytes <= free:
+        return []
+    what = f"it may need {size(made.most_disk_bytes)} of disk, and {size(free)} are free"
+    return [f"{what}: capture: {{snaplen: 96B}} or capture: off needs far less"]
+
+
+def _plan_json(experiment: Experiment, made: Estimate, warned: list[str]) -> dict[str, object]:
+    """Everything that the table says, and all settings."""
+    known = experiment.order == "sequential" or experiment.seed is not None
+    return {
+        "name": experiment.name,
+        "description": experiment.description,
+        "cells": [
+            {
+                "id": one.cell.id,
+                "site": one.cell.site,
+                "link": one.cell.link.label,
+                "arm": one.cell.arm.name,
+                "expected_plt_s": round(one.plt_s, 3),
+                "expected_trial_s": round(one.trial_s, 3),
+                "disk_bytes_per_trial": one.disk_bytes,
+            }
+            for one in made.cells
+        ],
+        "links": {case.label: case.link.to_mapping() for case in experiment.links},
+        "arms": {arm.name: arm.settings() for arm in experiment.arms},
+        "trials": {"least": made.trials, "most": made.most_trials},
+        "seconds": {"least": round(made.seconds, 1), "most": round(made.most_seconds, 1)},
+        "disk_bytes": {"least": made.disk_bytes, "most": made.most_disk_bytes},
+        "self_tests": made.self_tests,
+        "order": experiment.order,
+        "seed": experiment.seed,
+        "rounds": [_round(experiment, number) for number in range(1, ROUNDS_SHOWN + 1)] if known else [],
+        "figures": [figure.to_json() for figure in experiment.figures],
+        "warnings": warned,
+    }
+
+
+@click.command("new")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="experiment.yaml")
+def new(file: Path) -> None:
+    """Write a commented example to FILE (default: experiment.yaml), to be changed. - prints it.
+
+    \b
+    Examples:
+      lanelab new my-experiment.yaml
+      lanelab new -
+    """
+    if str(file) == "-":
+        click.echo(example(SCHEMA_FILE), nl=False)
+        return
+    folder = file.absolute().parent
+    beside = folder.is_relative_to(SCHEMA_FILE.parent.parent)
+    schema = Path(os.path.relpath(SCHEMA_FILE, folder)) if beside else SCHEMA_FILE
+    try:
+        with file.open("x", encoding="utf-8") as written:
+            written.write(example(schema))
+    except FileExistsError:
+        what = f"{file} is there already, and stays as it is"
+        raise InputError(what, "Name another file, or remove it first", key="FILE") from None
+    except OSError as error:
+        what = f"cannot write {file}: {error.strerror}"
+        raise InputError(what, "Name a file in a folder that is there and can be written", key="FILE") from error
+    note(f"wrote {file}; what it would do: lanelab plan {file}")
+
+
+def example(schema: Path) -> str:
+    """The first line is for editors: completion and errors while typing."""
+    return f"# yaml-language-server: $schema={schema}\n{EXAMPLE.read_text(encoding='utf-8')}"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def minutes(value: float) -> str:
+    """A length of time, as one would say it."""
+    whole = round(value)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02d} s" if whole < 600 else f"{round(whole / 60)} min"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def size(value: int) -> str:
+    """An amount of data, to three digits."""
+    number = float(value)
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.3g} TB"
+
+
+COMMANDS = (plan, new)

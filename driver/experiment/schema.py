@@ -1,0 +1,138 @@
+"""The JSON schema of an experiment file, for editors: names, choices and shapes. lanelab itself checks more.
+
+Run as a program, this writes experiments/experiment.schema.json and the tables of docs/reference/experiment.md again:
+
+    PYTHONPATH=. python -m driver.experiment.schema
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from driver.experiment.arm_fields import ARM_FIELDS, arm_table
+from driver.experiment.figures import PLAIN
+from driver.experiment.keys import SECTIONS, Key, section_table
+from driver.link import SETTINGS
+from driver.paths import PROJECT
+from driver.profiles import PROFILES
+
+SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
+REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
+
+Schema = dict[str, Any]
+
+
+def schema() -> Schema:
+    """Draft 7: what editors understand."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "lanelab experiment",
+        **_object(_section("experiment"), required=["arms"]),
+        "anyOf": [{"required": ["sites", "links"]}, {"required": ["cells"]}],
+        "not": {"required": ["trials", "until"]},
+        "definitions": {
+            "link": _object(_link()),
+            "arm": _object({field.name: {**field.kind.schema, "description": field.help} for field in ARM_FIELDS}),
+            **{name: _object(_section(name)) for name in ("cell", "figure", "tolerances", "capture")},
+            "until": _object(_section("until"), required=["ci"]),
+        },
+    }
+
+
+def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
+    made = {"type": "object", "additionalProperties": False, "properties": dict(properties)}
+    return {**made, "required": required} if required else made
+
+
+def _one_or_many(one: Schema) -> Schema:
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/definitions/{name}"}
+
+
+def _link() -> dict[str, Schema]:
+    settings = {
+        key: {**_one_or_many(dict(setting.kind.schema)), "description": setting.help}
+        for key, setting in SETTINGS.items()
+    }
+    return {
+        "label": {"type": "string", "description": "its name, where it is a single link"},
+        "profile": {**_one_or_many({"enum": list(PROFILES)}), "description": "a named link, to be changed by the rest"},
+        **settings,
+    }
+
+
+def _shapes() -> dict[str, dict[str, Schema]]:
+    """The keys that are not single values."""
+    text: Schema = {"type": "string"}
+    value: Schema = {"type": ["string", "number", "boolean"]}
+    dimension: Schema = {"enum": [*PLAIN, *SETTINGS]}
+    or_none: Schema = {"enum": ["none", *PLAIN, *SETTINGS]}
+    nodes = _one_or_many({"enum": ["client", "server"]})
+    arms: Schema = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": {"anyOf": [_ref("arm"), {"type": "null"}]},
+    }
+    capture = {"anyOf": [{"enum": ["off", "client", "server"]}, nodes, _ref("capture")]}
+    only = _object({name: _one_or_many(value) for name in (*PLAIN, *SETTINGS)})
+    return {
+        "experiment": {
+            "sites": _one_or_many(text),
+            "links": _one_or_many(_ref("link")),
+            "arms": arms,
+            "defaults": _ref("arm"),
+            "cells": _one_or_many(_ref("cell")),
+            "until": _ref("until"),
+            "tolerances": _ref("tolerances"),
+            "figures": _one_or_many(_ref("figure")),
+            "capture": capture,
+        },
+        "capture": {"nodes": {"anyOf": [{"enum": ["off"]}, nodes]}},
+        "cell": {
+            "site": _one_or_many(text),
+            "link": _one_or_many({"anyOf": [text, _ref("link")]}),
+            "arm": _one_or_many(text),
+        },
+        "figure": {"x": dimension, "series": or_none, "facet": or_none, "only": only},
+    }
+
+
+def _section(name: str) -> dict[str, Schema]:
+    made = {}
+    for key in SECTIONS[name]:
+        shape = dict(key.kind.schema) if key.kind else _shapes()[name][key.name]
+        made[key.name] = {"description": _description(key), **shape}
+    return made
+
+
+def _description(key: Key) -> str:
+    default = key.otherwise or key.default
+    return f"{key.help} (default: {default})".replace("`", "") if default else key.help
+
+
+def schema_text() -> str:
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def reference_tables() -> dict[str, str]:
+    """Every generated table of the reference."""
+    return {"arm": arm_table(), **{name: section_table(keys) for name, keys in SECTIONS.items()}}
+
+
+def _write() -> None:
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    text = REFERENCE.read_text(encoding="utf-8")
+    for name, table in reference_tables().items():
+        before, _, rest = text.partition(f"<!-- {name} -->\n")
+        _, _, after = rest.partition(f"<!-- /{name} -->")
+        text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
+    REFERENCE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()
