@@ -1,6 +1,6 @@
 """Whether page loads got slower or faster while the run went on. Pure.
 
-Each value is taken as a deviation from its own cell's median, in percent, so that all cells can be put on one time line.
+Each value is taken as a deviation from its own cell's median, in percent, so that all cells fit on one time line.
 The slope is Theil and Sen's (the median slope of all pairs). Whether it is more than chance is asked by a permutation
 test: deviations are shuffled within their cells, and rank correlation with time is counted.
 """
@@ -54,11 +54,12 @@ class Drift:
         if self.found:
             return (
                 f"Drift: page loads became {change} {way} from the beginning of the run to its end (n = {self.n}, "
-                f"p = {self.p:.3g}). Rounds hit all arms alike, so comparisons by round stand; medians include the change."
+                f"p = {self.p:.3g}). Rounds hit all arms alike, so comparisons by round stand; "
+                "medians include the change."
             )
         return (
-            f"No drift found: the trend over the run is {change} {way}, which chance alone gives easily or is too small "
-            f"to matter (n = {self.n}, p = {self.p:.2g})."
+            f"No drift found: the trend over the run is {change} {way}, which chance alone gives easily, or is too "
+            f"small to matter (n = {self.n}, p = {self.p:.2g})."
         )
 
 

@@ -1,12 +1,13 @@
 """Statistics of page load times: medians with intervals, arms compared round by round, drift and outliers. Pure.
 
-Everything is robust (medians, ranks), since one slow trial on a busy machine must not decide a result, and everything is
-deterministic: the same run gives the same numbers. The bootstrap of the median is not simulated but worked out: what
+Everything is robust (medians, ranks), since one slow trial on a busy machine must not decide a result, and all of it
+is deterministic: the same run gives the same numbers. The bootstrap of the median is not simulated but worked out: what
 infinitely many resamples would give has a closed form (Maritz and Jarrett 1978; Efron 1979), so it needs no seed.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -191,7 +192,7 @@ def _order_statistic(n: int, k: int) -> dict[int, float]:
     reach = math.ceil(4.5 * math.sqrt(n)) + 2  # nine standard deviations
     first, last = max(1, k - reach), min(n, k + reach)
     at_most = [_at_least(n, k, (i / n)) for i in range(first - 1, last + 1)]
-    return {first + i: max(0.0, b - a) for i, (a, b) in enumerate(zip(at_most, at_most[1:], strict=False))}
+    return {first + i: max(0.0, b - a) for i, (a, b) in enumerate(itertools.pairwise(at_most))}
 
 
 def _at_least(n: int, k: int, p: float) -> float:
@@ -262,7 +263,7 @@ def sign_test(lower: int, higher: int) -> float:
     n, fewer = lower + higher, min(lower, higher)
     if n == 0:
         return 1.0
-    return min(1.0, 2 * sum(math.comb(n, i) for i in range(fewer + 1)) / 2**n)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(fewer + 1)) / float(2**n))
 
 
 # --- outliers

@@ -1,0 +1,150 @@
+"""What charts and tables are drawn over: metrics with their units, and dimensions of cells with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.model import Cell, Run
+from driver.errors import InputError
+from driver.link import SETTINGS, Link
+from driver.units import Duration, Rate, Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Something measured in each trial."""
+
+    name: str
+    column: str
+    words: str
+    unit: str
+    scale: float = 1  # what the stored number is divided by
+
+    @property
+    def title(self) -> str:
+        return f"{self.words[0].upper()}{self.words[1:]}" + (f" ({self.unit})" if self.unit else "")
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("plt", "plt_ms", "page load time", "ms"),
+        Metric("plt_navigation", "plt_navigation_ms", "load time by the browser's clock", "ms"),
+        Metric("ttfb", "ttfb_ms", "time to first byte", "ms"),
+        Metric("dcl", "dcl_ms", "DOMContentLoaded", "ms"),
+        Metric("first_paint", "first_paint_ms", "first paint", "ms"),
+        Metric("fcp", "fcp_ms", "first contentful paint", "ms"),
+        Metric("lcp", "lcp_ms", "largest contentful paint", "ms"),
+        Metric("requests", "requests", "requests", ""),
+        Metric("connections", "connections", "connections", ""),
+        Metric("bytes_down", "bytes_down", "bytes to the client", "kB", 1000),
+        Metric("bytes_up", "bytes_up", "bytes to the server", "kB", 1000),
+        Metric("retransmissions", "retransmissions", "retransmissions", "packets"),
+    )
+}
+
+
+def metric_of(name: str) -> Metric:
+    """By its name, with or without its unit; what a later lanelab may call otherwise is drawn as page load time."""
+    return METRICS.get(name.removesuffix("_ms")) or METRICS["plt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a cell is on a dimension."""
+
+    text: str
+    number: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One thing that cells differ in, with the places that there are, in order."""
+
+    name: str
+    words: str
+    unit: str
+    places: tuple[Place, ...]
+
+    @property
+    def numeric(self) -> bool:
+        return all(place.number is not None for place in self.places)
+
+    @property
+    def title(self) -> str:
+        return f"{self.words} ({self.unit})" if self.unit else self.words
+
+
+_WORDS = {"rtt": "round-trip time", "rate": "rate", "arm": "", "site": "", "link": "link"}
+
+
+def place(cell: Cell, name: str) -> Place:
+    """A cell's value of arm, site, link, or a setting of its link or arm."""
+    plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
+    if name in plain:
+        return Place(plain[name])
+    value = cell.link.settings.get(name, cell.arm.settings.get(name))
+    return Place("-") if value is None else _read(name, value)
+
+
+def _read(name: str, value: Any) -> Place:  # noqa: ANN401 - JSON
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Place(text, float(value))
+    return _quantity(name, text) if name in SETTINGS else Place(text)
+
+
+def _quantity(name: str, text: str) -> Place:
+    """A setting of the link."""
+    try:
+        read = SETTINGS[name].field.read(text, name)
+    except InputError:  # from a later lanelab
+        return Place(text)
+    match read:
+        case Duration():
+            return Place(text, read.milliseconds, "ms")
+        case Rate():
+            return Place(text, read.mbit, "Mbit/s")
+        case Ratio():
+            return Place(text, read.percent, "%")
+        case int() if not isinstance(read, bool):
+            return Place(text, float(read))
+    return Place(text)
+
+
+def dimension(cells: Iterable[Cell], name: str) -> Dimension:
+    """Numbers in order of size, names in the experiment's order."""
+    found = tuple(dict.fromkeys(place(cell, name) for cell in cells))
+    if found and all(one.number is not None for one in found):
+        found = tuple(sorted(found, key=lambda one: one.number or 0.0))
+    units = {one.unit for one in found}
+    words = _WORDS.get(name, name.replace("_", " "))
+    return Dimension(name, words or name, units.pop() if len(units) == 1 else "", found)
+
+
+def varying(run: Run) -> list[str]:
+    """Settings of the links that differ within the run."""
+    keys = dict.fromkeys(key for link in run.links for key in link.settings)
+    return [key for key in keys if len({str(link.settings.get(key)) for link in run.links}) > 1]
+
+
+def shown(cells: Sequence[Cell], only: Iterable[tuple[str, tuple[str, ...]]]) -> list[Cell]:
+    """The cells that a figure is about."""
+    wanted = list(only)
+    return [cell for cell in cells if all(place(cell, name).text in values for name, values in wanted)]
+
+
+def link_numbers(settings: dict[str, Any]) -> dict[str, float | None]:
+    """A link's round trip and rates as numbers, for tables; None where it has no such limit."""
+    try:
+        link = Link.parse(settings)
+    except InputError:  # from a later lanelab
+        return {"rtt_ms": None, "rate_down_mbit": None, "rate_up_mbit": None}
+    return {
+        "rtt_ms": link.rtt.milliseconds,
+        "rate_down_mbit": link.down.rate.mbit if link.down.rate else None,
+        "rate_up_mbit": link.up.rate.mbit if link.up.rate else None,
+    }

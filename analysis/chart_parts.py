@@ -1,0 +1,88 @@
+"""What all charts have in common: type, grid, room, axes of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from analysis import palette
+from analysis.axes import Dimension
+from analysis.drawing import Point
+from analysis.render import TIP
+
+LABEL_GAP = 17  # pixels between the middle of two labels
+FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+MOST_TICKS = 9
+
+
+def altair() -> Any:  # noqa: ANN401
+    """The library, loaded when the first chart is drawn: it is large, and its types are of little help."""
+    import altair as alt  # noqa: PLC0415
+
+    return alt
+
+
+def panel_size(panels: int) -> tuple[int, int]:
+    """Width and height: one large chart, or small ones side by side."""
+    if panels <= 1:
+        return 660, 330
+    return (390, 280) if panels == 2 else (250, 200)
+
+
+def described(words: str) -> str:
+    return TIP + words
+
+
+def scale_top(points: Iterable[Point], top_of: Callable[[Point], float]) -> float:
+    """The end of an axis from 0."""
+    return max((top_of(point) for point in points), default=0.0) * 1.06 or 1.0
+
+
+def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> Any:  # noqa: ANN401
+    """Ticks where there are measurements."""
+    room = (numbers[-1] - numbers[0]) * 0.04 or 1.0
+    ends = [numbers[0] / 1.15, numbers[-1] * 1.15] if logarithmic else [numbers[0] - room, numbers[-1] + room]
+    scale = alt.Scale(type="log" if logarithmic else "linear", domain=ends, nice=False, zero=False)
+    ticks = list(numbers) if len(numbers) <= MOST_TICKS else alt.Undefined
+    axis = alt.Axis(values=ticks, grid=False, format="~g")
+    return alt.X("x:Q", title=dimension.title, scale=scale, axis=axis)
+
+
+def label_rows(wanted: Sequence[float], height: float) -> list[float]:
+    """Heights as near to the wanted ones as leaves every label room."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [0.0] * len(wanted)
+    last = -float("inf")
+    for i in order:
+        last = placed[i] = max(wanted[i], last + LABEL_GAP)
+    over = last - height
+    if over > 0:  # the lowest may not leave the chart: push upwards again
+        limit = height
+        for i in reversed(order):
+            placed[i] = min(placed[i], limit)
+            limit = placed[i] - LABEL_GAP
+    return placed
+
+
+def config(chart: Any, title: str) -> Any:  # noqa: ANN401
+    """Quiet: no frame, a faint grid, text in two greys."""
+    return (
+        chart.configure(font=FONT, padding=6, background=palette.PAPER)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=palette.MUTED,
+            titleColor=palette.INK,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight=500,
+            titlePadding=10,
+            gridColor=palette.GRID,
+            domainColor=palette.MUTED,
+            tickColor=palette.MUTED,
+            tickSize=4,
+        )
+        .configure_axisY(domain=False, ticks=False, tickCount=5)
+        .configure_axisX(tickCount=6)
+        .configure_legend(labelColor=palette.INK, titleColor=palette.INK, padding=2)
+        .properties(usermeta={"title": title})
+    )

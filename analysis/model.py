@@ -1,0 +1,155 @@
+"""What a run folder holds, as objects: a run, its cells and their trials. Knows nothing of how they are stored."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+State = Literal["running", "finished", "stopped", "killed"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCase:
+    """A link of the experiment; `settings` are all effective ones, as text with units."""
+
+    number: int
+    label: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A treatment; `settings` are all effective ones."""
+
+    number: int
+    name: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One site over one link in one arm."""
+
+    number: int
+    id: str
+    site: str
+    link: LinkCase
+    arm: Arm
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Cells of one group differ in their arm only, so they can be compared."""
+        return self.site, self.link.label
+
+    def __str__(self) -> str:
+        return f"{self.site}, {self.link.label}, {self.arm.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One page load. Only one that is ok counts."""
+
+    number: int
+    session: int
+    cell: Cell
+    round: int
+    attempt: int
+    started: datetime.datetime
+    wall_s: float
+    ok: bool
+    metrics: Mapping[str, float | int | None]  # columns of the table: plt_ms, requests, bytes_down, …
+    failures: tuple[Failure, ...]
+
+    @property
+    def plt_ms(self) -> float | None:
+        return self.metrics["plt_ms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One stretch of the run, from a start or resume to its end; `provenance` is whatever was noted then."""
+
+    number: int
+    started_utc: str
+    ended_utc: str | None
+    ending: str | None
+    provenance: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The bed measured itself with this link."""
+
+    number: int
+    session: int
+    link: LinkCase
+    at_utc: str
+    passed: bool
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart that the experiment asks for. Empty texts are chosen by what the run has."""
+
+    title: str = ""
+    x: str = ""
+    y: str = "plt"
+    series: str = "arm"
+    facet: str = ""
+    kind: str = ""
+    only: tuple[tuple[str, tuple[str, ...]], ...] = ()  # cells that have one of these values
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything about a run except what is large: records, requests and artifacts are read one by one."""
+
+    folder: Path
+    name: str
+    description: str
+    state: State
+    created_utc: str
+    experiment: str  # verbatim
+    meta: Mapping[str, str]
+    sessions: tuple[Session, ...]
+    links: tuple[LinkCase, ...]
+    arms: tuple[Arm, ...]
+    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
+    self_tests: tuple[SelfTest, ...]
+    figures: tuple[Figure, ...]
+
+    @property
+    def ok(self) -> list[Trial]:
+        """Trials that count."""
+        return [trial for trial in self.trials if trial.ok and trial.plt_ms is not None]
+
+    @property
+    def failed(self) -> list[Trial]:
+        return [trial for trial in self.trials if not trial.ok]
+
+    def by_cell(self) -> dict[int, list[Trial]]:
+        """Number of a cell -> its trials in order, for every cell."""
+        found: dict[int, list[Trial]] = {cell.number: [] for cell in self.cells}
+        for trial in self.trials:
+            found[trial.cell.number].append(trial)
+        return found
+
+    def values(self, metric: str = "plt_ms") -> dict[int, dict[int, float]]:
+        """Number of a cell -> round -> value, of the trials that count."""
+        found: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
+        for trial in self.ok:
+            value = trial.metrics[metric]
+            if value is not None:
+                found[trial.cell.number][trial.round] = float(value)
+        return found

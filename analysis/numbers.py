@@ -1,0 +1,54 @@
+"""Numbers as people read them. A dash where there is none."""
+
+from __future__ import annotations
+
+NONE = "-"
+
+
+def milliseconds(value: float | None) -> str:
+    """Whole above 100, else with a decimal: the digits that mean something."""
+    if value is None:
+        return NONE
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
+
+
+def seconds(ms: float) -> str:
+    """A time in words: 840 ms, 1.23 s."""
+    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.0f} ms"
+
+
+def percent(value: float | None) -> str:
+    return NONE if value is None else f"{value:.1f}%"
+
+
+def kilobytes(value: float | None) -> str:
+    return NONE if value is None else f"{value / 1000:,.0f}"
+
+
+def count(value: float | None) -> str:
+    return NONE if value is None else f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def ratio(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"
+
+
+def change_words(value: float) -> str:
+    """A ratio as a change: 0.8 is -20%."""
+    changed = 100 * (value - 1)
+    return f"{changed:+.0f}%" if abs(changed) >= 10 else f"{changed:+.1f}%"
+
+
+def size(value: float) -> str:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.1f} {unit}"
+    return f"{value:.0f} B"
+
+
+def span(seconds_: float) -> str:
+    """How long something took."""
+    if seconds_ < 90:
+        return f"{seconds_:.0f} s"
+    minutes = seconds_ / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,52 @@
+"""Vega-Lite charts to SVG and PNG, offline: nothing is asked of the network, not even for fonts."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from analysis.palette import variables
+
+TIP = "\u200b"  # begins a description that is meant as a tooltip
+_LABEL = re.compile(r'<(path|line|rect|text)\b([^>]*?) aria-label="([^"]*)"([^>]*?)(?:/>|>(.*?)</\1>)', re.DOTALL)
+_IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')
+
+
+def svg(chart: dict[str, Any]) -> str:
+    """For a file: with its own colours, on white."""
+    import vl_convert  # noqa: PLC0415 - large, and only charts need it
+
+    return _with_titles(str(vl_convert.vegalite_to_svg(chart, allowed_base_urls=[])))
+
+
+def png(chart: dict[str, Any], scale: float = 2) -> bytes:
+    import vl_convert  # noqa: PLC0415 - large, and only charts need it
+
+    return bytes(vl_convert.vegalite_to_png(chart, scale=scale, allowed_base_urls=[]))
+
+
+def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
+    """For a page: colours are variables of its style sheet, names do not clash with those of other charts."""
+    text = svg({**chart, "background": "transparent"})
+    for colour, variable in variables().items():
+        text = text.replace(f'"{colour}"', f'"var({variable})"')
+    text = _IDS.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", text)
+    text = re.sub(r' font-family="[^"]*"', "", text)
+    text = re.sub(r' (aria-roledescription|aria-label|role|xmlns:xlink|version)="[^"]*"', "", text)
+    found = re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', text)
+    width = f' data-width="{found[1]}"' if found else ""
+    return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(label)}"{width} ', 1)
+
+
+def _with_titles(text: str) -> str:
+    """What a mark is described as becomes its tooltip; decoration stays as it is."""
+
+    def titled(match: re.Match[str]) -> str:
+        tag, before, label, after, inside = match.groups()
+        if not label.startswith(TIP):
+            return match[0]
+        label = label.removeprefix(TIP)
+        return f'<{tag}{before} aria-label="{label}"{after}><title>{label}</title>{inside or ""}</{tag}>'
+
+    return _LABEL.sub(titled, text)

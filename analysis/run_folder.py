@@ -1,0 +1,262 @@
+"""Reads a run folder, also while the run goes on. Never writes into it.
+
+A run is read in one transaction, so that what is read belongs together. Records and requests are large, and read apart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+from analysis import format as run_format
+from analysis.model import Arm, Cell, Failure, Figure, LinkCase, Run, SelfTest, Session, State, Trial
+from driver.errors import InputError, StoreError
+
+LOCK = "in-use"  # held by the lanelab that writes
+JOURNAL = "-journal"
+METRICS = (
+    "plt_ms", "plt_navigation_ms", "ttfb_ms", "dcl_ms", "first_paint_ms", "fcp_ms", "lcp_ms", "requests", "connections",
+    "bytes_down", "bytes_up", "retransmissions", "bound_ms",
+)  # fmt: skip
+_STATES = ("running", "finished", "stopped")
+
+
+def read_run(folder: Path) -> Run:
+    """The run in this folder. InputError where there is none, StoreError where it cannot be read."""
+    with _database(folder) as database:
+        database.execute("BEGIN")
+        meta = {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
+        links = _links(database)
+        arms = _arms(database)
+        cells = tuple(
+            Cell(number, name, site, links[link], arms[arm])
+            for number, name, site, link, arm in database.execute(
+                "SELECT cell, id, site, link, arm FROM cells ORDER BY cell"
+            )
+        )
+        return Run(
+            folder=folder,
+            name=meta.get("name") or folder.name,
+            description=meta.get("description", ""),
+            state=_state(folder, meta),
+            created_utc=meta.get("created_utc", ""),
+            experiment=_experiment(folder),
+            meta=meta,
+            sessions=_sessions(database),
+            links=tuple(links.values()),
+            arms=tuple(arms.values()),
+            cells=cells,
+            trials=_trials(database, {cell.number: cell for cell in cells}),
+            self_tests=_self_tests(database, links),
+            figures=_figures(meta.get("figures", "")),
+        )
+
+
+def read_record(folder: Path, trial: int) -> dict[str, Any]:
+    """Everything recorded about a trial, its requests included."""
+    with _database(folder) as database:
+        row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
+        if row is None:
+            last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
+            remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
+            raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
+        return {**json.loads(row[0]), "requests": _requests(database, trial)}
+
+
+def read_requests(folder: Path, trial: int) -> list[dict[str, Any]]:
+    """The requests of a trial, in order."""
+    with _database(folder) as database:
+        return _requests(database, trial)
+
+
+def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """(trial, number, request) of all trials."""
+    with _database(folder) as database:
+        for trial, number, data in database.execute("SELECT trial, number, data FROM requests ORDER BY trial, number"):
+            yield trial, number, json.loads(data)
+
+
+def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(trial, record) of all trials, without requests."""
+    with _database(folder) as database:
+        for trial, record in database.execute("SELECT trial, record FROM trials ORDER BY trial"):
+            yield trial, json.loads(record)
+
+
+def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
+    """(name, bytes, sha256) of each file of a trial."""
+    with _database(folder) as database:
+        query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
+        return [(str(name), int(size), str(digest)) for name, size, digest in database.execute(query, (trial,))]
+
+
+def artifact_path(folder: Path, trial: int, name: str) -> Path:
+    return folder / run_format.ARTIFACTS / f"{trial:06d}" / name
+
+
+# --- opening
+
+
+@contextlib.contextmanager
+def _database(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database, for reading; every way in which it may be unfit told in words."""
+    path = folder / run_format.DATABASE
+    if not path.is_file():
+        what = f"{folder} is not the folder of a run" if folder.is_dir() else f"there is no folder {folder}"
+        raise InputError(what, "Name a run (lanelab runs lists them), or the folder of one")
+    with contextlib.ExitStack() as stack:
+        try:
+            database = _opened(path, stack)
+            _check_version(folder, database)
+            yield database
+        except sqlite3.Error as error:
+            raise _damaged(folder, error) from error
+        except (KeyError, json.JSONDecodeError, TypeError, AttributeError) as error:
+            raise _damaged(folder, f"unexpected content, {error!r}") from error
+
+
+def _damaged(folder: Path, why: object) -> StoreError:
+    return StoreError(
+        f"the run in {folder} cannot be read: {why}",
+        f"{run_format.DATABASE} may be damaged or cut short: copy the folder again from where it was made",
+    )
+
+
+def _opened(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
+    try:
+        return _connected(path, stack)
+    except sqlite3.OperationalError as error:
+        if "readonly" not in str(error) and "unable to open" not in str(error):
+            raise
+    # A killed run leaves a half-made transaction, which only a writer may undo: undo it in a copy.
+    scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lanelab-read-")))
+    for name in (path.name, path.name + JOURNAL):
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(path.with_name(name), scratch / name)
+    return _connected(scratch / path.name, stack, mode="rw")
+
+
+def _connected(path: Path, stack: contextlib.ExitStack, mode: str = "ro") -> sqlite3.Connection:
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=10)
+    stack.callback(database.close)
+    database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return database
+
+
+def _check_version(folder: Path, database: sqlite3.Connection) -> None:
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        raise StoreError(f"{folder / run_format.DATABASE} is not lanelab's", "Name the folder of a run")
+    row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    version = str(row[0]) if row else "none"
+    if version != str(run_format.VERSION):
+        raise StoreError(
+            f"the run in {folder} has format {version}, and this lanelab reads {run_format.VERSION}",
+            "Read it with the lanelab that made it",
+        )
+
+
+# --- reading
+
+
+def _state(folder: Path, meta: dict[str, str]) -> State:
+    """As noted; a run that says it is running but has no writer any more was killed."""
+    state = meta.get("state", "")
+    if state == "running" and not _has_writer(folder):
+        return "killed"
+    return cast(State, state) if state in _STATES else "stopped"
+
+
+def _has_writer(folder: Path) -> bool:
+    """Looks without taking the lock, which could stop a run that is just about to begin."""
+    try:
+        inode = (folder / LOCK).stat().st_ino
+        locks = Path("/proc/locks").read_text()
+    except OSError:
+        return (folder / LOCK).exists()
+    held = (line.split() for line in locks.splitlines() if " FLOCK " in line and " WRITE " in line)
+    return any(word.endswith(f":{inode}") for words in held for word in words)
+
+
+def _experiment(folder: Path) -> str:
+    try:
+        return (folder / run_format.EXPERIMENT).read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _figures(text: str) -> tuple[Figure, ...]:
+    return tuple(_figure(declared) for declared in (json.loads(text) if text else []))
+
+
+def _figure(declared: dict[str, Any]) -> Figure:
+    known = {field.name for field in fields(Figure)} - {"only"}
+    texts: dict[str, Any] = {key: str(value or "") for key, value in declared.items() if key in known}
+    only = tuple((name, tuple(map(str, values))) for name, values in (declared.get("only") or {}).items())
+    return Figure(**{"series": "", **texts}, only=only)
+
+
+def _links(database: sqlite3.Connection) -> dict[int, LinkCase]:
+    rows = database.execute("SELECT link, label, settings FROM links ORDER BY link")
+    return {number: LinkCase(number, label, json.loads(settings)) for number, label, settings in rows}
+
+
+def _arms(database: sqlite3.Connection) -> dict[int, Arm]:
+    rows = database.execute("SELECT arm, name, settings FROM arms ORDER BY arm")
+    return {number: Arm(number, name, json.loads(settings)) for number, name, settings in rows}
+
+
+def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
+    rows = database.execute("SELECT session, started_utc, ended_utc, ending, provenance FROM sessions ORDER BY session")
+    return tuple(Session(number, start, end, how, json.loads(text)) for number, start, end, how, text in rows)
+
+
+def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tuple[SelfTest, ...]:
+    query = "SELECT self_test, session, link, at_utc, passed, data FROM self_tests ORDER BY self_test"
+    return tuple(
+        SelfTest(number, session, links[link], at, bool(passed), json.loads(data))
+        for number, session, link, at, passed, data in database.execute(query)
+    )
+
+
+def _trials(database: sqlite3.Connection, cells: dict[int, Cell]) -> tuple[Trial, ...]:
+    failures: dict[int, list[Failure]] = {}
+    for trial, reason, detail in database.execute("SELECT trial, reason, detail FROM failures ORDER BY rowid"):
+        failures.setdefault(trial, []).append(Failure(reason, detail))
+    columns = f"trial, session, cell, round, attempt, started_utc, wall_s, status, {', '.join(METRICS)}"
+    rows = database.execute(f"SELECT {columns} FROM trials ORDER BY trial")  # noqa: S608 - names from above
+    return tuple(
+        Trial(
+            number=row[0],
+            session=row[1],
+            cell=cells[row[2]],
+            round=row[3],
+            attempt=row[4],
+            started=_time(row[5]),
+            wall_s=row[6],
+            ok=row[7] == "ok",
+            metrics=dict(zip(METRICS, row[8:], strict=True)),
+            failures=tuple(failures.get(row[0], ())),
+        )
+        for row in rows
+    )
+
+
+def _time(text: str) -> datetime.datetime:
+    try:
+        when = datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise TypeError(f"{text!r} is no time") from error
+    return when if when.tzinfo else when.replace(tzinfo=datetime.UTC)
+
+
+def _requests(database: sqlite3.Connection, trial: int) -> list[dict[str, Any]]:
+    rows = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
+    return [json.loads(data) for (data,) in rows]

@@ -1,0 +1,70 @@
+"""The runs in a folder, and which one a name means."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis import format as run_format
+from analysis.run_folder import read_run
+from driver.errors import InputError, LanelabError
+
+RUNS = Path("runs")
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One line of the list. A run that cannot be read is listed too, with the reason."""
+
+    name: str
+    folder: Path
+    created_utc: str
+    state: str
+    trials: int
+    failures: int
+    problem: str = ""
+
+
+def list_runs(folder: Path = RUNS) -> list[RunLine]:
+    """Those directly in this folder, the newest last."""
+    try:
+        folders = sorted(path for path in folder.iterdir() if (path / run_format.DATABASE).is_file())
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise InputError(f"{folder} is not a folder", "Name the folder that has the runs") from None
+    return sorted((_line(path) for path in folders), key=lambda line: (line.created_utc, line.folder.name))
+
+
+def _line(path: Path) -> RunLine:
+    try:
+        run = read_run(path)
+    except LanelabError as error:
+        return RunLine(path.name, path, "", "unreadable", 0, 0, str(error))
+    return RunLine(run.name, path, run.created_utc, run.state, len(run.ok), len(run.failed))
+
+
+def find_run(name: str, folder: Path = RUNS) -> Path:
+    """The folder that is meant by a path, the name of a folder in ./runs, the name of an experiment, or `latest`."""
+    path = Path(name)
+    if (path / run_format.DATABASE).is_file():
+        return path
+    if path.name == run_format.DATABASE and path.is_file():
+        return path.parent
+    lines = list_runs(folder)
+    if name == LATEST:
+        readable = [line for line in lines if not line.problem]
+        if not readable:
+            raise InputError(f"there is no run in {folder} yet", "Make one: lanelab run EXPERIMENT")
+        return readable[-1].folder
+    exact = [line.folder for line in lines if line.folder.name == name]
+    named = exact or [line.folder for line in lines if line.name == name]
+    if named:
+        return named[-1]  # the newest
+    if path.is_dir():
+        raise InputError(f"{path} is not the folder of a run", "Name a run: lanelab runs lists them")
+    near = difflib.get_close_matches(name, [n for line in lines for n in (line.folder.name, line.name)], n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InputError(f"there is no run {name!r} in {folder}", f"{meant}lanelab runs lists them, `latest` is the newest")

@@ -1,0 +1,107 @@
+"""The result of a run on a terminal: what `lanelab run` prints at its end, and `lanelab show`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis import tables
+from analysis.model import Run
+from analysis.numbers import change_words, count, kilobytes, milliseconds, percent, ratio
+from analysis.tables import ComparisonRow, Row
+
+_STYLES = {"faster": "green", "slower": "red"}
+
+
+def results(run: Run) -> RenderableType:
+    """Everything worth a look: the table, comparisons, failures, drift."""
+    rows = tables.rows(run)
+    parts: list[RenderableType] = [result_table(run, rows)]
+    compared = tables.comparisons(run)
+    if any(row.comparison for row in compared):
+        parts += [Text(), Text(f"against {compared[0].base.name}, by round", style="bold"), comparison_table(compared)]
+    failures = tables.failure_counts(run)
+    if failures:
+        words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
+        parts += [Text(), Text(f"{len(run.failed)} trials failed and do not count: {words}", style="yellow")]
+    found = tables.run_drift(run)
+    if found.found:
+        parts.append(Text(found.words(), style="yellow"))
+    counts = [row.ok for row in rows if row.plt]
+    if counts and min(counts) < 6:
+        least = min((row for row in rows if row.plt), key=lambda row: row.ok)
+        if least.plt:
+            parts.append(Text(least.plt.estimate.meaning(), style="dim"))
+    return Group(*parts)
+
+
+def result_table(run: Run, rows: Sequence[Row]) -> Table:
+    sites = len({cell.site for cell in run.cells}) > 1
+    names = [*(["site"] if sites else []), "link", "arm"]
+    numbers = ["ok", "failed", "median ms", "95% interval", "quartiles", "sd", "kB down", "conn.", "of bound"]
+    made = _table([*names, *numbers], right=numbers)
+    last = ("", "")
+    for row in rows:
+        same = row.cell.group == last
+        last = row.cell.group
+        where = [*([row.cell.site] if sites else []), row.cell.link.label]
+        made.add_row(
+            *(Text("" if same else word) for word in where),
+            Text(row.cell.arm.name),
+            *_numbers(row),
+        )
+    return made
+
+
+def _numbers(row: Row) -> list[Text]:
+    failed = Text(str(row.failed), style="yellow" if row.failed else "dim")
+    if row.plt is None:
+        return [Text("0", style="bold red"), failed, *(Text("-") for _ in range(7))]
+    found = row.plt.estimate
+    interval = "-" if found.low is None else f"{milliseconds(found.low)} to {milliseconds(found.high)}"
+    return [
+        Text(str(row.ok)),
+        failed,
+        Text(milliseconds(found.median), style="bold"),
+        Text(interval),
+        Text(f"{milliseconds(row.plt.quartile_1)} to {milliseconds(row.plt.quartile_3)}"),
+        Text(percent(row.plt.stdev_percent)),
+        Text(kilobytes(row.bytes_down)),
+        Text(count(row.connections)),
+        Text(ratio(row.ratio)),
+    ]
+
+
+def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
+    sites = len({row.cell.site for row in rows}) > 1
+    names = [*(["site"] if sites else []), "link", "arm"]
+    made = _table([*names, "change", "95% interval", "difference ms", "faster in", ""], right=["change", "faster in"])
+    for row in rows:
+        where = [*([row.cell.site] if sites else []), row.cell.link.label, row.cell.arm.name]
+        made.add_row(*map(Text, where), *_compared(row))
+    return made
+
+
+def _compared(row: ComparisonRow) -> list[Text]:
+    found = row.comparison
+    if found is None:
+        return [Text("-"), Text("-"), Text("-"), Text("-"), Text("no round has both", style="dim")]
+    low, high = found.ratio.low, found.ratio.high
+    return [
+        Text(change_words(found.ratio.median), style="bold"),
+        Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
+        Text(f"{found.difference.median:+,.0f}"),
+        Text(f"{found.lower} of {found.n}"),
+        Text(found.verdict, style=_STYLES.get(found.verdict, "")),
+    ]
+
+
+def _table(columns: Sequence[str], right: Sequence[str]) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", no_wrap=column in right)
+    return made
