@@ -1,0 +1,122 @@
+"""Every arm in apache/ comes to exactly the httpd.conf that its file shows, and the real Apache takes it.
+
+A file holds the settings of an arm (and `site`: one of SITES below), a line of dashes, and the configuration. To add
+one, write the settings. After a change that is meant, `pytest tests/golden --update-golden` writes them all again: read
+the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from driver.experiment.arm import Arm
+from driver.experiment.arm_fields import ARM_FIELDS
+from driver.programs import find
+from driver.servers.apache import Place, configuration, directive_of
+from driver.servers.authority import Authority
+from driver.servers.layout import lay_out, map_text
+from driver.servers.server import MODULE_FOLDERS
+from driver.site import Site, SiteObject
+
+FOLDER = Path(__file__).parent / "apache"
+FILES = sorted(FOLDER.glob("*.txt"))
+DASHES = "----\n"
+MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "mime", "dir", "alias", "ssl", "socache_shmcb"]
+MODULES += ["http2", "filter", "deflate", "brotli", "rewrite"]
+PLACE = Place(
+    folder="/run/lanelab-server/apache",
+    content="/run/lanelab-server/sites/site",
+    modules_folder="/usr/lib/apache2/modules",
+    modules=frozenset(MODULES),
+    certificate="/run/lanelab-server/apache/certificate.pem",
+    key="/run/lanelab-server/apache/key.pem",
+)
+
+
+def made(*objects: tuple[str, str, str]) -> Site:
+    found = tuple(
+        SiteObject(host, path, 1, mime, f"{number:02x}" * 32) for number, (host, path, mime) in enumerate(objects)
+    )
+    return Site("site", "A site", found[0].host, found[0].path, found, Path("/nowhere"))
+
+
+PLAIN = (("www.site.test", "/", "text/html"), ("www.site.test", "/a.PNG", "image/png"))
+SITES = {
+    "plain": made(*PLAIN),
+    "several": made(*PLAIN, ("img.site.test", "/b.jpg", "image/jpeg"), ("cdn.site.test", "/c.js", "text/javascript")),
+    "odd": made(
+        *PLAIN,
+        ("www.site.test", "/b.png", "image/png"),
+        ("www.site.test", "/lie.png", "text/html"),
+        ("www.site.test", "/none", "application/json"),
+        ("www.site.test", "/x.php?a=1&b=c/d", "text/css"),
+        ("img.site.test", "/%C3%A4.gif", "image/gif"),
+        ("img.site.test", "/ok.gif", "image/gif"),
+    ),
+}
+
+
+def read(file: Path) -> tuple[str, Arm, Site, str]:
+    head, _, text = file.read_text().partition(DASHES)
+    settings = yaml.safe_load(head) or {}
+    site = SITES[settings.pop("site", "plain")]
+    return head, Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()}), site, text
+
+
+files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+
+
+@files
+def test_configuration(file: Path, update_golden: bool) -> None:
+    head, arm, site, expected = read(file)
+    layout = lay_out(site)
+    found = configuration(arm, site, PLACE, layout)
+    if layout.maps:
+        found += "\n# objects.map\n" + map_text(layout)
+    if update_golden:
+        file.write_text(head + DASHES + found)
+        return
+    lines = expected.splitlines(), found.splitlines()
+    difference = list(difflib.unified_diff(*lines, "expected", "found", lineterm="", n=1))
+    if difference:
+        pytest.fail("\n".join([f"{file.name} has changed (see {Path(__file__).name}):", *difference]), pytrace=False)
+
+
+@files
+@pytest.mark.skipif(not (find("apache2") or find("httpd")), reason="no Apache here")
+def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
+    _, arm, site, _ = read(file)
+    modules = next(Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir())
+    leaf = Authority.make(tmp_path / "authority").leaf(site.hosts, arm.tls_certificate)
+    for host in site.hosts:
+        (tmp_path / "content" / "hosts" / host).mkdir(parents=True)
+    there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
+    place = Place(str(tmp_path), str(tmp_path / "content"), str(modules), there, str(leaf.certificate), str(leaf.key))
+    layout = lay_out(site)
+    (tmp_path / "httpd.conf").write_text(configuration(arm, site, place, layout))
+    (tmp_path / "objects.map").write_text(map_text(layout))
+    argv = [str(find("apache2") or find("httpd")), "-t", "-d", str(tmp_path), "-f", str(tmp_path / "httpd.conf")]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "Syntax OK", done.stderr
+
+
+def test_every_setting_of_the_server_is_in_a_file() -> None:
+    written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
+    browser = {"start", "display", "user_agent", "viewport", "connections_per_host", "browser_flags"}
+    assert {field.name for field in ARM_FIELDS} - browser - {"server"} <= written
+
+
+def test_knows_the_arms_own_lines() -> None:
+    arm = Arm.parse("arm", {"server_directives": ["HostnameLookups On", "LimitRequestFields 50"]})
+    text = configuration(arm, SITES["plain"], PLACE, lay_out(SITES["plain"]))
+    found = {number: directive_of(text, number) for number in range(len(text.splitlines()) + 3)}
+    assert [line for line in found.values() if line] == ["HostnameLookups On", "LimitRequestFields 50"]
+    assert all(text.splitlines()[number - 1] == line for number, line in found.items() if line)
+    plain = configuration(Arm.parse("arm", {}), SITES["plain"], PLACE, lay_out(SITES["plain"]))
+    assert directive_of(plain, 5) is None
