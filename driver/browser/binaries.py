@@ -1,0 +1,64 @@
+"""Which Chromium and which ChromeDriver a node has."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from driver.bed.node import Node
+from driver.browser.failures import BrowserError
+
+# The program itself and not the distribution's wrapper around it, which adds flags of its own.
+CHROMIUM = (
+    "/usr/lib/chromium/chromium",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+    "chromium",
+    "google-chrome",
+    "google-chrome-stable",
+)
+CHROMEDRIVER = ("chromedriver", "/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver")
+LOOK = 'for p in "$@"; do p=$(command -v "$p") && echo "$p" && exec "$p" --version; done; exit 127'
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    path: str
+    version: str  # as it says itself: "Chromium 156.0.8078.79"
+
+    @property
+    def major(self) -> str:
+        found = re.search(r"(\d+)\.\d+\.\d+", self.version)
+        return found.group(1) if found else ""
+
+
+def find_chromium(node: Node) -> Binary:
+    return _find(node, "LANELAB_CHROMIUM", CHROMIUM, "Chromium", "chromium")
+
+
+def find_chromedriver(node: Node) -> Binary:
+    return _find(node, "LANELAB_CHROMEDRIVER", CHROMEDRIVER, "ChromeDriver", "chromium-driver")
+
+
+def require_match(chromium: Binary, chromedriver: Binary) -> None:
+    """ChromeDriver leads only the Chromium of its own version."""
+    if chromium.major != chromedriver.major:
+        raise BrowserError(
+            f"{chromedriver.path} is {chromedriver.version}, but {chromium.path} is {chromium.version}",
+            "Install both from the same source, or set LANELAB_CHROMIUM and LANELAB_CHROMEDRIVER",
+        )
+
+
+def _find(node: Node, variable: str, candidates: tuple[str, ...], title: str, package: str) -> Binary:
+    given = os.environ.get(variable)
+    done = node.run(["sh", "-c", LOOK, "sh", *((given,) if given else candidates)], check=False)
+    lines = done.stdout.splitlines()
+    if done.status != 0 or len(lines) < 2:
+        where = f"{variable} is {given}" if given else f"looked for {', '.join(candidates)}"
+        why = f": {done.stderr.strip()}" if done.stderr.strip() else ""
+        raise BrowserError(
+            f"on {node.name}, {title} was not found ({where}){why}",
+            f"Install the package {package}, or set {variable} to the program",
+        )
+    return Binary(lines[0], lines[1].strip())

@@ -1,0 +1,244 @@
+"""Browsers for trials: one is opened ready to load, loads once, and is closed.
+
+    browsers = Browsers(client, address, folder)
+    page = browsers.open(arm, around, url)      everything that is not the load: before captures and clocks
+    part = page.load(url, timeout_s)            the browser's part of the trial's record; failures are in it
+    page.close()                                at once; what takes time happens beside the caller
+
+How each `start` of an arm is cold:
+    fresh-process   a new Chromium with an empty profile
+    fresh-context   a new browser context in a Chromium that is kept: its own cache, cookies, sockets, TLS sessions
+    warm            a repeat view: an unmeasured load in a new profile, then a new Chromium with that profile. So the
+                    HTTP cache is warm and connections, TLS sessions and names are not, as when a user comes back
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import time
+from pathlib import Path
+
+from driver.bed.node import Node
+from driver.browser import binaries, flags
+from driver.browser.chromium import Chromium
+from driver.browser.devtools import Relay
+from driver.browser.display import Display
+from driver.browser.driver import Driver, Session
+from driver.browser.failures import BrowserError
+from driver.browser.flags import BrowserSettings, Surroundings
+from driver.browser.page import Facts, Leave, Page
+from driver.errors import InputError, LanelabError
+
+SETTLE_LIMIT_S = 1.5
+POLITE_END_S = 5.0
+PRIMING_TIMEOUT_S = 120.0
+KEPT = 3  # browsers that wait for arms of fresh-context; rounds go through the arms again and again
+
+
+class Running:
+    """A Chromium with the session that leads it."""
+
+    def __init__(self, chromium: Chromium, session: Session, profile: str, argv: tuple[str, ...]) -> None:
+        self.chromium, self.session, self.profile, self.argv = chromium, session, profile, argv
+        self.home = session.current_window_handle
+        self.sandboxed: bool | None = None
+
+
+class Browsers:
+    """Chromium, ChromeDriver and the screen of one client node, for as long as the bed lives."""
+
+    def __init__(self, node: Node, address: str, folder: Path | str) -> None:
+        """`address`: the node's on the management path; `folder`: of the node, in memory, for profiles."""
+        self._node, self._address, self._folder = node, address, str(folder)
+        self._numbers = itertools.count(1)
+        self._kept: dict[tuple[str, ...], Running] = {}
+        self._ending: list[threading.Thread] = []
+        self._display: Display | None = None
+        node.run(["mkdir", "-p", f"{self._folder}/home"])
+        self.chromium, self.chromedriver = binaries.find_chromium(node), binaries.find_chromedriver(node)
+        binaries.require_match(self.chromium, self.chromedriver)
+        self._relay = Relay(node, address)
+        self._driver = Driver(node, address, self.chromedriver.path)
+
+    def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> Page:
+        """A page that is ready for `load`; `url` is what a warm start loads beforehand. Raises BrowserError."""
+        started = time.monotonic()
+        try:
+            page = self._open(arm, around, url)
+        except BrowserError:
+            # A ChromeDriver or a kept browser that does not answer any more must not spoil what comes.
+            self._start_again()
+            page = self._open(arm, around, url)
+        page.prepare_s = time.monotonic() - started
+        return page
+
+    def close(self) -> None:
+        """End everything at once."""
+        self._forget_kept()
+        for thread in self._ending:
+            thread.join(POLITE_END_S)
+        self._driver.close()
+        self._relay.close()
+        if self._display:
+            self._display.close()
+
+    def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> Page:
+        self._wait_for_ends()
+        if arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context"):
+            return self._fresh_process(arm, around)  # a netlog is of a browser's whole life
+        if arm.start == "fresh-context":
+            return self._fresh_context(arm, around)
+        if arm.start == "warm":
+            return self._warm(arm, around, url)
+        raise InputError(f"there is no start {arm.start!r}", "Write fresh-process, fresh-context or warm", key="start")
+
+    # --- starts
+
+    def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> Page:
+        running = self._launch(arm, around, self._new_profile())
+        return self._page(arm, around, running, lambda: self._end(running))
+
+    def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> Page:
+        if not url:
+            raise InputError("a warm start needs the address that is loaded beforehand", key="start")
+        profile = self._new_profile()
+        first = self._launch(arm, around, profile)
+        try:
+            first.session.limit(PRIMING_TIMEOUT_S)
+            first.session.get(url)
+            first.session.unlimit()
+        except BaseException:
+            self._end(first)
+            raise
+        first.chromium.leave(POLITE_END_S)  # politely: it writes its cache's index at its end
+        with contextlib.suppress(LanelabError):
+            first.session.quit()
+        self._node.run(["rm", "-f", flags.keys_file(profile), flags.netlog_file(profile)])
+        running = self._launch(arm, around, profile)
+        return self._page(arm, around, running, lambda: self._end(running))
+
+    def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> Page:
+        running = self._keep(arm, around)
+        devtools = running.chromium.devtools
+        try:
+            context = devtools.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
+            target = devtools.call("Target.createTarget", url=flags.START_PAGE, browserContextId=context)["targetId"]
+            running.session.switch_to.window(target)
+            page = self._page(arm, around, running, lambda: None, target)
+        except BaseException:
+            self._drop(running)
+            raise
+
+        def leave() -> None:
+            if page.failed:  # whatever happened to it must not happen to the next trial
+                self._drop(running)
+                return
+            try:
+                running.session.close()
+                running.session.switch_to.window(running.home)
+                devtools.call("Target.disposeBrowserContext", browserContextId=context)
+            except LanelabError:
+                self._drop(running)
+
+        page.leave = leave
+        return page
+
+    # --- the life of a browser
+
+    def _keep(self, arm: BrowserSettings, around: Surroundings) -> Running:
+        """The kept browser with just these flags, or a new one."""
+        key = (arm.display, *flags.flags(arm, around, ""))
+        running = self._kept.pop(key, None)
+        if running and running.chromium.ended():
+            self._end(running)
+            running = None
+        self._kept[key] = running or self._launch(arm, around, self._new_profile())
+        while len(self._kept) > KEPT:
+            self._end(self._kept.pop(next(iter(self._kept))))
+        return self._kept[key]
+
+    def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> Running:
+        argv = flags.flags(arm, around, profile)
+        chromium = Chromium(self._node, self._relay, [self.chromium.path, *argv], self._environment(arm))
+        try:
+            session = self._driver.attach(chromium.port)
+            return Running(chromium, session, profile, argv)
+        except BaseException:
+            chromium.kill()
+            raise
+
+    def _environment(self, arm: BrowserSettings) -> dict[str, str]:
+        home = f"{self._folder}/home"
+        # Nothing of this user's: neither certificates nor settings. Without keys it would warn in a bar over the page.
+        own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
+        own |= dict.fromkeys(("GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET"), "no")
+        if arm.display == "headful":
+            self._display = self._display or Display(self._node)
+            own["DISPLAY"] = self._display.name
+        return own
+
+    def _new_profile(self) -> str:
+        return f"{self._folder}/{next(self._numbers):06d}"
+
+    def _page(
+        self,
+        arm: BrowserSettings,
+        around: Surroundings,
+        running: Running,
+        leave: Leave,
+        target: str | None = None,
+    ) -> Page:
+        """Ready for the load: its size set, its log emptied, and the browser quiet."""
+        try:
+            width, height = arm.viewport
+            running.session.cdp(
+                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            )
+            if running.sandboxed is None:
+                running.sandboxed = running.chromium.sandboxed()
+            settled_s = running.chromium.settle(SETTLE_LIMIT_S)
+            facts = Facts(self.chromium, self.chromedriver, running.argv, arm.start, running.sandboxed, settled_s)
+            page = Page(self._node, running.chromium, running.session, running.profile, facts, target or running.home)
+        except BaseException:
+            self._end(running)
+            raise
+        page.leave = leave
+        page.has_keys, page.has_netlog = around.keys, around.netlog
+        page.begin()
+        return page
+
+    def _end(self, running: Running) -> None:
+        """Killed at once; its session and its folder are cleared away beside the caller."""
+        running.chromium.kill()
+        thread = threading.Thread(target=self._clear, args=(running,), name="browser-end", daemon=True)
+        self._ending.append(thread)
+        thread.start()
+
+    def _clear(self, running: Running) -> None:
+        with contextlib.suppress(LanelabError, OSError):
+            running.session.quit()
+        kept = (running.profile, flags.keys_file(running.profile), flags.netlog_file(running.profile))
+        with contextlib.suppress(LanelabError, OSError):
+            self._node.run(["rm", "-rf", *kept])
+
+    def _wait_for_ends(self) -> None:
+        """Clearing away must not compete with the next trial."""
+        for thread in self._ending:
+            thread.join(POLITE_END_S)
+        self._ending.clear()
+
+    def _drop(self, running: Running) -> None:
+        self._kept = {key: other for key, other in self._kept.items() if other is not running}
+        self._end(running)
+
+    def _forget_kept(self) -> None:
+        for running in list(self._kept.values()):
+            self._drop(running)
+
+    def _start_again(self) -> None:
+        self._forget_kept()
+        if not self._driver.alive():
+            self._driver.close()
+            self._driver = Driver(self._node, self._address, self.chromedriver.path)

@@ -1,0 +1,224 @@
+"""ChromeDriver's performance log -> the requests of a page load. Pure.
+
+The log holds the page's DevTools events (Network.*, Page.*) in the order of their arrival. The browser's documentation
+promises little about that order: a request's "extra info", with the headers as they were sent, may come before the
+request itself; a redirect shows only as the next request with the same id; what failed may never have been answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from driver.browser.timings import NOT_APPLICABLE, timings
+
+Event = Mapping[str, Any]
+NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")
+
+
+def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> list[dict[str, Any]]:
+    """Every request, in the order of their starts, times in ms from the start of the navigation.
+
+    `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said."""
+    reading = Reading()
+    for method, parameters in messages(log, target):
+        reading.take(method, parameters)
+    return reading.finish()
+
+
+def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
+    """The events in the log's entries."""
+    for entry in log:
+        told = json.loads(entry["message"])
+        if target is None or told.get("webview") in (None, target):
+            yield told["message"]["method"], told["message"].get("params", {})
+
+
+def crashed(log: Iterable[Mapping[str, Any]], target: str | None = None) -> bool:
+    return any(method == "Inspector.targetCrashed" for method, _ in messages(log, target))
+
+
+class Exchange:
+    """One request and its answer, as far as it got. A redirect makes one for each hop."""
+
+    def __init__(self, told: Event) -> None:
+        self.id: str = told["requestId"]
+        self.asked: Event = told["request"]
+        self.type: str = told.get("type", "Other")
+        self.initiator: str = (told.get("initiator") or {}).get("type", "other")
+        self.started: float = told["timestamp"]
+        self.ended: float | None = None
+        self.response: Event | None = None
+        self.from_memory = False
+        self.data = 0
+        self.wire: float | None = None
+        self.wire_so_far = 0.0
+        self.error: str | None = None
+        self.sent_headers: Mapping[str, str] | None = None
+        self.got_headers: Event | None = None
+        self.served_by_worker = False
+
+
+class Reading:
+    """The state while a log is read."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Exchange] = {}
+        self._all: list[Exchange] = []
+        # Extra info of hops, by request id, in order: each belongs to the hop at the same place.
+        self._sent: dict[str, list[Event]] = {}
+        self._got: dict[str, list[Event]] = {}
+        self._load: float | None = None
+        self._takers = {
+            "Network.requestWillBeSent": self._asked,
+            "Network.requestWillBeSentExtraInfo": self._sent_extra,
+            "Network.responseReceived": self._answered,
+            "Network.responseReceivedExtraInfo": self._got_extra,
+            "Network.requestServedFromCache": self._from_memory,
+            "Network.dataReceived": self._data,
+            "Network.loadingFinished": self._finished,
+            "Network.loadingFailed": self._failed,
+            "Page.loadEventFired": self._loaded,
+        }
+
+    def take(self, method: str, parameters: Event) -> None:
+        taker = self._takers.get(method)
+        if taker:
+            taker(parameters)
+
+    def _asked(self, told: Event) -> None:
+        if told["request"]["url"].startswith(NOT_REQUESTS):
+            return
+        previous = self._open.get(told["requestId"])
+        if previous and "redirectResponse" in told:
+            previous.response = told["redirectResponse"]
+            previous.ended = told["timestamp"]
+            previous.wire = told["redirectResponse"].get("encodedDataLength", 0)
+        exchange = Exchange(told)
+        self._open[exchange.id] = exchange
+        self._all.append(exchange)
+
+    def _sent_extra(self, told: Event) -> None:
+        self._sent.setdefault(told["requestId"], []).append(told)
+
+    def _got_extra(self, told: Event) -> None:
+        self._got.setdefault(told["requestId"], []).append(told)
+
+    def _answered(self, told: Event) -> None:
+        exchange = self._open.get(told["requestId"])
+        if exchange:
+            exchange.response = told["response"]
+            exchange.type = told.get("type", exchange.type)
+            exchange.wire_so_far = told["response"].get("encodedDataLength", 0)
+
+    def _from_memory(self, told: Event) -> None:
+        exchange = self._open.get(told["requestId"])
+        if exchange:
+            exchange.from_memory = True
+
+    def _data(self, told: Event) -> None:
+        exchange = self._open.get(told["requestId"])
+        if exchange:
+            exchange.data += told["dataLength"]
+            exchange.wire_so_far += max(told.get("encodedDataLength", 0), 0)
+
+    def _finished(self, told: Event) -> None:
+        exchange = self._open.get(told["requestId"])
+        if exchange:
+            exchange.ended = told["timestamp"]
+            exchange.wire = told.get("encodedDataLength", 0)
+
+    def _failed(self, told: Event) -> None:
+        exchange = self._open.get(told["requestId"])
+        if exchange:
+            exchange.ended = told["timestamp"]
+            exchange.error = told.get("blockedReason") or told.get("errorText") or "failed"
+
+    def _loaded(self, told: Event) -> None:
+        if self._all and self._load is None:  # that of about:blank comes before any request
+            self._load = told["timestamp"]
+
+    def finish(self) -> list[dict[str, Any]]:
+        if not self._all:
+            return []
+        hops: dict[str, int] = {}
+        for exchange in self._all:
+            hop = hops.get(exchange.id, 0)
+            hops[exchange.id] = hop + 1
+            sent, got = self._sent.get(exchange.id, []), self._got.get(exchange.id, [])
+            exchange.sent_headers = sent[hop]["headers"] if hop < len(sent) else None
+            exchange.got_headers = got[hop] if hop < len(got) else None
+        start = min(exchange.started for exchange in self._all)
+        return mark_reused([describe(exchange, start, self._load) for exchange in self._all])
+
+
+def mark_reused(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Whether another request of this page was on the connection before. (Chromium's own word also means a connection
+    that was opened ahead and never used.)"""
+    seen: set[int] = set()
+    for request in requests:
+        request["reused"] = request["connection"] in seen
+        if request["connection"] is not None:
+            seen.add(request["connection"])
+    return requests
+
+
+def describe(exchange: Exchange, start: float, load: float | None) -> dict[str, Any]:
+    """A request as the trial's record has it."""
+    response = exchange.response or {}
+    timing = response.get("timing")
+    cached = exchange.from_memory or response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False)
+    # Chromium shows the sent headers of a cached answer's first delivery: nothing was sent now.
+    sent = exchange.sent_headers or response.get("requestHeaders") or exchange.asked.get("headers", {})
+    got_extra = exchange.got_headers or {}
+    got = got_extra.get("headers") or response.get("headers", {})
+    wire = exchange.wire if exchange.wire is not None else exchange.wire_so_far
+    remote = response.get("remoteIPAddress")
+    return {
+        "url": exchange.asked["url"] + exchange.asked.get("urlFragment", ""),
+        "method": exchange.asked["method"],
+        "status": _status(exchange, response),
+        "type": exchange.type,
+        "mime": response.get("mimeType", ""),
+        "protocol": response.get("protocol"),
+        "connection": None if cached or not response.get("connectionId") else int(response["connectionId"]),
+        "reused": False,  # see mark_reused
+        "priority": exchange.asked.get("initialPriority", ""),
+        "remote": f"{remote}:{response.get('remotePort', 0)}" if remote else None,
+        "from_cache": bool(cached),
+        "started_ms": _ms(exchange.started - start),
+        "ended_ms": None if exchange.ended is None else _ms(exchange.ended - start),
+        "timings": timings(exchange.started, exchange.ended, None if cached else timing),
+        "request_headers": _pairs(sent),
+        "response_headers": _pairs(got),
+        "request_header_bytes": _length(response.get("requestHeadersText")),
+        "response_header_bytes": _length(
+            (exchange.got_headers or {}).get("headersText") or response.get("headersText")
+        ),
+        "body_bytes": exchange.data,
+        "wire_bytes": 0 if cached else int(wire),
+        "error": exchange.error,
+        "tls": (response.get("securityDetails") or {}).get("protocol"),
+        "initiator": exchange.initiator,
+        "before_load": load is None or exchange.started <= load,
+    }
+
+
+def _status(exchange: Exchange, response: Event) -> int | None:
+    """As the server said: a cached answer that was confirmed shows as 200 but was a 304."""
+    code = (exchange.got_headers or {}).get("statusCode") or response.get("status")
+    return int(code) if code else None
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)
+
+
+def _pairs(headers: Mapping[str, str]) -> list[list[str]]:
+    """A header that came more than once is one value with line breaks here."""
+    return [[name, part] for name, value in headers.items() for part in str(value).split("\n")]
+
+
+def _length(text: str | None) -> int:
+    return len(text.encode("latin-1", errors="replace")) if text else NOT_APPLICABLE

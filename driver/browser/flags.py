@@ -1,0 +1,197 @@
+"""The exact flags that Chromium is started with. Pure.
+
+Every flag is ours: Chromium is started by us and not by ChromeDriver, nor by a distribution's wrapper, both of which
+add some. docs/reference/browser.md says which of them were found necessary, and by what measurement.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from driver.errors import InputError
+
+
+class BrowserSettings(Protocol):
+    """What the browser takes from an arm."""
+
+    @property
+    def start(self) -> str: ...
+    @property
+    def display(self) -> str: ...
+    @property
+    def user_agent(self) -> str | None: ...
+    @property
+    def viewport(self) -> tuple[int, int]: ...
+    @property
+    def browser_flags(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the browser takes from its cell beside the arm."""
+
+    hosts: Mapping[str, str]  # every host name of the site -> its address
+    dns: str = "instant"  # or "resolver"
+    trusted: tuple[str, ...] = ()  # SHA-256 of public keys, base64, as --ignore-certificate-errors-spki-list has them
+    keys: bool = False  # log TLS keys
+    netlog: bool = False
+
+
+# Services of the browser itself: each asks its maker's servers something, some time after the start.
+SILENT = (
+    "--allow-browser-signin=false",
+    "--disable-background-networking",  # update checks, variations, safe browsing's lists, domain reliability
+    "--disable-client-side-phishing-detection",
+    "--disable-component-update",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-field-trial-config",  # testing configurations of the source tree: not what users run
+    "--disable-search-engine-choice-screen",
+    "--disable-sync",
+    "--metrics-recording-only",
+    "--no-pings",
+    "--safebrowsing-disable-auto-update",
+)
+# The same for what has no switch but a feature.
+SILENT_FEATURES = (
+    "AutofillServerCommunication",
+    "CertificateTransparencyComponentUpdater",
+    "DialMediaRouteProvider",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationGuideModelDownloading",
+    "OptimizationHints",
+    "OptimizationHintsFetching",
+    "PasswordLeakDetection",
+    "Translate",
+)
+# Protocol decisions that are the experiment's: each would ask for something the arm did not.
+DECIDED_FEATURES = (
+    "DnsOverHttpsUpgrade",  # a resolver is what the link says
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",  # would try https before the http that the arm wants
+    "UseDnsHttpsSvcb",  # one more query and what its answer says
+)
+# Parts of the window that are web pages themselves and are loaded ahead of use: 0.6 s of processor time in the very
+# half second in which a trial would begin.
+IDLE_FEATURES = ("WebUIOmniboxAimPopup", "WebUIOmniboxPopup")
+# Start-up without questions, and a page that is treated as in front of the user.
+STEADY = (
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-service-autorun",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--test-type=webdriver",  # no bar over the page that warns of unusual flags
+    "--disable-breakpad",
+    "--disable-hang-monitor",
+    "--disable-prompt-on-repost",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--mute-audio",
+    "--lang=en-US",  # else the machine's, and with it what a server is told to prefer
+    "--force-color-profile=srgb",
+)
+START_PAGE = "about:blank"  # the page for new tabs costs a process and 0.4 s of processor time
+# Flags whose values are lists: the last one given would win, so they are joined.
+JOINED = ("--disable-features", "--enable-features", "--disable-blink-features", "--enable-blink-features")
+# Flags that a trial depends on.
+RESERVED = {
+    "--user-data-dir": "each trial has a profile of its own",
+    "--remote-debugging-port": "the browser is led through it",
+    "--remote-debugging-pipe": "the browser is led through its port",
+    "--remote-debugging-address": "the browser is led through the management address",
+    "--headless": "write display: headless or display: headful",
+    "--user-agent": "write user_agent: …",
+    "--window-size": "write viewport: …",
+    "--host-resolver-rules": "the site's names must lead to the server and nothing else to anywhere",
+    "--host-rules": "the site's names must lead to the server and nothing else to anywhere",
+    "--ssl-key-log-file": "the trial's keys are kept beside its capture",
+    "--log-net-log": "write netlog: true",
+    "--ignore-certificate-errors-spki-list": "the run's own authority is what is trusted",
+    "--single-process": "a browser in one process has no sandbox and other timing",
+}
+
+
+def check(flags: Iterable[str]) -> None:
+    """Raises InputError for an arm's flag that cannot be given."""
+    for flag in flags:
+        name = flag.partition("=")[0]
+        if not flag.startswith("--"):
+            raise InputError(
+                f"{flag!r} is not a Chromium flag", "Write it as --name or --name=value", key="browser_flags"
+            )
+        if name in RESERVED:
+            raise InputError(f"the flag {name} is lanelab's", RESERVED[name].capitalize(), key="browser_flags")
+
+
+def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
+    """Names of the site lead to their addresses, or are asked of the resolver; every other name does not exist, and
+    nobody is asked. It is this, and no other flag, that keeps all of the browser's own requests off the link."""
+    if dns == "instant":
+        rules = [f"MAP {host} {address}" for host, address in hosts.items()]
+    else:
+        rules = [f"EXCLUDE {host}" for host in hosts]
+    return ", ".join([*rules, "MAP * ~NOTFOUND"])
+
+
+def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str, ...]:
+    """Every flag, in the order of the command line. `profile` is the folder of the user's data."""
+    check(arm.browser_flags)
+    width, height = arm.viewport
+    found = [
+        *(["--headless=new"] if arm.display == "headless" else ["--window-position=0,0"]),
+        f"--user-data-dir={profile}",
+        "--remote-debugging-port=0",
+        f"--window-size={width},{height}",
+        *STEADY,
+        *SILENT,
+        "--disable-features=" + ",".join(sorted(SILENT_FEATURES + DECIDED_FEATURES + IDLE_FEATURES)),
+    ]
+    if not _asks_for_quic(arm.browser_flags):
+        found.append("--disable-quic")
+    found.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
+    if around.trusted:
+        found.append(f"--ignore-certificate-errors-spki-list={','.join(around.trusted)}")
+    if around.keys:
+        found.append(f"--ssl-key-log-file={keys_file(profile)}")
+    if around.netlog:
+        found += [f"--log-net-log={netlog_file(profile)}", "--net-log-capture-mode=Default"]
+    if arm.user_agent is not None:
+        found.append(f"--user-agent={arm.user_agent}")
+    return (*_join([*found, *arm.browser_flags]), START_PAGE)
+
+
+def keys_file(profile: str) -> str:
+    """Beside the profile, which Chromium makes itself."""
+    return f"{profile}.keys"
+
+
+def netlog_file(profile: str) -> str:
+    return f"{profile}.netlog"
+
+
+def _asks_for_quic(given: Sequence[str]) -> bool:
+    return any(flag == "--enable-quic" or flag.startswith("--origin-to-force-quic-on=") for flag in given)
+
+
+def _join(given: Sequence[str]) -> tuple[str, ...]:
+    """Lists of features from us and from the user as one, where the first of them stood."""
+    lists = {name: [flag.partition("=")[2] for flag in given if flag.startswith(f"{name}=")] for name in JOINED}
+    written: set[str] = set()
+    result: list[str] = []
+    for flag in given:
+        name = flag.partition("=")[0]
+        if name not in lists:
+            result.append(flag)
+        elif name not in written:
+            written.add(name)
+            names = itertools.chain.from_iterable(part.split(",") for part in lists[name])
+            result.append(f"{name}={','.join(dict.fromkeys(names))}")
+    return tuple(result)
