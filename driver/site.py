@@ -11,7 +11,7 @@ from typing import Any
 from driver.errors import InputError
 from driver.paths import PROJECT
 from driver.site_content import content_of
-from driver.site_manifest import MANIFEST, OBJECT_KEYS, Manifest, SiteObject, read_manifest
+from driver.site_manifest import MANIFEST, OBJECT_KEYS, Manifest, SiteObject, hosts_of, read_manifest
 
 __all__ = ["ARCHIVE", "Site", "SiteObject", "load_site", "read_site_manifest", "site_names"]
 
@@ -32,7 +32,7 @@ class Site:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The entry's first, then in order of appearance."""
-        return tuple(dict.fromkeys([self.entry_host, *(each.host for each in self.objects)]))
+        return hosts_of(self.entry_host, self.objects)
 
     @property
     def total_bytes(self) -> int:

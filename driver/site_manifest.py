@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,19 @@ class Manifest:
     entry: str  # host and path
     objects: tuple[SiteObject, ...]
     generate: str | None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return hosts_of(self.entry.partition("/")[0], self.objects)
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(each.size for each in self.objects)
+
+
+def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:
+    """The entry's first, then in order of appearance."""
+    return tuple(dict.fromkeys([entry_host, *(each.host for each in objects)]))
 
 
 def read_manifest(file: Path) -> Manifest:
