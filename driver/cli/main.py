@@ -10,7 +10,7 @@ import traceback
 import click
 
 from driver import paths
-from driver.cli import beds, experiments, link, tools
+from driver.cli import beds, experiments, link, sites, tools
 from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 
 VERSION = "0.1.0"
@@ -30,7 +30,7 @@ def lanelab() -> None:
     """
 
 
-for _command in (*experiments.COMMANDS, link.group, beds.group, *tools.COMMANDS):
+for _command in (*experiments.COMMANDS, link.group, beds.group, sites.sites, *tools.COMMANDS):
     lanelab.add_command(_command)
 
 
