@@ -10,27 +10,28 @@ import traceback
 import click
 
 from driver import paths
-from driver.cli import beds, experiments, link, sites, tools
+from driver.cli import beds, experiments, link, runs, sites, tools
 from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
+from driver.version import VERSION
 
-VERSION = "0.1.0"
 STATUS_OF_SIGNAL = 128
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(VERSION, prog_name="lanelab", message="%(prog)s %(version)s")
 def lanelab() -> None:
-    """A controlled network testbed for page loads: client, router and server on one machine, without root.
+    """A controlled network testbed for page loads: real browser, real server, an emulated link, without root.
 
     \b
     Begin with:
       lanelab doctor                              what this machine can do
+      lanelab run experiments/quickstart.yaml     page loads over two links, four ways: medians and a report
       lanelab link test --rtt 100ms --rate 1mbit  a bed with that link, measured from inside
       lanelab bed shell                           a shell on the client of a bed
     """
 
 
-for _command in (*experiments.COMMANDS, link.group, beds.group, sites.sites, *tools.COMMANDS):
+for _command in (*experiments.COMMANDS, runs.run, link.group, beds.group, sites.sites, *tools.COMMANDS):
     lanelab.add_command(_command)
 
 

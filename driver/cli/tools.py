@@ -10,6 +10,7 @@ from rich.text import Text
 
 from driver import check as checking
 from driver import testing
+from driver.bench.figures import Figure
 from driver.cli.options import bed_options, cpus_of, json_option
 from driver.cli.output import console, note, print_json, table
 from driver.doctor import Finding, examine
@@ -77,7 +78,26 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
     from driver.bench.bed import measure_bed  # noqa: PLC0415 - only this command needs it
 
     prepare("bench")
-    figures = measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note)
+    _print_figures(
+        measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json
+    )
+
+
+@bench.command("trials")
+@click.option("--kills", default=30, show_default=True, help="How often a run is killed and gone on with")
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@bed_options
+@json_option
+def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """Cost and noise of trials, page load times against the physical bound, and what is lost after kills."""
+    from driver.bench.trials import Options, measure_trials  # noqa: PLC0415 - only this command needs it
+
+    prepare("bench trials")
+    cpus_of(pins)
+    _print_figures(measure_trials(Options(router, pins), kills=kills, quick=quick, tell=note), as_json=as_json)
+
+
+def _print_figures(figures: list[Figure], *, as_json: bool) -> None:
     if as_json:
         print_json([figure.to_json() for figure in figures])
         return

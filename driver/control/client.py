@@ -115,6 +115,24 @@ class Bed:
         """A single measurement between client and server: ping or tcp."""
         return self._ask("measure", what=what, **options)
 
+    def facts(self) -> Message:
+        """What the nodes are and how they are set."""
+        return self._ask("facts")
+
+    def tc_state(self) -> list[Any]:
+        """The router's queues with their counters."""
+        found: list[Any] = self._ask("tc_state")["qdiscs"]
+        return found
+
+    def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
+        """Start server, browser and capture of a trial; see driver.trial.spec."""
+        return self._ask("prepare_trial", spec=dict(spec))
+
+    def go_trial(self) -> Message:
+        """Load the page of the trial that was prepared; its record."""
+        record: Message = self._ask("go_trial")["record"]
+        return record
+
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""
         size = [terminal.rows, terminal.columns] if terminal else None

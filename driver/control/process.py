@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from driver.bed import namespaces
 from driver.bed.netns import BED_STATE, start_local
@@ -26,9 +26,13 @@ from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from driver.bed.substrate import BedSettings, Substrate
 from driver.bed.substrates import substrate_named
 from driver.control.channel import VERSION, Channel, Message, error_to_message
+from driver.control.facts import bed_facts, tc_state
 from driver.control.link_state import LinkState
 from driver.errors import BedError, InputError, LanelabError
 from driver.programs import search_path
+
+if TYPE_CHECKING:
+    from driver.trial.machine import TrialMachine
 
 NODE_SOCKET = f"{BED_STATE}/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
@@ -57,8 +61,13 @@ class BedProcess:
             "set_link": self._set_link,
             "test_link": self._test_link,
             "measure": self._measure,
+            "facts": self._facts,
+            "tc_state": self._tc_state,
+            "prepare_trial": self._prepare_trial,
+            "go_trial": self._go_trial,
         }
         self._processes: dict[int, Process] = {}
+        self._trials: TrialMachine | None = None
         self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
 
     def serve(self, channel: Channel, operations: Mapping[str, Operation]) -> None:
@@ -169,6 +178,29 @@ class BedProcess:
     def _test_link(self, message: Message, _fds: list[int]) -> Message:
         with self._changing:
             return self._link.test(message.get("options") or {})
+
+    # --- trials
+
+    def _facts(self, _message: Message, _fds: list[int]) -> Message:
+        return bed_facts(self._substrate)
+
+    def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
+        return {"qdiscs": tc_state(self._substrate)}
+
+    def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
+        self._link.require_whole()
+        if self._trials is None:
+            # Selenium and what it brings take a third of a second to import: only beds that load pages pay for it.
+            from driver.trial.machine import TrialMachine  # noqa: PLC0415
+
+            self._trials = TrialMachine(self._substrate)
+        return self._trials.prepare(message["spec"])
+
+    def _go_trial(self, _message: Message, _fds: list[int]) -> Message:
+        self._link.require_whole()
+        if self._trials is None:
+            raise BedError("no trial was prepared")
+        return {"record": self._trials.go()}
 
 
 def serve_nodes(bed: BedProcess) -> None:

@@ -72,6 +72,7 @@ class Store:
             with database:
                 _insert_plan(database, meta, cells)
             database.close()
+            part.with_name(part.name + "-journal").unlink(missing_ok=True)
             part.replace(folder / run_format.DATABASE)
         return cls._opened(folder, lock)
 

@@ -1,0 +1,203 @@
+"""`lanelab bench trials`: what a trial costs, how much page load times vary, how near to the bound they come, and what
+a run loses when it is killed. Every figure is of real runs of `lanelab run`, in folders under build/bench."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.model import Run, Trial
+from analysis.run_folder import read_run
+from driver import paths
+from driver.bench.figures import Figure
+from driver.errors import BedError
+
+Tell = Callable[[str], None]
+
+BEYOND_TARGET_S = {"fresh-context": 0.5, "fresh-process": 0.8}
+DEVIATION_TARGET = 0.016
+KILL_SEED = 3
+RESUME_LIMIT_S = 600
+
+NOISE = """\
+sites: [dummy]
+links: {{rate: 10mbit, rtt: 40ms}}
+arms:
+  fresh-process: {{start: fresh-process}}
+  fresh-context: {{start: fresh-context}}
+trials: {trials}
+seed: 1
+"""
+GRID = """\
+sites: [dummy]
+links: {{rate: [2mbit, 10mbit, 50mbit], rtt: [20ms, 60ms, 120ms]}}
+defaults: {{start: fresh-context}}
+arms:
+  no-keepalive: {{keepalive: false}}
+  keepalive: {{}}
+trials: {trials}
+seed: 1
+"""
+KILLED = """\
+sites: [dummy]
+links: {{rate: 50mbit, rtt: [10ms, 30ms]}}
+defaults: {{start: fresh-context}}
+arms:
+  http: {{}}
+  h2: {{protocol: h2, tls: "1.3"}}
+trials: {trials}
+seed: 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the runs of the benchmark are made."""
+
+    router: str
+    pins: Sequence[str]
+
+    def argv(self, *words: str) -> list[str]:
+        pins = [word for pin in self.pins for word in ("--pin", pin)]
+        return [sys.executable, "-P", "-m", "driver.cli", "run", "--json", "--router", self.router, *pins, *words]
+
+
+def measure_trials(options: Options, *, kills: int, quick: bool, tell: Tell) -> list[Figure]:
+    """All of it, one after the other: measurements do not like company."""
+    bench = paths.build_folder() / "bench"
+    bench.mkdir(parents=True, exist_ok=True)
+    tell("cost and noise of trials: the dummy page, 10 Mbit/s, 40 ms")
+    noise = _play(options, bench / "noise", NOISE.format(trials=5 if quick else 25))
+    figures = [figure for start in BEYOND_TARGET_S for figure in _cost_and_noise(noise, start)]
+    tell("page load times against the physical bound")
+    figures += _against_bound(_play(options, bench / "grid", GRID.format(trials=1 if quick else 3)))
+    if kills:
+        figures.append(_kills(options, bench / "killed", kills, tell))
+    return figures
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(paths.PROJECT), "LANELAB_BUILD": str(paths.build_folder())}
+
+
+def _begin(folder: Path, text: str) -> Path:
+    """The experiment's file beside its new run folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    file = folder.with_suffix(".yaml")
+    file.write_text(text)
+    return file
+
+
+def _play(options: Options, folder: Path, text: str) -> Run:
+    file = _begin(folder, text)
+    argv = options.argv(str(file), "--out", str(folder))
+    done = subprocess.run(argv, env=_environment(), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BedError(f"the benchmark's run failed: {done.stderr.strip()}", f"Run it by hand: lanelab run {file}")
+    return read_run(folder)
+
+
+def _cost_and_noise(run: Run, start: str) -> list[Figure]:
+    trials = [trial for trial in run.trials if trial.ok and trial.cell.arm.name == start]
+    plts = [_plt_ms(trial) for trial in trials]
+    beyond = [trial.wall_s - plt / 1000 for trial, plt in zip(trials, plts, strict=True)]
+    deviation = statistics.stdev(plts) / statistics.fmean(plts)
+    target, median = BEYOND_TARGET_S[start], statistics.median(beyond)
+    spread = f"median {statistics.median(plts):.0f} ms, {min(plts):.0f} to {max(plts):.0f}"
+    return [
+        Figure(
+            f"{start}: wall time of a trial beyond its PLT, median of {len(trials)}",
+            f"{median:.2f} s ({min(beyond):.2f} to {max(beyond):.2f})",
+            f"<= {target:g} s",
+            median <= target,
+            tuple(beyond),
+        ),
+        Figure(
+            f"{start}: standard deviation of the PLT, {len(trials)} trials",
+            f"{deviation:.1%} ({spread})",
+            f"<= {DEVIATION_TARGET:.1%}",
+            deviation <= DEVIATION_TARGET,
+            tuple(plts),
+        ),
+    ]
+
+
+def _plt_ms(trial: Trial) -> float:
+    return float(trial.metrics["plt_ms"] or 0)
+
+
+def _against_bound(run: Run) -> list[Figure]:
+    figures = []
+    for cell in run.cells:
+        trials = [trial for trial in run.trials if trial.ok and trial.cell is cell]
+        ratios = [_plt_ms(trial) / float(trial.metrics["bound_ms"] or 1) for trial in trials]
+        if not ratios:
+            continue
+        plt = statistics.median(_plt_ms(trial) for trial in trials)
+        bound = statistics.median(float(trial.metrics["bound_ms"] or 0) for trial in trials)
+        figures.append(
+            Figure(
+                f"{cell.link.label}, {cell.arm.name}: PLT / bound, median of {len(ratios)}",
+                f"{statistics.median(ratios):.3f} ({plt:.0f} of {bound:.0f} ms)",
+                "",
+                None,
+                tuple(ratios),
+            )
+        )
+    return figures
+
+
+def _kills(options: Options, folder: Path, kills: int, tell: Tell) -> Figure:
+    """Kill the run at random moments, and go on with it each time. Every trial that was told as stored must be there,
+    once, and at the end there are as many as were asked for."""
+    trials = max(kills // 3, 3)  # enough that the last kill still meets a run
+    file = _begin(folder, KILLED.format(trials=trials))
+    chance = random.Random(KILL_SEED)  # noqa: S311 - not for secrets
+    told: set[int] = set()
+    for number in range(kills):
+        words = ["--resume", str(folder)] if (folder / "run.sqlite").exists() else [str(file), "--out", str(folder)]
+        shutil.rmtree(folder, ignore_errors=True) if "--out" in words else None
+        seen, ended = _kill_once(options.argv(*words), chance.uniform(0.2, 12))
+        told |= seen
+        tell(f"kill {number + 1} of {kills}: {len(told)} trials stored so far")
+        if ended:
+            break
+    done = subprocess.run(
+        options.argv("--resume", str(folder)), env=_environment(), capture_output=True, text=True, check=False,
+        timeout=RESUME_LIMIT_S,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise BedError(f"the killed run could not be finished: {done.stderr.strip()}", f"Its folder: {folder}")
+    return _account(read_run(folder), told, trials, kills)
+
+
+def _account(run: Run, told: set[int], trials: int, kills: int) -> Figure:
+    there = {trial.number for trial in run.trials}
+    counted = [(trial.cell.id, trial.round) for trial in run.trials if trial.ok]
+    lost = len(told - there) + max(trials * len(run.cells) - len(counted), 0)
+    twice = len(counted) - len(set(counted)) + max(len(counted) - trials * len(run.cells), 0)
+    folders = {int(path.name) for path in (run.folder / "trials").iterdir()}
+    half = len(folders ^ there)
+    text = f"{lost} lost, {twice} duplicated, {half} half there, of {trials * len(run.cells)}"
+    return Figure(f"trials after {kills} random kill -9 and resumes", text, "0", not (lost or twice or half), ())
+
+
+def _kill_once(argv: list[str], after_s: float) -> tuple[set[int], bool]:
+    """Trials that were told as stored before the kill, and whether the run had ended by itself."""
+    process = subprocess.Popen(argv, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    time.sleep(after_s)
+    ended = process.poll() is not None
+    process.send_signal(signal.SIGKILL)
+    said, _ = process.communicate()
+    events = [json.loads(line) for line in said.splitlines() if line.endswith("}")]
+    return {event["trial"] for event in events if event["event"] == "trial"}, ended

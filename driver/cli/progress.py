@@ -1,0 +1,129 @@
+"""How a run is watched: one live line for a person, plain lines for a log, JSON for a program."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from driver.run.events import Event, Listener
+
+
+class Counter:
+    """What has happened so far, and how long the rest may take."""
+
+    def __init__(self, trials: int, done: int) -> None:
+        self.trials, self.done, self.failed = trials, done, 0
+        self.last_plt_ms: float | None = None
+        self.now = "making the bed"
+        self._walls: list[float] = []
+        self._since = time.monotonic()
+
+    def see(self, event: Event) -> None:
+        data = event.data
+        if event.kind == "trial":
+            self._walls = [*self._walls[-19:], data["wall_s"]]
+            if data["status"] == "ok":
+                self.done += 1
+                self.last_plt_ms = data["plt_ms"]
+            else:
+                self.failed += 1
+        elif event.kind == "trial-started":
+            self.now = f"{data['site']} · {data['link']} · {data['arm']}"
+        elif event.kind == "self-test-started":
+            self.now = f"measuring the link {data['link']}"
+
+    @property
+    def eta(self) -> str:
+        if not self._walls:
+            return "?"
+        seconds = round(max(self.trials - self.done, 0) * statistics.median(self._walls))
+        minutes, hours = seconds // 60, seconds // 3600
+        if hours:
+            return f"{hours} h {minutes % 60:02d} min"
+        return f"{minutes} min {seconds % 60:02d} s" if minutes else f"{seconds} s"
+
+
+@contextmanager
+def watching(*, as_json: bool, trials: int, done: int) -> Iterator[Listener]:
+    """A listener for the run that is going on."""
+    if as_json:
+        yield lambda event: click.echo(json.dumps(event.to_json()))
+    elif sys.stderr.isatty():
+        with _live(Counter(trials, done)) as listener:
+            yield listener
+    else:
+        yield _plain(Counter(trials, done))
+
+
+@contextmanager
+def _live(counter: Counter) -> Iterator[Listener]:
+    console = Console(stderr=True, highlight=False)
+    with Live(_line(counter), console=console, refresh_per_second=4, transient=True) as live:
+
+        def listen(event: Event) -> None:
+            counter.see(event)
+            told = _words(event, counter)
+            if told and event.kind != "trial":
+                console.print(Text(f"lanelab: {told}"))
+            elif told and event.data["status"] != "ok":
+                console.print(Text(f"lanelab: {told}", style="yellow"))
+            live.update(_line(counter))
+
+        yield listen
+
+
+def _line(counter: Counter) -> Text:
+    line = Text.assemble((f"{counter.done}/{counter.trials}", "bold"), f"  ETA {counter.eta}  ", (counter.now, "cyan"))
+    if counter.last_plt_ms is not None:
+        line.append(f"  last {counter.last_plt_ms:.0f} ms")
+    if counter.failed:
+        line.append(f"  {counter.failed} failed", style="bold red")
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def _plain(counter: Counter) -> Listener:
+    def listen(event: Event) -> None:
+        counter.see(event)
+        told = _words(event, counter)
+        if told:
+            click.echo(f"lanelab: {told}", err=True)
+
+    return listen
+
+
+def _words(event: Event, counter: Counter) -> str:
+    """A line for a person, or nothing."""
+    words = _WORDS.get(event.kind)
+    return words(dict(event.data), counter) if words else ""
+
+
+def _trial_words(data: dict[str, Any], counter: Counter) -> str:
+    where = f"{data['site']}, {data['link']}, {data['arm']}, round {data['round']}"
+    if data["status"] == "ok":
+        return f"{counter.done}/{counter.trials} {where}: {data['plt_ms']:.0f} ms (ETA {counter.eta})"
+    why = "; ".join(f"{failure['reason']}: {failure['detail']}" for failure in data["failures"])
+    return f"{where}, attempt {data['attempt']} failed: {why}"
+
+
+_WORDS: dict[str, Callable[[dict[str, Any], Counter], str]] = {
+    "run": lambda data, _: f"run folder {data['folder']}, seed {data['seed']}",
+    "bed": lambda data, _: f"bed up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
+    "bed-lost": lambda data, _: f"the bed was lost ({data['what']}); making another",
+    "self-test": lambda data, _: (
+        f"link {data['link']} is what was asked for"
+        if data["passed"]
+        else f"link {data['link']} is NOT what was asked for: {data['failures']}"
+    ),
+    "trial": _trial_words,
+}

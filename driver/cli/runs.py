@@ -1,0 +1,144 @@
+"""lanelab run: play an experiment."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from driver import paths
+from driver.bed.substrate import BedSettings
+from driver.cli.options import bed_options, cpus_of
+from driver.cli.output import console, note
+from driver.cli.progress import watching
+from driver.control.client import Bed
+from driver.errors import Interrupted, LanelabError
+from driver.prepare import prepare
+from driver.run.events import Event, Listener
+from driver.version import VERSION
+
+if TYPE_CHECKING:
+    from driver.run.runner import StopRequest
+    from driver.run.start import Prepared
+
+
+@click.command("run")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--resume", "folder", type=click.Path(file_okay=False, path_type=Path), help="Go on with that run")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME)")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the order, instead of the experiment's or a random one")
+@click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
+@bed_options
+def run(  # noqa: PLR0913 - one for each option
+    file: Path | None,
+    folder: Path | None,
+    out: Path | None,
+    seed: int | None,
+    router: str,
+    pins: tuple[str, ...],
+    *,
+    open_report: bool,
+    as_json: bool,
+) -> None:
+    """Run an experiment: FILE says which sites, links and arms. Ends with a table of medians and a report.
+
+    Ctrl-C finishes the trial and stops; a second one stops at once. Either way nothing that was finished is lost, and
+    --resume goes on.
+
+    \b
+    Examples:
+      lanelab run experiments/quickstart.yaml
+      lanelab run --resume runs/20261120T101500Z-quickstart
+    """
+    from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
+
+    start.require_not_both(file, folder)
+    cpus = cpus_of(pins)
+    prepare("run")
+    begun = start.begin(file, VERSION, out, seed) if file else start.resume(folder or Path())
+    store = begun.store
+    try:
+        _play(begun, router, cpus, as_json=as_json)
+    finally:
+        store.close()
+    _tell_results(store.folder, as_json=as_json, open_report=open_report)
+
+
+def _play(begun: Prepared, router: str, cpus: dict[str, str], *, as_json: bool) -> None:
+    from driver.run.provenance import host_facts, load  # noqa: PLC0415
+    from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
+
+    store, experiment = begun.store, begun.experiment
+
+    @contextmanager
+    def open_bed() -> Iterator[Bed]:
+        with paths.bed_folder() as folder, Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed:
+            yield bed
+
+    done = sum(len(plts) for plts in store.plts().values())
+    facts = {**host_facts(VERSION), "bed_options": {"router": router, "pinned": cpus}, "command": sys.argv[1:]}
+    store.begin_session(facts)
+    store.set_meta("state", "running")
+    stop = StopRequest()
+    ending = "failed"
+    try:
+        trials = experiment.repeat.max * len(experiment.cells)
+        with watching(as_json=as_json, trials=trials, done=done) as tell, _stopping(stop, tell):
+            tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
+            Runner(experiment, begun.sites, store, open_bed, tell, stop).run()
+        ending = "finished"
+    except (Interrupted, KeyboardInterrupt) as error:
+        ending = "stopped"
+        remedy = f"Go on with: lanelab run --resume {store.folder}"
+        raise Interrupted("stopped; everything that was finished is stored", remedy) from error
+    except LanelabError as error:
+        ending = f"failed: {error}"
+        raise
+    finally:
+        store.add_provenance("load_at_the_end", load())
+        store.end_session(ending)
+        store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
+
+
+@contextmanager
+def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
+    """The first Ctrl-C lets the trial finish; the second does not."""
+
+    def asked(_number: int, _frame: FrameType | None) -> None:
+        if stop.asked:
+            raise KeyboardInterrupt
+        stop.asked = True
+        tell(Event("stopping"))
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    heard = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, asked) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
+    from analysis.report import write_report  # noqa: PLC0415
+
+    from analysis.run_folder import open_run  # noqa: PLC0415
+    from analysis.tables import result_table  # noqa: PLC0415
+
+    started = time.monotonic()
+    found = open_run(folder)
+    report = write_report(found)
+    if not as_json:
+        console().print(result_table(found))
+        note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
+    if open_report:
+        click.launch(str(report))

@@ -1,0 +1,99 @@
+"""From what the bed brought back to a trial that can be stored: capture read, verdict given, artifacts packed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis.pcapng import embed_keys
+
+from analysis.packets import PacketSummary, summarise
+from driver.browser.har import har
+from driver.errors import LanelabError
+from driver.experiment.arm import Arm
+from driver.experiment.model import Experiment
+from driver.link import Link
+from driver.site import Site
+from driver.topology import ADDRESSES
+from driver.trial.bound import physical_bound
+from driver.trial.reasons import Reason
+from driver.trial.verdict import judge
+
+KEYS = "keys.log"
+COMPRESSION = 1  # captures are mostly images and ciphertext: more effort buys nothing
+PACKED = ("netlog.json", "access.log")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A trial with its verdict."""
+
+    status: Literal["ok", "failed"]
+    record: Mapping[str, Any]
+
+
+def not_started(started_utc: str, reason: Reason, detail: str) -> Finished:
+    """A trial that never got as far as a page load."""
+    record: dict[str, Any] = {
+        "version": 1,
+        "started_utc": started_utc,
+        "plt_ms": None,
+        "requests": [],
+        "console": [],
+        "capture": {},
+        "failures": [{"reason": reason.value, "detail": detail}],
+    }
+    return Finished("failed", record)
+
+
+def finish(
+    record: Mapping[str, Any], arm: Arm, site: Site, link: Link, experiment: Experiment, folder: Path
+) -> Finished:
+    """Read the capture, judge, pack. Leaves in the folder exactly what is to be kept."""
+    failures = list(record["failures"])
+    summaries: dict[str, PacketSummary] = {}
+    for node, capture in record["capture"].items():
+        try:
+            summaries[node] = summarise(folder / capture["file"], client=ADDRESSES["client"])
+        except LanelabError as error:
+            detail = f"the capture of the {node} cannot be read: {error}"
+            failures.append({"reason": Reason.CAPTURE_LOST_PACKETS.value, "detail": detail})
+    packets = summaries.get("client")
+    finished = {
+        **record,
+        "failures": failures,
+        "bound_ms": physical_bound(link, arm, record, packets),
+        "packets": {node: summary.to_json() for node, summary in summaries.items()},
+    }
+    verdict = judge(finished, arm, site, link, experiment.tolerances, packets)
+    finished["failures"] = [failure.to_json() for failure in verdict]
+    _pack(finished, folder)
+    finished["artifacts"] = sorted(path.name for path in folder.iterdir())
+    return Finished("failed" if verdict else "ok", finished)
+
+
+def _pack(record: Mapping[str, Any], folder: Path) -> None:
+    """Captures with their keys, everything that is text compressed."""
+    keys = folder / KEYS
+    secrets = keys.read_text() if keys.is_file() else ""
+    for node, capture in record["capture"].items():
+        raw = folder / capture["file"]
+        if raw.is_file():
+            embed_keys(raw, secrets, folder / f"{node}.pcapng.gz")
+            raw.unlink()
+    keys.unlink(missing_ok=True)
+    _compress(folder / "page.har.gz", json.dumps(har(record)).encode())
+    for name in PACKED:
+        path = folder / name
+        if path.is_file():
+            _compress(folder / f"{name}.gz", path.read_bytes())
+            path.unlink()
+
+
+def _compress(path: Path, data: bytes) -> None:
+    with path.open("wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as out:
+        out.write(data)

@@ -1,0 +1,303 @@
+"""A run: trials in their order, each stored when it is finished, until the experiment has what it asks for.
+
+Everything may be killed at any moment. What is stored decides what remains to be done, so a resumed run does not know
+that it is one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analysis.stats import ENOUGH, estimate
+from driver.control.client import Bed
+from driver.errors import BedError, BedLost, Interrupted, LinkError
+from driver.experiment.model import Cell, Experiment
+from driver.plan import PlannedTrial, needs_more, phases, round_order
+from driver.run.events import Event, Listener
+from driver.run.finish import Finished, finish, not_started
+from driver.run.store import Store, Stored, utc_now
+from driver.selftest.results import SelfTest
+from driver.site import Site
+from driver.trial.reasons import Reason
+from driver.trial.spec import TrialSpec
+
+BEDS_LOST_IN_A_ROW = 3
+SELF_TESTS = 3  # of a link that is out of tolerance: a moment in which the machine is busy must not end it
+
+OpenBed = Callable[[], AbstractContextManager[Bed]]
+
+
+@dataclass
+class StopRequest:
+    """Set by the first Ctrl-C: finish the trial, then stop."""
+
+    asked: bool = False
+
+
+@dataclass
+class _LinkState:
+    """What this bed has been told and shown."""
+
+    now: str = ""  # label of the link that is set
+    passed: set[str] = field(default_factory=set)
+    refused: dict[str, str] = field(default_factory=dict)  # label -> why
+
+
+class Runner:
+    """Plays an experiment on one bed and stores what comes of it."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        sites: Mapping[str, Site],
+        store: Store,
+        open_bed: OpenBed,
+        tell: Listener,
+        stop: StopRequest,
+    ) -> None:
+        self._experiment, self._sites, self._store = experiment, sites, store
+        self._open_bed, self._tell, self._stop = open_bed, tell, stop
+        self._seed = int(store.meta("seed"))
+        self._attempts = store.attempts()
+        self._plts = store.plts()
+        self._bed: Bed | None = None
+        self._bed_stack = ExitStack()
+        self._links = _LinkState()
+        self._ahead: tuple[PlannedTrial, Future[_Prepared]] | None = None
+        self._thread = ThreadPoolExecutor(1, "prepare")
+        self._lost_in_a_row = 0
+
+    def run(self) -> None:
+        """Until the experiment has what it asks for. Raises Interrupted after the trial during which a stop was asked
+        for; whatever it raises, every finished trial is stored."""
+        try:
+            for batch in self._batches():
+                self._play(batch)
+        finally:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._close_bed()
+
+    # --- what remains
+
+    def _batches(self) -> Iterator[list[PlannedTrial]]:
+        """What is to be done of each round, one round after the other. Looks at what is stored each time, since that
+        decides whether there is another."""
+        for phase in phases(self._experiment):
+            for number in range(1, self._experiment.repeat.max + 1):
+                if number > self._experiment.repeat.min and self._is_enough(phase):
+                    break
+                order = round_order(self._experiment, self._seed, number, phase)
+                todo = [planned for planned in order if self._remains(planned)]
+                if todo:
+                    yield todo
+
+    def _is_enough(self, phase: Sequence[Cell]) -> bool:
+        """A cell in which no trial ever counted decides nothing: more of them would not either."""
+        plts = {cell.id: self._plts[cell.id] for cell in phase if self._plts[cell.id]}
+        return not needs_more(plts, self._experiment.repeat, _interval)
+
+    def _remains(self, planned: PlannedTrial) -> bool:
+        statuses = self._attempts.get((planned.cell.id, planned.round), [])
+        return "ok" not in statuses and len(statuses) <= self._experiment.retries
+
+    def _play(self, waiting: list[PlannedTrial]) -> None:
+        """All of a batch; what failed is tried again at its end, while there are retries left."""
+        while waiting:
+            for planned, following in itertools.zip_longest(waiting, waiting[1:]):
+                if self._stop.asked:
+                    raise Interrupted("stopped after a finished trial")
+                self._one(planned, following)
+            waiting = [planned for planned in waiting if self._remains(planned)]
+
+    # --- one trial
+
+    def _one(self, planned: PlannedTrial, following: PlannedTrial | None) -> None:
+        started = time.monotonic()
+        try:
+            self._ready_bed()
+            prepared = self._take_prepared(planned)
+            if prepared.refusal:
+                self._keep(planned, prepared, not_started(prepared.started_utc, *prepared.refusal), started)
+                return
+            bed = self._require_bed()
+            self._tell(Event("trial-started", _names(planned)))
+            record = bed.go_trial()
+        except BedError as error:
+            self._lost(planned, error, started)
+            return
+        self._lost_in_a_row = 0
+        self._prepare_ahead(following)
+        case = planned.cell
+        finished = finish(record, case.arm, self._sites[case.site], case.link.link, self._experiment, prepared.folder)
+        self._keep(planned, prepared, finished, started)
+
+    def _keep(self, planned: PlannedTrial, prepared: _Prepared, finished: Finished, started: float) -> None:
+        key = (planned.cell.id, planned.round)
+        statuses = self._attempts.setdefault(key, [])
+        stored = Stored(
+            trial=prepared.number,
+            cell=planned.cell,
+            round=planned.round,
+            attempt=len(statuses) + 1,
+            wall_s=time.monotonic() - started,
+            status=finished.status,
+            record=finished.record,
+        )
+        self._store.add_trial(stored)
+        statuses.append(finished.status)
+        if finished.status == "ok":
+            self._plts[planned.cell.id].append(finished.record["plt_ms"])
+        self._tell(
+            Event(
+                "trial",
+                {
+                    **_names(planned),
+                    "trial": stored.trial,
+                    "attempt": stored.attempt,
+                    "status": stored.status,
+                    "plt_ms": finished.record["plt_ms"],
+                    "wall_s": round(stored.wall_s, 3),
+                    "failures": list(finished.record["failures"]),
+                },
+            )
+        )
+
+    def _lost(self, planned: PlannedTrial, error: BedError, started: float) -> None:
+        """The bed is gone, or cannot do what every trial needs. The trial failed; another bed may do better."""
+        self._close_bed()
+        self._lost_in_a_row += 1
+        number, folder = self._store.begin_trial()
+        prepared = _Prepared(number, folder, utc_now())
+        self._keep(planned, prepared, not_started(prepared.started_utc, Reason.BED_LOST, str(error)), started)
+        if self._lost_in_a_row >= BEDS_LOST_IN_A_ROW:
+            raise error
+        self._tell(Event("bed-lost", {"what": str(error)}))
+
+    # --- preparing
+
+    def _prepare_ahead(self, following: PlannedTrial | None) -> None:
+        """While this trial is stored, the next one's server and browser start. Not where its link needs a self-test,
+        which company would disturb."""
+        if following is None or self._stop.asked or following.cell.link.label not in self._links.passed:
+            return
+        self._ahead = (following, self._thread.submit(self._prepare, following))
+
+    def _take_prepared(self, planned: PlannedTrial) -> _Prepared:
+        ahead, self._ahead = self._ahead, None
+        if ahead:
+            prepared = ahead[1].result()
+            if ahead[0] == planned:
+                return prepared
+        return self._prepare(planned)
+
+    def _prepare(self, planned: PlannedTrial) -> _Prepared:
+        number, folder = self._store.begin_trial()
+        prepared = _Prepared(number, folder, utc_now())
+        why = self._set_link(planned.cell)
+        if why:
+            prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
+            return prepared
+        link = planned.cell.link.link
+        spec = TrialSpec(
+            site=self._sites[planned.cell.site],
+            arm=planned.cell.arm,
+            dns=link.dns,
+            addresses=link.addresses,
+            capture=self._experiment.capture,
+            timeout_s=self._experiment.timeout.seconds,
+            screenshot=self._experiment.screenshot,
+            netlog=self._experiment.netlog,
+            folder=folder,
+            authority=self._store.folder / "authority",
+        )
+        self._require_bed().prepare_trial(spec.to_json())
+        return prepared
+
+    def _set_link(self, cell: Cell) -> str:
+        """Why trials on this link are refused; "" when it is set and is what was asked for."""
+        label, bed = cell.link.label, self._require_bed()
+        if self._links.now != label:
+            bed.set_link(cell.link.link)
+            self._links.now = label
+        if label not in self._links.passed:
+            why = self._test_link(bed, cell)
+            if why:
+                return why
+            self._links.passed |= self._same_wire(cell)
+        return ""
+
+    def _same_wire(self, cell: Cell) -> set[str]:
+        """Links that differ only in what a self-test does not see have passed too."""
+        wire = cell.link.link.wire()
+        return {other.link.label for other in self._experiment.cells if other.link.link.wire() == wire}
+
+    def _test_link(self, bed: Bed, cell: Cell) -> str:
+        why = ""
+        for attempt in range(1, SELF_TESTS + 1):
+            self._tell(Event("self-test-started", {"link": cell.link.label, "attempt": attempt}))
+            data = bed.test_link()
+            found = SelfTest.from_json(data)
+            data = {**data, "tc": bed.tc_state()}
+            for label in sorted(self._same_wire(cell)):
+                self._store.add_self_test(label, data, passed=found.passed)
+            why = "; ".join(found.failures)
+            self._tell(Event("self-test", {"link": cell.link.label, "passed": found.passed, "failures": why}))
+            if found.passed:
+                return ""
+        return f"the link is not what was asked for: {why}"
+
+    # --- the bed
+
+    def _ready_bed(self) -> None:
+        if self._bed:
+            return
+        self._bed = self._bed_stack.enter_context(self._open_bed())
+        self._links = _LinkState()
+        self._ahead = None
+        info = self._bed.info
+        self._store.add_provenance("bed", {**self._bed.facts(), "bring_up_s": info["bring_up_s"]})
+        self._tell(Event("bed", {key: info[key] for key in ("router", "kernel", "bring_up_s")}))
+
+    def _require_bed(self) -> Bed:
+        if self._bed is None:
+            raise BedLost("the bed is gone")
+        return self._bed
+
+    def _close_bed(self) -> None:
+        if self._bed and not self._lost_in_a_row:
+            with suppress(BedError, LinkError):
+                self._store.add_provenance("tc_at_the_end", self._bed.tc_state())
+        self._bed = None
+        self._ahead = None
+        self._bed_stack.close()
+
+
+@dataclass
+class _Prepared:
+    """A trial that has its number and folder, and whose server and browser are up unless it was refused."""
+
+    number: int
+    folder: Path
+    started_utc: str
+    refusal: tuple[Reason, str] | None = None
+
+
+def _interval(plts: Sequence[float]) -> tuple[float, float]:
+    """As `until` wants it: no end where there are too few values to say."""
+    found = estimate(plts)
+    if len(plts) < ENOUGH or found.low is None or found.high is None:
+        return -math.inf, math.inf
+    return found.low, found.high
+
+
+def _names(planned: PlannedTrial) -> dict[str, Any]:
+    cell = planned.cell
+    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "round": planned.round}

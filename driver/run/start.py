@@ -1,0 +1,123 @@
+"""Beginning a run, or going on with one: folder, seed, sites and cells, before any bed is made."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import itertools
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from analysis import format as run_format
+from driver.errors import InputError, StoreError
+from driver.experiment.model import Experiment
+from driver.experiment.read import parse_experiment, read_experiment
+from driver.run.store import Store, utc_now
+from driver.servers.authority import Authority
+from driver.site import Site, load_site, site_names
+
+RUNS = "runs"
+AUTHORITY = "authority"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that a runner needs besides a bed."""
+
+    experiment: Experiment
+    sites: Mapping[str, Site]
+    store: Store
+
+
+def begin(file: Path, version: str, folder: Path | None, seed: int | None) -> Prepared:
+    """A new run of an experiment, in a folder of its own."""
+    experiment = read_experiment(file)
+    sites = {name: load_site(name) for name in experiment.sites}
+    chosen = next(value for value in (seed, experiment.seed, secrets.randbits(32)) if value is not None)
+    meta = _meta(experiment, sites, version, chosen)
+    store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)
+    try:
+        Authority.make(store.folder / AUTHORITY)
+    except BaseException:
+        store.close()
+        raise
+    return Prepared(experiment, sites, store)
+
+
+def resume(folder: Path) -> Prepared:
+    """A run that was interrupted; what it has stored is what it knows."""
+    store = Store.open(folder)
+    try:
+        path = folder / run_format.EXPERIMENT
+        text = path.read_text()
+        if hashlib.sha256(text.encode()).hexdigest() != store.meta("experiment_sha256"):
+            what = f"{path} is not the experiment that this run began with"
+            raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
+        experiment = replace(parse_experiment(text, str(path), site_names()), name=store.meta("name"))
+        if [cell.id for cell in experiment.cells] != store.cell_ids():
+            what = f"this lanelab reads other cells from {path} than the one that began the run"
+            raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
+        sites = {name: load_site(name) for name in experiment.sites}
+        digests = {name: site_digest(site) for name, site in sites.items()}
+        if json.loads(store.meta("sites")) != digests:
+            raise StoreError("a site has changed since this run began", "Begin a new run")
+        Authority.make(store.folder / AUTHORITY)
+    except BaseException:
+        store.close()
+        raise
+    return Prepared(experiment, sites, store)
+
+
+def site_digest(site: Site) -> str:
+    """Of everything that a load of the site can fetch."""
+    text = json.dumps([site.entry_host, site.entry_path, *sorted((o.host, o.path, o.sha256) for o in site.objects)])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _meta(experiment: Experiment, sites: Mapping[str, Site], version: str, seed: int) -> dict[str, str]:
+    return {
+        "format": str(run_format.VERSION),
+        "name": experiment.name,
+        "description": experiment.description,
+        "created_utc": utc_now(),
+        "seed": str(seed),
+        "lanelab": version,
+        "state": "running",
+        "figures": json.dumps([figure.to_json() for figure in experiment.figures]),
+        "plan": json.dumps({"cells": len(experiment.cells), "order": experiment.order, "repeat": _repeat(experiment)}),
+        "experiment_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
+        "sites": json.dumps({name: site_digest(site) for name, site in sites.items()}),
+    }
+
+
+def _repeat(experiment: Experiment) -> dict[str, object]:
+    repeat = experiment.repeat
+    if repeat.trials is not None:
+        return {"trials": repeat.trials}
+    return {"ci": str(repeat.ci), "min": repeat.min, "max": repeat.max}
+
+
+def _new_folder(name: str) -> Path:
+    """runs/DATE-NAME; numbered where two runs begin within a second."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    for number in itertools.count(1):
+        folder = Path(RUNS) / (f"{stamp}-{name}" if number == 1 else f"{stamp}-{name}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            what = f"cannot make the run folder {folder}: {error.strerror}"
+            raise StoreError(what, "Go to a folder that you may write to, or name one: --out DIR") from error
+        return folder
+    raise AssertionError  # count() has no end
+
+
+def require_not_both(file: Path | None, folder: Path | None) -> None:
+    """Either begins a run."""
+    if (file is None) == (folder is None):
+        what = "name an experiment file, or with --resume the folder of a run to go on with, and not both"
+        raise InputError(what, "Write: lanelab run FILE, or: lanelab run --resume DIR")
