@@ -44,7 +44,7 @@ def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarith
     ends = [numbers[0] / 1.15, numbers[-1] * 1.15] if logarithmic else [numbers[0] - room, numbers[-1] + room]
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=ends, nice=False, zero=False)
     ticks = list(numbers) if len(numbers) <= MOST_TICKS else alt.Undefined
-    axis = alt.Axis(values=ticks, grid=False, format="~g")
+    axis = alt.Axis(values=ticks, grid=False, format=".6~g")
     return alt.X("x:Q", title=dimension.title, scale=scale, axis=axis)
 
 

@@ -54,7 +54,7 @@ def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direc
             base.mark_line(strokeWidth=2.2, color=colour, strokeDash=palette.dash(series.colour)).encode(y=y),
             base.mark_rule(strokeWidth=1.4, color=colour).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
             base.mark_point(
-                filled=True, size=58, opacity=1, color=colour, shape=palette.shape(series.colour), stroke=palette.PAPER
+                filled=True, size=80, opacity=1, color=colour, shape=palette.shape(series.colour), stroke=palette.PAPER
             ).encode(y=y, description="words:N"),
         ]
     if direct:
@@ -106,7 +106,9 @@ def _legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Chart]:  # noqa: 
     numbers = {series.name: series.colour for panel in drawing.panels for series in panel.series}
     colours = [palette.of(numbers[name]).light for name in names]
     shapes = [palette.shape(numbers[name]) for name in names]
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0)
+    legend = alt.Legend(
+        title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0, symbolOpacity=1
+    )
     return [
         alt.Chart(alt.Data(values=[{"series": name} for name in names]))
         .mark_point(filled=True, opacity=0)

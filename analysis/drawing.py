@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis import axes
 from analysis.axes import Dimension, Metric
@@ -72,6 +72,8 @@ def figures_of(run: Run) -> tuple[Figure, ...]:
 
 def draw(run: Run, figure: Figure) -> Drawing:
     """The numbers of a figure. Cells that it does not tell apart get panels of their own."""
+    if figure.series == (figure.x or "arm") and figure.kind != "cdf":
+        figure = replace(figure, series="")  # each row has its own colour already
     cells = axes.shown(run.cells, figure.only)
     metric = axes.metric_of(figure.y)
     values = run.values(metric.column)

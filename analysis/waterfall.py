@@ -10,6 +10,7 @@ from analysis import palette
 from analysis.chart_parts import altair, config, described
 
 ROW = 15  # pixels
+EVENT_ROW = 14
 MOST_ROWS = 400
 NAME = 34  # characters of a request's name
 
@@ -32,14 +33,16 @@ def waterfall(record: Mapping[str, Any], title: str) -> dict[str, Any] | None:
     colour = alt.Color(
         "phase:N",
         scale=alt.Scale(domain=names, range=[palette.PHASES[name].light for name in names]),
-        legend=alt.Legend(title=None, orient="top", direction="horizontal", symbolType="square", columns=0),
+        legend=alt.Legend(
+            title=None, orient="top", direction="horizontal", symbolType="square", columns=0, offset=EVENT_ROW * 3 + 8
+        ),
     )
     chart = (
         alt.Chart(alt.Data(values=bars))
         .mark_bar(height=ROW - 5)
         .encode(x=x, x2="to:Q", y=y, color=colour, description="words:N")
     )
-    lines = _event_lines(alt, _events(record), len(rows) * ROW)
+    lines = _event_lines(alt, _events(record))
     return dict(
         config(alt.layer(chart, *lines).properties(width=640, height=len(rows) * ROW), title).to_dict(validate=False)
     )
@@ -96,16 +99,16 @@ def _events(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"event": name, "at": float(record[key])} for name, key in names if record.get(key) is not None]
 
 
-def _event_lines(alt: Any, events: Sequence[Mapping[str, Any]], height: int) -> list[Any]:  # noqa: ANN401
-    """A line each, with its name below the chart's end where others do not stand in the way."""
+def _event_lines(alt: Any, events: Sequence[Mapping[str, Any]]) -> list[Any]:  # noqa: ANN401
+    """A line each, with its name above the chart, each on a height of its own."""
     lines = []
     for i, event in enumerate(events):
         one = alt.Chart(alt.Data(values=[event])).encode(x=alt.X("at:Q"))
         colour = palette.of(1).light if event["event"] == "load" else palette.MUTED
         lines += [
             one.mark_rule(strokeWidth=1.4, strokeDash=[4, 3], color=colour),
-            one.mark_text(align="right", dx=-5, fontSize=11, fontWeight=600, color=colour).encode(
-                text="event:N", y=alt.value(height - 8 - 15 * i)
+            one.mark_text(align="right", baseline="bottom", dx=2, fontSize=11, fontWeight=600, color=colour).encode(
+                text="event:N", y=alt.value(-4 - EVENT_ROW * (len(events) - 1 - i))
             ),
         ]
     return lines

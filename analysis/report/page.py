@@ -1,0 +1,185 @@
+"""The report: one HTML file that asks nothing of the network and runs no script.
+
+Its content security policy allows its own style sheet (by hash) and nothing else, so that whatever a site or an
+experiment puts into a name or a URL stays text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis import drift, palette, render, tables
+from analysis import format as run_format
+from analysis.charts import chart
+from analysis.drawing import Drawing, draw, figures_of
+from analysis.drift_chart import drift_chart
+from analysis.model import Run, Trial
+from analysis.numbers import seconds
+from analysis.report import provenance, sections
+from analysis.report.markup import Html, el, join
+from analysis.report.sentences import sentences
+from analysis.run_folder import read_record, read_run
+from analysis.waterfall import waterfall
+from driver.errors import StoreError
+
+FIGURES = "figures"
+_SECTION = re.compile(r'<section id="([\w-]+)"><h2>(.*?)</h2>')
+
+
+def write_report(folder: Path, output: Path | None = None) -> Path:
+    """Write the report of the run in this folder; returns where it is."""
+    target = output or folder / run_format.REPORT
+    text = page(read_run(folder))
+    _write(target, text.encode())
+    return target
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Whole or not at all: someone may be looking at the last one."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {target}: {error.strerror}", "Name another place with --output") from error
+
+
+def page(run: Run) -> str:
+    """The whole page."""
+    rows, compared = tables.rows(run), tables.comparisons(run)
+    parts = [
+        sections.header(run, sentences(run, rows, compared)),
+        sections.tiles(run, rows),
+        figures(run),
+        sections.results(run, rows) if run.cells else None,
+        sections.comparisons(compared),
+        waterfalls(run),
+        sections.failures(run),
+        sections.self_tests(run),
+        sections.noise(run, rows, _drift_picture(run)),
+        provenance.provenance(run),
+        provenance.experiment(run),
+        provenance.reading(),
+    ]
+    present = [part for part in parts if part]
+    body = el("body", el("main", present[:2], _contents(present), present[2:]), el("footer", _footer(run)))
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=f"default-src 'none'; style-src 'sha256-{digest}'"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", f"{run.name} - lanelab report"),
+        el("style", Html(style)),
+    )
+    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _contents(parts: Sequence[Html]) -> Html:
+    found = (_SECTION.match(part) for part in parts)
+    return el("nav", [el("a", Html(match[2]), href=f"#{match[1]}") for match in found if match], aria_label="Contents")
+
+
+def _footer(run: Run) -> Html:
+    version = run.meta.get("lanelab", "")
+    return join(
+        f"Made by lanelab {version} from the run folder {run.folder.resolve().name}. ",
+        "Nothing on this page is loaded from elsewhere.",
+    )
+
+
+def _style() -> str:
+    """The style sheet, after the colours of charts for light and dark."""
+    light = "".join(f"--s{i}:{c.light};" for i, c in enumerate(palette.SERIES))
+    light += "".join(f"--p-{name}:{c.light};" for name, c in palette.PHASES.items())
+    dark = "".join(f"--s{i}:{c.dark};" for i, c in enumerate(palette.SERIES))
+    dark += "".join(f"--p-{name}:{c.dark};" for name, c in palette.PHASES.items())
+    dots = "".join(f".s{i}{{background:var(--s{i})}}" for i in range(len(palette.SERIES)))
+    sheet = resources.files("analysis.report").joinpath("style.css").read_text()
+    colours = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f"{colours}\n{dots}\n{sheet}"
+
+
+def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
+    """Each figure of the run that has something to show."""
+    for figure in figures_of(run):
+        drawing = draw(run, figure)
+        specification = chart(drawing)
+        if specification:
+            yield drawing, specification
+
+
+def figures(run: Run) -> Html | None:
+    made = [_figure(i, drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
+    if not made:
+        return None
+    return sections.section("figures", "Figures" if len(made) > 1 else "Figure", made)
+
+
+_ABOUT = {
+    "line": "Medians; bands and whiskers are their 95% intervals.",
+    "bar": "Medians; whiskers are their 95% intervals.",
+    "box": "Every trial as a dot; boxes are the middle half, the dark tick is the median.",
+    "cdf": "The share of trials that took no longer.",
+}
+
+
+def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
+    missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
+    caption = el("figcaption", el("b", drawing.title), " ", _ABOUT.get(drawing.kind, ""), missing)
+    image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
+    return el("figure", caption, sections.scroll(image))
+
+
+def _drift_picture(run: Run) -> Html | None:
+    found = drift.points(tables.timed(run))
+    specification = drift_chart(run, found)
+    return (
+        None
+        if specification is None
+        else sections.scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
+    )
+
+
+def waterfalls(run: Run) -> Html | None:
+    """The median trial of each cell, folded."""
+    made = []
+    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
+        trial = tables.median_trial(trials)
+        if trial is None:
+            continue
+        specification = waterfall(read_record(run.folder, trial.number), str(cell))
+        if specification:
+            image = Html(render.inline_svg(specification, f"Waterfall of trial {trial.number}", f"w{cell.number}"))
+            made.append(el("details", el("summary", *_waterfall_summary(trial)), sections.scroll(image)))
+    if not made:
+        return None
+    note = "The trial nearest to each cell's median. Point at a bar for its address, protocol, priority and connection."
+    return sections.section("waterfalls", "Waterfalls", el("p", note), made)
+
+
+def _waterfall_summary(trial: Trial) -> list[object]:
+    where = f"{trial.cell.link.label}, {trial.cell.arm.name}"
+    return [el("b", where), f" {trial.cell.site}, trial {trial.number}: {seconds(float(trial.plt_ms or 0))}"]
+
+
+def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
+    """Each figure as a file in the run folder."""
+    saved = []
+    for i, (drawing, specification) in enumerate(pictures(read_run(folder)), 1):
+        name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")[:60] or "figure"
+        target = folder / FIGURES / f"{i:02}-{name}.{kind}"
+        content = render.svg(specification).encode() if kind == "svg" else render.png(specification)
+        _write(target, content)
+        saved.append(target)
+    return saved

@@ -1,0 +1,50 @@
+"""Small drawings within tables, as SVG: an interval on the scale of its column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.palette import SERIES
+from analysis.report.markup import Html, el
+from analysis.stats import Summary
+
+WIDTH, HEIGHT = 180, 20
+
+
+def interval(summary: Summary, top: float, colour: int, values: Sequence[float], words: str) -> Html:
+    """Median as a mark, interval as a bar, each trial as a faint dot; from 0 to `top`."""
+
+    def at(value: float) -> float:
+        return round(4 + (WIDTH - 8) * value / top, 1)
+
+    found = summary.estimate
+    low, high = (found.median if end is None else end for end in (found.low, found.high))
+    paint = f"var(--s{colour % len(SERIES)})"
+    return el(
+        "svg",
+        el("title", words),
+        el("line", x1=4, x2=WIDTH - 4, y1=HEIGHT / 2, y2=HEIGHT / 2, stroke="var(--grid)"),
+        [el("circle", cx=at(value), cy=HEIGHT / 2, r=2, fill=paint, opacity=0.35) for value in values],
+        el("rect", x=at(low), width=max(1.5, at(high) - at(low)), y=6, height=8, rx=2, fill=paint, opacity=0.45),
+        el("rect", x=at(found.median) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
+        width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="spark", aria_label=words,
+    )  # fmt: skip
+
+
+def change(low: float | None, middle: float, high: float | None, reach: float, words: str) -> Html:
+    """A ratio around 1, on a scale that reaches equally far to both sides."""
+
+    def at(value: float) -> float:
+        return round(WIDTH / 2 + (WIDTH / 2 - 4) * max(-1.0, min(1.0, (value - 1) / reach)), 1)
+
+    sure = low is not None and high is not None and not low <= 1 <= high
+    paint = "var(--muted)" if not sure else "var(--good)" if middle < 1 else "var(--bad)"
+    first, last = at(low if low is not None else middle), at(high if high is not None else middle)
+    return el(
+        "svg",
+        el("title", words),
+        el("line", x1=WIDTH / 2, x2=WIDTH / 2, y1=1, y2=HEIGHT - 1, stroke="var(--muted)"),
+        el("rect", x=first, width=max(1.5, last - first), y=6, height=8, rx=2, fill=paint, opacity=0.45),
+        el("rect", x=at(middle) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
+        width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="spark", aria_label=words,
+    )  # fmt: skip

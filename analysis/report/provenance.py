@@ -1,0 +1,71 @@
+"""Where the numbers come from: whatever the run noted, nested as it is; the experiment; how to read the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.model import Run
+from analysis.report.markup import Html, el
+from analysis.report.sections import section
+
+LARGE = 12  # entries from which a part is folded
+_ELSEWHERE = ("figures", "plan", "name", "description", "state")
+
+
+def provenance(run: Run) -> Html:
+    facts = {key.replace("_", " "): value for key, value in run.meta.items() if key not in _ELSEWHERE}
+    sessions = [
+        el(
+            "details",
+            el("summary", f"Session {s.number}: {s.started_utc} to {s.ended_utc or '…'}, {s.ending or 'not ended'}"),
+            tree(s.provenance),
+            open=s.number == run.sessions[-1].number,
+        )
+        for s in run.sessions
+    ]
+    arms = el("details", el("summary", "Every setting of the arms"), tree({a.name: a.settings for a in run.arms}))
+    links = el("details", el("summary", "Every setting of the links"), tree({x.label: x.settings for x in run.links}))
+    return section("provenance", "Provenance", tree(facts), sessions, arms, links)
+
+
+def tree(value: object) -> Html:
+    """Any JSON: mappings as lists of terms, short lists in a line."""
+    if isinstance(value, Mapping):
+        pairs = [el("div", el("dt", str(key)), el("dd", tree(below))) for key, below in value.items()]
+        return el("dl", pairs, class_="tree")
+    if isinstance(value, list | tuple):
+        if all(not isinstance(one, Mapping | list | tuple) for one in value) and len(value) <= LARGE:
+            return el("span", ", ".join(_plain(one) for one in value) or "none")
+        return el("ul", [el("li", tree(one)) for one in value])
+    return el("span", _plain(value))
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "-"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def experiment(run: Run) -> Html:
+    text = el("pre", el("code", run.experiment or "not in the run folder"))
+    return section("experiment", "The experiment file", el("details", el("summary", "Verbatim"), text, open=True))
+
+
+READING = {
+    "Trial": """one page load by a browser with nothing cached. It counts only if it passes its verdict: the protocol was the
+        arm's, every object came, nothing was asked of the world outside, no captured packet was lost.""",
+    "Page load time": "how long the browser's navigation took, by the clock of the program that drives it.",
+    "Median and interval": """the middle one of the trials, and the range in which medians of such trials lie (percentile
+        bootstrap, worked out exactly). With 3 trials no interval can hold the true median in more than 75% of runs, with 5
+        in more than 94%; from 6 on it aims at 95%.""",
+    "Against another arm": """a round makes every arm once, shortly after each other. Ratios are taken within rounds, so what
+        slows the machine for a while slows both.""",
+    "Of bound": """the page load time divided by what handshakes and bytes need at the link's rate and round trip. 1 would be
+        perfect; below 1 is impossible and fails a trial.""",
+    "Links": "each is measured from inside the bed before it is used. One that is out of tolerance is not used.",
+}
+
+
+def reading() -> Html:
+    terms = [(el("dt", term), el("dd", meaning)) for term, meaning in READING.items()]
+    return section("reading", "How to read this", el("dl", terms, class_="reading"))

@@ -1,0 +1,254 @@
+"""The parts of the report that are tables and text."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis import tables
+from analysis.model import Run
+from analysis.numbers import change_words, count, kilobytes, milliseconds, percent, ratio, span
+from analysis.report import plots
+from analysis.report.markup import Html, el, join
+from analysis.report.sentences import noise_sentence
+from analysis.tables import ComparisonRow, Row
+
+_STATES = {
+    "running": "still running: more trials will come",
+    "stopped": "stopped before its end",
+    "killed": "killed before its end",
+}
+MOST_DETAILS = 8
+
+
+def section(name: str, title: str, *children: object) -> Html:
+    return el("section", el("h2", title), *children, id=name)
+
+
+def header(run: Run, said: Sequence[str]) -> Html:
+    badge = el("span", _STATES[run.state], class_="badge") if run.state in _STATES else None
+    return el(
+        "header",
+        el("p", "lanelab report", class_="eyebrow"),
+        el("h1", run.name),
+        el("p", run.description, class_="lead") if run.description else None,
+        el("p", _date(run.created_utc), badge and join(" ", badge), class_="date"),
+        el("ul", [el("li", sentence) for sentence in said], class_="said"),
+    )
+
+
+def _date(text: str) -> str:
+    try:
+        when = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{when.day} {when:%B %Y, %H:%M} {when.tzname() or ''}".strip()
+
+
+def tiles(run: Run, rows: Sequence[Row]) -> Html:
+    """Five numbers that say what kind of run this was."""
+    noise = tables.noise_percent(rows)
+    tests = {test.link.label: test.passed for test in run.self_tests}  # the last of each link
+    took = sum(trial.wall_s for trial in run.trials)
+    facts = [
+        (str(len(run.ok)), "page loads that count"),
+        (str(len(run.failed)), "failed, and do not count"),
+        (f"{sum(tests.values())} of {len(run.links)}", "links measured and within tolerance"),
+        (percent(noise), "standard deviation within a cell"),
+        (span(took), "of trials"),
+    ]
+    return el("dl", [el("div", el("dt", words), el("dd", number)) for number, words in facts], class_="tiles")
+
+
+def results(run: Run, rows: Sequence[Row]) -> Html:
+    """One line for each cell. Arms of a group share a scale only with all others, so that links can be compared."""
+    top = max((row.plt.high for row in rows if row.plt), default=1.0) * 1.03
+    values = run.values()
+    arms = [arm.name for arm in run.arms]
+    heads = ["arm", "trials", "median", "95% interval", "", "quartiles", "sd", "kB down", "conn.", "of bound"]
+    body: list[Html] = []
+    group: tuple[str, str] | None = None
+    for row in rows:
+        if row.cell.group != group:
+            group = row.cell.group
+            head = join(el("b", group[1]), " ", el("span", group[0]))
+            body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
+        body.append(_result(row, top, arms.index(row.cell.arm.name), list(values[row.cell.number].values())))
+    table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body), class_="results")
+    note = (
+        "Page load times in milliseconds. Bars show the interval of the median, dots single trials; all rows share "
+        "one scale, from 0. Of bound: how many times as long as the link needs at best. Failed trials are in brackets."
+    )
+    return section("results", "Results", scroll(table), el("p", note, class_="note"))
+
+
+def _head(word: str) -> Html:
+    return el("th", word, scope="col", class_=None if word in ("arm", "", "verdict") else "num")
+
+
+def _result(row: Row, top: float, colour: int, values: list[float]) -> Html:
+    failed = el("span", f" ({row.failed} failed)", class_="warn") if row.failed else None
+    arm = join(el("i", class_=f"dot s{colour % 8}"), row.cell.arm.name)
+    if row.plt is None:
+        nothing = el("td", "no trial counts", colspan=8, class_="muted")
+        return el("tr", el("td", arm), el("td", "0", failed, class_="num"), nothing)
+    found = row.plt.estimate
+    words = f"{row.cell}: {found.meaning()}"
+    between = "-" if found.low is None else f"{milliseconds(found.low)} to {milliseconds(found.high)}"
+    return el(
+        "tr",
+        el("td", arm),
+        el("td", row.ok, failed, class_="num"),
+        el("td", el("b", milliseconds(found.median)), class_="num"),
+        el("td", between, class_="num", title=found.meaning()),
+        el("td", plots.interval(row.plt, top, colour, values, words)),
+        el("td", f"{milliseconds(row.plt.quartile_1)} to {milliseconds(row.plt.quartile_3)}", class_="num"),
+        el("td", percent(row.plt.stdev_percent), class_="num"),
+        el("td", kilobytes(row.bytes_down), class_="num"),
+        el("td", count(row.connections), class_="num"),
+        el("td", ratio(row.ratio), class_="num"),
+    )
+
+
+def scroll(table: Html) -> Html:
+    """Wide content scrolls within itself, not the page."""
+    return el("div", table, class_="scroll", tabindex=0)
+
+
+def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
+    if not compared:
+        return None
+    base = compared[0].base.name
+    reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
+    heads = ["arm", "change", "95% interval", "", "difference", "faster in", "verdict"]
+    body: list[Html] = []
+    group: tuple[str, str] | None = None
+    for row in compared:
+        if row.cell.group != group:
+            group = row.cell.group
+            head = join(el("b", group[1]), " ", el("span", group[0]))
+            body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
+        body.append(_compared(row, reach))
+    table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body))
+    note = (
+        f"Each arm against {base}, round by round: what changed between two loads made shortly after each other. Left "
+        "of the line is faster. Where the interval holds 0% no difference is shown; below 6 rounds a verdict is only so far."
+    )
+    return section("comparisons", f"Against {base}", scroll(table), el("p", note, class_="note"))
+
+
+def _ends(row: ComparisonRow) -> list[float]:
+    if row.comparison is None:
+        return []
+    found = row.comparison.ratio
+    return [end for end in (found.low, found.median, found.high) if end is not None]
+
+
+def _compared(row: ComparisonRow, reach: float) -> Html:
+    found = row.comparison
+    if found is None:
+        return el("tr", el("td", row.cell.arm.name), el("td", "no round has both", colspan=6, class_="muted"))
+    low, middle, high = found.ratio.low, found.ratio.median, found.ratio.high
+    between = "-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"
+    mood = "good" if found.verdict == "faster" else "bad" if found.verdict == "slower" else "muted"
+    return el(
+        "tr",
+        el("td", row.cell.arm.name),
+        el("td", el("b", change_words(middle)), class_="num"),
+        el("td", between, class_="num"),
+        el("td", plots.change(low, middle, high, reach, f"{row.cell}: {between}, {found.ratio.meaning()}")),
+        el("td", f"{found.difference.median:+,.0f} ms", class_="num"),
+        el("td", f"{found.lower} of {found.n}", class_="num", title=f"sign test: p = {found.sign_p:.3g}"),
+        el("td", found.verdict, class_=mood),
+    )
+
+
+def failures(run: Run) -> Html | None:
+    """Every reason with its count and examples."""
+    if not run.failed:
+        return None
+    parts: list[Html] = []
+    for reason, number in tables.failure_counts(run).most_common():
+        hits = [(t, f.detail) for t in run.failed for f in t.failures if f.reason == reason]
+        shown = [
+            el("li", el("b", f"trial {trial.number}"), f" ({trial.cell}, round {trial.round}): {detail}")
+            for trial, detail in hits[:MOST_DETAILS]
+        ]
+        more = el("li", f"and {len(hits) - MOST_DETAILS} more", class_="muted") if len(hits) > MOST_DETAILS else None
+        trials = "trial" if number == 1 else "trials"
+        summary = el("summary", el("code", reason), f" {number} {trials}")
+        parts.append(el("details", summary, el("ul", shown, more), open=number <= 3))
+    note = (
+        f"{len(run.failed)} of {len(run.trials)} trials failed their verdict. They are stored, and in no number above."
+    )
+    return section("failures", "Failures", el("p", note), parts)
+
+
+def self_tests(run: Run) -> Html:
+    """The last test of each link, property by property."""
+    if not run.self_tests:
+        return section("links", "The links, measured", el("p", "No link was measured."))
+    last = {test.link.number: test for test in run.self_tests}
+    heads = ["link", "property", "target", "measured", "tolerated", "unit", "verdict"]
+    body: list[Html] = []
+    for test in last.values():
+        for i, result in enumerate(test.data.get("results", [])):
+            if result.get("verdict") == "shown" and i > 0 and not result.get("achieved"):
+                continue
+            body.append(_self_test(test.link.label if i == 0 else "", result))
+    numeric = {"target", "measured", "tolerated"}
+    head = el("tr", [el("th", word, scope="col", class_="num" if word in numeric else None) for word in heads])
+    table = el("table", el("thead", head), el("tbody", body))
+    failed = sorted({test.link.label for test in last.values() if not test.passed})
+    words = (
+        f"Out of tolerance: {', '.join(failed)}."
+        if failed
+        else f"All {len(last)} links were what was asked for."
+        if len(last) > 1
+        else "The link was what was asked for."
+    )
+    note = "Measured from inside the bed, before trials used the link."
+    return section("links", "The links, measured", el("p", words, " ", note), scroll(table))
+
+
+def _self_test(label: str, result: Mapping[str, Any]) -> Html:
+    low, high = result.get("low"), result.get("high")
+    tolerated = "-" if low is None else f"{_figure(low)} to {_figure(high)}"
+    verdict = str(result.get("verdict", ""))
+    return el(
+        "tr",
+        el("td", el("b", label)),
+        el("td", result.get("name", ""), title=result.get("note") or None),
+        el("td", _figure(result.get("target")), class_="num"),
+        el("td", _figure(result.get("achieved")), class_="num"),
+        el("td", tolerated, class_="num"),
+        el("td", result.get("unit", "")),
+        el("td", verdict, class_={"ok": "good", "out": "bad"}.get(verdict, "muted")),
+    )
+
+
+def _figure(value: Any) -> str:  # noqa: ANN401 - JSON
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, int | float) else str(value)
+
+
+def noise(run: Run, rows: Sequence[Row], chart: Html | None) -> Html:
+    far = [(row.cell, number) for row in rows for number in row.outliers]
+    outliers = (
+        el(
+            "p",
+            "Far from their cell's median, and kept: ",
+            ", ".join(f"trial {n} ({cell})" for cell, n in far[:12]),
+            ".",
+        )
+        if far
+        else el("p", "No trial is far from its cell's median.")
+    )
+    return section(
+        "noise",
+        "Noise and drift",
+        el("p", noise_sentence(rows)),
+        el("p", tables.run_drift(run).words()),
+        chart,
+        outliers,
+    )

@@ -1,0 +1,129 @@
+"""What a run shows, in sentences. Nothing is claimed that the intervals do not carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis import tables
+from analysis.model import Run
+from analysis.numbers import milliseconds, seconds
+from analysis.stats import ENOUGH
+from analysis.tables import ComparisonRow, Row
+
+FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
+
+
+def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+    """The most important first."""
+    if not run.trials:
+        return ["No trial has been made yet."]
+    if not run.ok:
+        return [
+            f"None of {len(run.trials)} trials counts: every one failed. Nothing can be said about page load times."
+        ]
+    found = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
+    said = [sentence for sentence in found if sentence] or _single(rows)
+    few = _few(rows)
+    return [*said, *([few] if few else [])]
+
+
+def _against(run: Run, arm: str, compared: Sequence[ComparisonRow]) -> str:
+    """An arm against the first, over all sites and links."""
+    own = [row for row in compared if row.cell.arm.name == arm and row.comparison]
+    if not own:
+        return ""
+    base = run.arms[0].name
+    faster = [row for row in own if row.comparison and row.comparison.verdict in FASTER]
+    slower = [row for row in own if row.comparison and row.comparison.verdict in SLOWER]
+    if len(own) == 1:
+        return _one_against(own[0], base)
+    if faster and not slower:
+        how = _between(faster)
+        return f"{arm} was faster than {base} in {_of(faster, own)}, by {how}.{_rest(own, faster, slower)}"
+    if slower and not faster:
+        return f"{arm} was slower than {base} in {_of(slower, own)}, by {_between(slower)}.{_rest(own, faster, slower)}"
+    if faster and slower:
+        return (
+            f"{arm} against {base} depends on site and link: faster in {_of(faster, own)} (by {_between(faster)}), "
+            f"slower in {len(slower)} (by {_between(slower)}).{_rest(own, faster, slower)}"
+        )
+    return f"Between {arm} and {base} no difference is shown in any of {len(own)} comparisons."
+
+
+def _one_against(row: ComparisonRow, base: str) -> str:
+    found = row.comparison
+    if found is None or found.verdict not in (*FASTER, *SLOWER):
+        n = found.n if found else 0
+        return f"Between {row.cell.arm.name} and {base} no difference is shown ({n} rounds)."
+    way = "faster" if found.verdict in FASTER else "slower"
+    return (
+        f"{row.cell.arm.name} was {way} than {base} by {_change(row)}: {milliseconds(abs(found.difference.median))} ms, "
+        f"in {found.lower if way == 'faster' else found.higher} of {found.n} rounds."
+    )
+
+
+def _of(some: Sequence[ComparisonRow], own: Sequence[ComparisonRow]) -> str:
+    return f"all {len(own)} comparisons" if len(some) == len(own) else f"{len(some)} of {len(own)} comparisons"
+
+
+def _rest(own: Sequence[ComparisonRow], faster: Sequence[ComparisonRow], slower: Sequence[ComparisonRow]) -> str:
+    left = len(own) - len(faster) - len(slower)
+    return f" In {left} no difference is shown." if left else ""
+
+
+def _ratio(row: ComparisonRow) -> float:
+    return row.comparison.ratio.median if row.comparison else 1.0
+
+
+def _change(row: ComparisonRow) -> str:
+    return f"{abs(100 * (_ratio(row) - 1)):.3g}%"
+
+
+def _between(rows: Sequence[ComparisonRow]) -> str:
+    """The smallest and the largest change, and where the largest is."""
+    ordered = sorted(rows, key=lambda row: abs(_ratio(row) - 1))
+    least, most = ordered[0], ordered[-1]
+    sites = len({row.cell.site for row in rows}) > 1
+    where = f"{most.cell.site}, {most.cell.link.label}" if sites else most.cell.link.label
+    return _change(most) if len(rows) == 1 else f"{_change(least)} to {_change(most)} (most at {where})"
+
+
+def _single(rows: Sequence[Row]) -> list[str]:
+    """Without a comparison: the cells themselves, if they are few."""
+    said = []
+    for row in [row for row in rows if row.plt][:4]:
+        if row.plt is None:
+            continue
+        found = row.plt.estimate
+        interval = (
+            "" if found.low is None or found.high is None else f" ({seconds(found.low)} to {seconds(found.high)})"
+        )
+        said.append(
+            f"{row.cell.site} took {seconds(found.median)}{interval} over {row.cell.link.label} by {row.cell.arm.name}."
+        )
+    return said
+
+
+def _few(rows: Sequence[Row]) -> str:
+    """A warning where intervals cannot hold what they usually hold."""
+    short = [row for row in rows if row.ok < ENOUGH]
+    if not short:
+        return ""
+    cells = "Every cell has" if len(short) == len(rows) else f"{len(short)} of {len(rows)} cells have"
+    return f"{cells} fewer than {ENOUGH} trials that count: take intervals there as ranges, and verdicts as so far."
+
+
+def noise_sentence(rows: Sequence[Row]) -> str:
+    """How much trials of one cell differ."""
+    noise = tables.noise_percent(rows)
+    if noise is None:
+        return "No cell has two trials that count, so nothing can be said about noise."
+    worst = max((row for row in rows if row.plt and row.plt.stdev_percent is not None), key=_deviation)
+    return (
+        f"The standard deviation within a cell is {noise:.1f}% in the middle of all cells, and at most "
+        f"{_deviation(worst):.1f}% ({worst.cell})."
+    )
+
+
+def _deviation(row: Row) -> float:
+    return (row.plt.stdev_percent or 0.0) if row.plt else 0.0
