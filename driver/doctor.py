@@ -58,6 +58,26 @@ def _programs() -> Iterator[Finding]:
         yield Finding("ok", "programs", "all that a bed needs")
 
 
+def _page_loads() -> Iterator[Finding]:
+    """Beds do without these; page loads do not."""
+    for what, programs in (
+        ("browser", prepare.BROWSER),
+        ("server", (prepare.APACHE,)),
+        ("capture", prepare.RECORDING),
+        ("resolver", (prepare.RESOLVER,)),
+        ("screen", (prepare.SCREEN,)),
+    ):
+        lacking = [program for program in programs if not program.path()]
+        if lacking:
+            use = {"resolver": "links with dns: resolver", "screen": "arms with display: headful"}.get(
+                what, "page loads"
+            )
+            found = f"missing for {use}: {', '.join(program.name for program in lacking)}"
+            yield Finding("note", what, found, " ".join(prepare.remedy(lacking).split()))
+        else:
+            yield Finding("ok", what, ", ".join(str(program.path()) for program in programs))
+
+
 def _namespaces() -> Iterator[Finding]:
     refusal = capabilities.namespaces()
     if refusal:
@@ -130,4 +150,4 @@ def _bed() -> Finding:
     return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
 
 
-LOOKS = (_system, _programs, _namespaces, _routers, _congestion_control, _resources)
+LOOKS = (_system, _programs, _page_loads, _namespaces, _routers, _congestion_control, _resources)

@@ -30,6 +30,14 @@ class Program:
     name: str
     need: str  # what brings it, as named in playbooks/vars/packages.yml
     machines: tuple[str, ...] = ()  # only there (`uname -m`); empty means everywhere
+    others: tuple[str, ...] = ()  # other names that it goes by
+    variable: str = ""  # of the environment: where the user says that it is
+
+    def path(self) -> Path | None:
+        """Where it is; None too where that is only a snap, which does not run inside a bed."""
+        given = os.environ.get(self.variable) if self.variable else None
+        names = (given,) if given else (self.name, *self.others)
+        return next((path for path in map(find, names) if path and not is_snap(path)), None)
 
     def wanted_here(self) -> bool:
         return not self.machines or platform.machine() in self.machines
@@ -49,12 +57,46 @@ BED = (
     *UML,
 )
 
+RECORDING = (Program("tcpdump", "tcpdump"),)
+APACHE = Program("apache2", "apache", others=("httpd",))
+BROWSER = (
+    Program(
+        "chromium",
+        "chromium",
+        others=(
+            "/usr/lib/chromium/chromium",
+            "/usr/lib64/chromium-browser/chromium-browser",
+            "/opt/google/chrome/chrome",
+            "google-chrome",
+            "google-chrome-stable",
+        ),
+        variable="LANELAB_CHROMIUM",
+    ),
+    Program(
+        "chromedriver",
+        "chromedriver",
+        others=("/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver"),
+        variable="LANELAB_CHROMEDRIVER",
+    ),
+)
+RESOLVER = Program("dnsmasq", "dnsmasq")
+SCREEN = Program("Xvfb", "xvfb")
+RUN = (*BED, *RECORDING, APACHE, *BROWSER)
+EVERYTHING = (*RUN, RESOLVER, SCREEN)
+
 # A command that is not here, and has no shorter form here ("bed shell" -> "bed"), needs nothing but Python.
 REQUIRED: dict[str, tuple[Program, ...]] = {
     "bed": BED,
     "link test": BED,
+    "run": RUN,
+    "run resolver": (*RUN, RESOLVER),  # an experiment with links whose names are resolved
+    "run headful": (*RUN, SCREEN),  # and one with arms whose browser has a screen
+    "run headful resolver": EVERYTHING,
     "bench": BED,
-    "test": BED,
+    "bench trials": RUN,
+    "test": EVERYTHING,
+    "test bed": (*BED, *RECORDING, APACHE, RESOLVER),
+    "test e2e": EVERYTHING,
     "test unit": (),
     "test golden": (),
     "check": (Program("shellcheck", "shellcheck"),),
@@ -66,7 +108,7 @@ TAGS = {"check": "developer"}
 def missing(command: str) -> list[Program]:
     """The programs that a command needs and this machine lacks."""
     required = REQUIRED.get(_entry(command), ())
-    return [program for program in required if program.wanted_here() and not find(program.name)]
+    return [program for program in required if program.wanted_here() and not program.path()]
 
 
 def prepare(command: str, *, out: TextIO | None = None) -> None:
@@ -86,15 +128,38 @@ def prepare(command: str, *, out: TextIO | None = None) -> None:
     raise MissingProgram(f"{_listed(lacking)} not installed ({why})", remedy(lacking))
 
 
+def is_snap(path: Path) -> bool:
+    """Whether that is a snap's program, or the script that a package of Ubuntu's has in its place."""
+    if path.resolve().name == "snap" or path.is_relative_to("/snap"):
+        return True
+    try:
+        with path.open("rb") as file:
+            begin = file.read(4096)
+    except OSError:  # a folder, or only to be run
+        return False
+    return begin.startswith(b"#!") and b"/snap/" in begin
+
+
 def remedy(lacking: Iterable[Program]) -> str:
     """What someone with the right to install packages has to do."""
-    packages = packages_for(lacking)
+    lacking = list(lacking)
+    if not packages_known():
+        return (
+            f"lanelab does not know the names of packages in {family()}. Install these with this system's own means: "
+            f"{', '.join(program.name for program in lacking)}. It knows them in {', '.join(_vars('lanelab_packages'))}"
+        )
+    parts, packages = [], packages_for(lacking)
     if packages:
-        return f"An administrator can install what is missing with:\n\n    {install_command(packages)}\n"
-    return (
-        f"lanelab does not know the names of packages in {family()}. Install these with this system's own means: "
-        f"{', '.join(program.name for program in lacking)}. It knows them in {', '.join(_vars('lanelab_packages'))}"
-    )
+        parts.append(f"An administrator can install what is missing with:\n\n    {install_command(packages)}\n")
+    by_hand = [program for program in lacking if not packages_for([program])]
+    if by_hand:
+        variables = " and ".join(f"{program.variable} to {program.name}" for program in by_hand if program.variable)
+        parts.append(
+            f"{family()} has {' and '.join(program.name for program in by_hand)} only as a snap, which does not run "
+            "inside a bed. Install another build by hand (Google's .deb packages of Chrome and the ChromeDriver of the "
+            f"same version will do). Where lanelab does not find it, set {variables} (docs/guide.md, A browser by hand)"
+        )
+    return "\n".join(parts)
 
 
 def install_command(packages: Iterable[str]) -> str:
@@ -103,10 +168,15 @@ def install_command(packages: Iterable[str]) -> str:
     return f"apt-get update; apt-get install --yes --no-install-recommends {' '.join(packages)}"
 
 
+def packages_known() -> bool:
+    """Whether lanelab knows this system's packages."""
+    return family() in _vars("lanelab_packages")
+
+
 def packages_for(lacking: Iterable[Program]) -> list[str]:
-    """The packages that bring these programs, or nothing where lanelab does not know this system."""
+    """The packages that bring these programs; nothing where lanelab does not know this system, or it has none."""
     names = _vars("lanelab_packages").get(family(), {})
-    return list(dict.fromkeys(names[program.need] for program in lacking)) if names else []
+    return list(dict.fromkeys(names[program.need] for program in lacking if program.need in names))
 
 
 def family() -> str:
@@ -151,8 +221,10 @@ def _install(command: str, lacking: list[Program], out: TextIO) -> str:
     """Run the playbook, if we may. Returns in a few words why something may still be missing."""
     if os.environ.get("LANELAB_NO_INSTALL"):
         return "LANELAB_NO_INSTALL is set"
-    if not packages_for(lacking):
+    if not packages_known():
         return f"{family()} is not a system that lanelab can install on"
+    if not packages_for(lacking):
+        return f"{family()} has no package for that"
     become = _become()
     if become is None:
         return "there is no sudo that works here without a password" if find("sudo") else "there is no sudo here"
@@ -172,7 +244,8 @@ def role_packages(command: str) -> list[str]:
     only_on = _vars("lanelab_only_on")
     needs = dict.fromkeys(need for role in roles for need in _vars("lanelab_needs")[role])
     names = _vars("lanelab_packages")[family()]
-    return [names[need] for need in needs if platform.machine() in only_on.get(need, [platform.machine()])]
+    wanted = (need for need in needs if platform.machine() in only_on.get(need, [platform.machine()]))
+    return [names[need] for need in wanted if need in names]
 
 
 def _become() -> list[str] | None:

@@ -25,9 +25,17 @@ def test_every_family_has_a_package_for_every_need() -> None:
     wanted = {need for needs in VARS["lanelab_needs"].values() for need in needs} | {"python", "venv"}
     assert set(VARS["lanelab_packages"]) == FAMILIES
     for family, packages in VARS["lanelab_packages"].items():
-        assert set(packages) == wanted, family
+        assert set(packages) == wanted - set(VARS["lanelab_not_packaged"].get(family, ())), family
         assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages.values()), family
     assert set(VARS["lanelab_only_on"]) <= wanted
+    assert set(VARS["lanelab_not_packaged"]) <= FAMILIES
+
+
+def test_no_package_is_a_snap_in_disguise() -> None:
+    """Ubuntu's chromium-browser and chromium-chromedriver would install snapd, and a service with it."""
+    for family, packages in VARS["lanelab_packages"].items():
+        if family.startswith("ubuntu"):
+            assert not any("chromium" in package for package in packages.values()), family
 
 
 def test_every_group_of_needs_is_a_role_and_a_group_of_the_inventory() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from driver import prepare
+from driver.browser import binaries
 from driver.errors import MissingProgram
 from driver.prepare import Program
 from driver.programs import SYSTEM_PATH, find
@@ -96,6 +97,53 @@ def test_everything_that_is_looked_for_is_installed_by_a_role() -> None:
     for command, programs in prepare.REQUIRED.items():
         here = [prepare.TAGS[command]] if command in prepare.TAGS else ["client", "server", "controller", "router"]
         assert {program.need for program in programs} <= {need for role in here for need in roles[role]}, command
+
+
+@pytest.mark.usefixtures("on_debian")
+def test_says_what_to_do_where_the_distribution_has_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "family", lambda: "ubuntu-24.04")
+    lacking = [Program("no-such-chromium", "chromium", variable="LANELAB_CHROMIUM")]
+    needing(monkeypatch, *lacking)
+    with pytest.raises(MissingProgram) as caught:
+        prepare.prepare("bed")
+    assert "only as a snap" in str(caught.value)
+    assert "LANELAB_CHROMIUM" in str(caught.value)
+    assert "apt-get" not in str(caught.value)
+    needing(monkeypatch, *lacking, NOWHERE)
+    with pytest.raises(MissingProgram, match=r"(?s)apt-get .* ethtool\n.*only as a snap"):
+        prepare.prepare("bed")
+    assert "chromium" not in " ".join(prepare.role_packages("run"))
+    assert "apache2-bin" in prepare.role_packages("run")
+
+
+def test_a_program_goes_by_several_names_and_the_user_may_say_where(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = Program("no-such-program", "apache", others=("nor-this", "sh"), variable="LANELAB_SOMETHING")
+    assert program.path() == find("sh")
+    monkeypatch.setenv("LANELAB_SOMETHING", str(tmp_path / "mine"))
+    assert program.path() is None
+    (tmp_path / "mine").write_text("#!/bin/sh\necho mine\n")
+    assert program.path() == tmp_path / "mine"
+
+
+def test_a_snap_is_not_taken_for_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither snapd's own link nor the script that Ubuntu's package has: both need a service that a bed has not."""
+    (tmp_path / "snap").write_text("snapd's program")
+    (tmp_path / "chromium").symlink_to("snap")
+    (tmp_path / "chromedriver").write_text('#!/bin/sh\nexec /snap/bin/chromium.chromedriver "$@"\n')
+    for each in ("snap", "chromedriver"):
+        (tmp_path / each).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("chromium", "chromedriver"):
+        assert find(name) == tmp_path / name
+        assert Program(name, name).path() is None
+
+
+def test_looks_for_the_browser_where_the_driver_does() -> None:
+    chromium, chromedriver = prepare.BROWSER
+    assert {chromium.name, *chromium.others} == set(binaries.CHROMIUM)
+    assert {chromedriver.name, *chromedriver.others} == set(binaries.CHROMEDRIVER)
 
 
 @needs_namespaces
