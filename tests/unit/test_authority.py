@@ -1,0 +1,120 @@
+"""Certificates of a run, judged by OpenSSL: Python's own, and the program where it is there."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import socket
+import ssl
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from driver.errors import InputError
+from driver.programs import find
+from driver.servers.authority import KINDS, Authority, Leaf
+
+NAMES = ("www.site.test", "img.site.test", "x" * 60 + ".site.test")
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority.make(tmp_path / "authority")
+
+
+def handshake(authority: Authority, leaf: Leaf, name: str) -> None:
+    """A TLS connection in which the client trusts the authority alone; raises what the client has against it."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(leaf.certificate, leaf.key)
+    client = ssl.create_default_context(cafile=str(authority.certificate))
+    ours, theirs = socket.socketpair()
+
+    def serve() -> None:
+        try:
+            server.wrap_socket(theirs, server_side=True).close()
+        except OSError:
+            theirs.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        client.wrap_socket(ours, server_hostname=name).close()
+    finally:
+        ours.close()
+        thread.join()
+
+
+@kinds
+def test_a_client_that_trusts_the_authority_accepts_every_name(authority: Authority, kind: str) -> None:
+    leaf = authority.leaf(NAMES, kind)
+    for name in NAMES:
+        handshake(authority, leaf, name)
+    with pytest.raises(ssl.SSLCertVerificationError, match="elsewhere"):
+        handshake(authority, leaf, "elsewhere.test")
+
+
+def test_nobody_trusts_the_leaf_of_another_run(authority: Authority, tmp_path: Path) -> None:
+    other = Authority.make(tmp_path / "other")
+    with pytest.raises(ssl.SSLCertVerificationError, match=r"verify failed"):
+        handshake(other, authority.leaf(NAMES, KINDS[0]), NAMES[0])
+
+
+@kinds
+@pytest.mark.skipif(not find("openssl"), reason="no openssl here")
+def test_openssl_finds_nothing_wrong(authority: Authority, kind: str) -> None:
+    leaf = authority.leaf(NAMES, kind)
+    judge = ["openssl", "verify", "-x509_strict", "-purpose", "sslserver", "-verify_hostname", NAMES[1]]
+    done = subprocess.run(
+        [*judge, "-CAfile", authority.certificate, leaf.certificate], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@kinds
+def test_the_leaf_says_what_it_shall(authority: Authority, kind: str) -> None:
+    leaf = authority.leaf(NAMES, kind)
+    certificate = x509.load_pem_x509_certificate(leaf.certificate.read_bytes())
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert tuple(names.get_values_for_type(x509.DNSName)) == NAMES
+    spki = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    assert leaf.spki_sha256_b64 == base64.b64encode(hashlib.sha256(spki).digest()).decode()
+    now = datetime.datetime.now(datetime.UTC)
+    assert certificate.not_valid_before_utc < now - datetime.timedelta(days=1)
+    assert certificate.not_valid_after_utc > now + datetime.timedelta(days=300)
+
+
+@kinds
+def test_all_leaves_of_a_kind_have_one_key(authority: Authority, kind: str) -> None:
+    first, second, again = (authority.leaf(names, kind) for names in (NAMES, ("other.test",), NAMES))
+    assert first == again
+    assert first.certificate != second.certificate
+    assert (first.key, first.spki_sha256_b64) == (second.key, second.spki_sha256_b64)
+    others = {authority.leaf(NAMES, other).spki_sha256_b64 for other in KINDS}
+    assert len(others) == len(KINDS)
+
+
+def test_files_are_for_this_user_alone(authority: Authority) -> None:
+    for kind in KINDS:
+        authority.leaf(NAMES, kind)
+    files = list(authority.folder.iterdir())
+    assert len(files) == 1 + 2 * len(KINDS)
+    assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}
+
+
+def test_a_new_authority_in_an_old_folder_uses_nothing_of_the_old(authority: Authority) -> None:
+    authority.leaf(NAMES, KINDS[0])
+    renewed = Authority.make(authority.folder)
+    handshake(renewed, renewed.leaf(NAMES, KINDS[0]), NAMES[0])
+
+
+def test_refuses_what_it_cannot_make(authority: Authority) -> None:
+    with pytest.raises(InputError, match=r"dsa.*ecdsa-p256"):
+        authority.leaf(NAMES, "dsa")
+    with pytest.raises(InputError, match="at least one name"):
+        authority.leaf((), KINDS[0])

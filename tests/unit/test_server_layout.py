@@ -1,0 +1,134 @@
+"""Where objects lie on the server, and what its logs say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver.errors import InputError
+from driver.servers import logs
+from driver.servers.layout import lay_out, map_text, type_by_name
+from driver.servers.resolver import asked, configuration
+from driver.site import Site, SiteObject
+from driver.topology import origin_addresses
+
+
+def site(*objects: tuple[str, str]) -> Site:
+    found = tuple(
+        SiteObject("a.test", path, 1, mime, f"{number:02x}" * 32) for number, (path, mime) in enumerate(objects)
+    )
+    return Site("site", "A site", "a.test", found[0].path, found, Path("/nowhere"))
+
+
+def test_what_a_name_can_say_lies_where_the_url_says() -> None:
+    layout = lay_out(site(("/", "text/html"), ("/deep/", "text/html"), ("/x/y.min.js", "text/javascript")))
+    assert sorted(layout.files) == [
+        "hosts/a.test/deep/index.html",
+        "hosts/a.test/index.html",
+        "hosts/a.test/x/y.min.js",
+    ]
+    assert not layout.maps
+    assert map_text(layout) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "mime"),
+    [("/x.js?v=1", "text/javascript"), ("/a%20b.png", "image/png"), ("/lie.png", "text/html"), ("/bare", "text/css")],
+)
+def test_what_a_name_cannot_say_is_mapped(path: str, mime: str) -> None:
+    layout = lay_out(site(("/", "text/html"), ("/1.png", "image/png"), ("/2.png", "image/png"), (path, mime)))
+    (name,) = layout.maps["a.test"].values()
+    assert layout.mapped_types[int(name.rpartition(".type")[2])] == mime
+    assert layout.files[f"mapped/{name}"].path == path
+    assert map_text(layout) == f"a.test{path} {name}\n"
+
+
+def test_the_same_content_under_two_types_is_two_files() -> None:
+    objects = [SiteObject("a.test", f"/x?{number}", 1, mime, "ab" * 32) for number, mime in enumerate(("a/b", "c/d"))]
+    layout = lay_out(Site("site", "A site", "a.test", "/x?0", tuple(objects), Path("/nowhere")))
+    assert len(layout.files) == 2
+
+
+WORDS = st.lists(st.sampled_from(["a", "B", "js", "PNG", "png", "", "x?y", "%20"]), min_size=1, max_size=4)
+
+
+@given(
+    st.lists(
+        st.tuples(WORDS.map(".".join), st.sampled_from(["a/b", "c/d", "e/f"])), min_size=1, unique_by=lambda o: o[0]
+    )
+)
+def test_every_object_has_its_type_one_way_or_the_other(objects: list[tuple[str, str]]) -> None:
+    layout = lay_out(site(*(("/" + path, mime) for path, mime in objects)))
+    mapped = layout.maps.get("a.test", {})
+    for name, each in layout.files.items():
+        if name.startswith("hosts/"):
+            assert each.path not in mapped
+            assert type_by_name(name, layout.types["a.test"]) == each.mime
+    for path, name in mapped.items():
+        expected = next(mime for other, mime in objects if "/" + other == path)
+        assert layout.mapped_types[int(name.rpartition(".type")[2])] == expected
+    natural = {each.path for name, each in layout.files.items() if name.startswith("hosts/")}
+    assert natural | set(mapped) == {"/" + path for path, _ in objects}
+
+
+def test_digest_tells_contents_and_places_apart() -> None:
+    digests = [lay_out(site(*o)).digest() for o in ([("/", "a/b")], [("/x.y", "a/b")], [("/", "a/b"), ("/x.y", "a/b")])]
+    assert len(set(digests)) == 3
+
+
+NOTICE = "[Fri Nov 20 15:14:47.77 2026] [mpm_event:notice] [pid 1:tid 1] AH00489: Apache/2.4 configured"
+WARNING = "[Fri Nov 20 15:14:47.77 2026] [ssl:warn] [pid 1:tid 1] AH01909: lanelab.invalid:443:0 server certificate"
+FULL = "[Fri Nov 20 15:14:47.77 2026] [mpm_event:error] [pid 1:tid 1] AH00484: server reached MaxRequestWorkers setting"
+
+
+def test_only_what_speaks_against_a_trial_is_unexpected() -> None:
+    assert logs.unexpected([NOTICE, WARNING, FULL, "", "free(): invalid pointer"]) == [FULL, "free(): invalid pointer"]
+
+
+def test_reads_what_apache_escapes() -> None:
+    line = (
+        r'{"began_us":1,"host":"a\"b","request":"GET /\xc3\xa4\\x41\v HTTP/1.1","status":404,"encoding":"-",'
+        r'"remote":"10.10.1.2:5"}'
+    )
+    (found,) = logs.access([line])
+    assert found["host"] == 'a"b'
+    assert found["path"] == "/\u00c3\u00a4\\x41\u000b"
+    assert (found["method"], found["status"], found["encoding"]) == ("GET", 404, None)
+    assert logs.access(['{"request":"-"}']) == [{"method": "-", "path": None}]
+
+
+def test_lists_who_else_was_asked_for() -> None:
+    log = (
+        "Nov 20 15:21:00 dnsmasq[9]: query[A] ready.lanelab.invalid from 10.10.2.2\n"
+        "Nov 20 15:21:00 dnsmasq[9]: config ready.lanelab.invalid is NXDOMAIN\n"
+        "Nov 20 15:21:01 dnsmasq[9]: query[type=65] www.site.test from 10.10.1.2\n"
+        "Nov 20 15:21:01 dnsmasq[9]: query[AAAA] x.test from 10.10.1.2\n"
+    )
+    assert asked(log) == [{"name": "www.site.test", "type": "type=65"}, {"name": "x.test", "type": "AAAA"}]
+
+
+def test_the_resolver_knows_the_names_of_the_site_alone() -> None:
+    text = configuration({"a.test": "10.10.3.1", "b.test": "10.10.3.2"}, "/run/x/dnsmasq.log")
+    lines = text.splitlines()
+    assert [line for line in lines if line.startswith("host-record")] == [
+        "host-record=a.test,10.10.3.1",
+        "host-record=b.test,10.10.3.2",
+    ]
+    assert {"no-resolv", "no-hosts", "local=/#/", "log-facility=/run/x/dnsmasq.log"} <= set(lines)
+
+
+def test_origins_share_an_address_or_have_their_own() -> None:
+    names = ["a.test", "b.test", "a.test", "c.test"]
+    assert origin_addresses(names, "shared") == dict.fromkeys(names, "10.10.2.2")
+    assert origin_addresses(names, "per-origin") == {
+        "a.test": "10.10.3.1", "b.test": "10.10.3.2", "c.test": "10.10.3.3",
+    }  # fmt: skip
+    many = [f"{number}.test" for number in range(255)]
+    assert origin_addresses(many[:254], "per-origin")["253.test"] == "10.10.3.254"
+    with pytest.raises(InputError, match=r"addresses: .*255 origins.*shared"):
+        origin_addresses(many, "per-origin")
+    with pytest.raises(InputError, match=r"per-origin"):
+        origin_addresses(names, "own")
