@@ -1,0 +1,249 @@
+"""Each reason for which a trial does not count: found when it is there, and not when it is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.packets import PacketSummary, summarise
+from driver.experiment.arm import Arm
+from driver.experiment.model import Tolerances
+from driver.link import Link
+from driver.paths import PROJECT
+from driver.trial.reasons import EXPLANATIONS, Failure, Reason
+from driver.trial.verdict import judge
+from tests.unit.frames import Recorder, Talk, udp
+from tests.unit.records import SITE, record, request
+
+LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
+HTTP = Arm.parse("http", {})
+NO_KEEPALIVE = Arm.parse("no keepalive", {"keepalive": False})
+H2 = Arm.parse("h2", {"protocol": "h2", "tls": "1.3"})
+WARM = Arm.parse("warm", {"start": "warm"})
+ARMS = (HTTP, NO_KEEPALIVE, H2, WARM)
+STRICT = Tolerances()
+Data = dict[str, Any]
+
+
+def connections(count: int, server: str = "10.10.2.2") -> PacketSummary:
+    recorder = Recorder()
+    for number in range(count):
+        talk = Talk(recorder, port=40000 + number, server=server)
+        talk.open()
+        talk.say("down", b"z" * 1400)
+        talk.close()
+    return summarise(recorder.pcap())
+
+
+def judged(
+    data: Data, arm: Arm = HTTP, *, packets: PacketSummary | None = None, allowed: Tolerances = STRICT
+) -> list[Failure]:
+    return judge(data, arm, SITE, LINK, allowed, packets)
+
+
+def reasons(data: Data, arm: Arm = HTTP, **more: Any) -> list[Reason]:
+    return [failure.reason for failure in judged(data, arm, **more)]
+
+
+@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)
+def test_a_sound_trial_counts(arm: Arm) -> None:
+    assert judged(record(arm), arm, packets=connections(3)) == []
+
+
+def change(index: int, **values: object) -> Callable[[Data], None]:
+    """Of one request."""
+    return lambda data: data["requests"][index].update(values)
+
+
+def drop(index: int) -> Callable[[Data], None]:
+    def dropping(data: Data) -> None:
+        del data["requests"][index]
+
+    return dropping
+
+
+def add(url: str, arm: Arm = HTTP, **values: object) -> Callable[[Data], None]:
+    return lambda data: data["requests"].append(request(url, 9, arm) | values)
+
+
+def put(**values: object) -> Callable[[Data], None]:
+    return lambda data: data.update(values)
+
+
+CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
+    (Reason.PROTOCOL_FALLBACK, H2, change(1, protocol="http/1.1"), "1 of 3 requests used http/1.1 instead of h2"),
+    (Reason.PROTOCOL_FALLBACK, HTTP, change(0, protocol=None), "used None instead of http/1.1"),
+    (Reason.TLS_FALLBACK, H2, change(2, tls="TLS 1.2"), "used TLS 1.2 instead of TLS 1.3: b.test/logo.png"),
+    (Reason.TLS_FALLBACK, H2, change(2, tls=None), "used no TLS instead of TLS 1.3"),
+    (Reason.TLS_FALLBACK, HTTP, change(2, tls="TLS 1.3"), "used TLS 1.3 instead of no TLS"),
+    (Reason.KEEPALIVE_IGNORED, NO_KEEPALIVE, change(1, reused=True), "keepalive is off, but 1 of 3"),
+    (Reason.MISSING_OBJECT, HTTP, drop(2), "b.test/logo.png (never asked for)"),
+    (Reason.MISSING_OBJECT, HTTP, change(2, before_load=False), "asked for after the load event"),
+    (Reason.MISSING_OBJECT, HTTP, change(2, ended_ms=None), "did not end"),
+    (Reason.MISSING_OBJECT, HTTP, change(2, status=None, ended_ms=None), "did not end"),
+    (Reason.FAILED_OBJECT, HTTP, change(1, status=404), "a.test/style.css?v=1 (status 404)"),
+    (Reason.FAILED_OBJECT, HTTP, change(1, error="net::ERR_CONNECTION_RESET"), "net::ERR_CONNECTION_RESET"),
+    (Reason.FAILED_OBJECT, HTTP, change(2, body_bytes=4999), "4999 bytes instead of 5000"),
+    (Reason.FAILED_OBJECT, WARM, change(2, status=500), "status 500"),
+    (Reason.EXTRA_REQUEST, HTTP, add("a.test/other"), "a.test/other"),
+    (Reason.EXTRA_REQUEST, HTTP, add("a.test/style.css"), "a.test/style.css"),
+    (Reason.EXTRA_REQUEST, HTTP, add("a.test/favicon.ico", status=404), "favicon"),
+    (Reason.OUTSIDE_REQUEST, HTTP, add("else.test/x", error="net::ERR_NAME_NOT_RESOLVED", status=None), "else.test/x"),
+    (Reason.OUTSIDE_REQUEST, HTTP, put(dns={"queries": [{"name": "Else.test.", "type": "A"}]}), "look-up of else.test"),
+    (Reason.FROM_CACHE, HTTP, change(2, from_cache=True), "b.test/logo.png"),
+    (Reason.FROM_CACHE, HTTP, change(2, status=304), "b.test/logo.png"),
+    (Reason.BELOW_BOUND, HTTP, put(plt_ms=79.0), "79.0 ms by the clock"),
+    (Reason.BELOW_BOUND, HTTP, put(plt_navigation_ms=79.0, requests=[]), "by navigation timing"),
+    (Reason.SERVER_ERROR_LOG, HTTP, put(server={"error_lines": ["[core:error] no\n"]}), "[core:error] no"),
+    (Reason.CAPTURE_LOST_PACKETS, HTTP, put(capture={"server": {"dropped": 7}}), "7 packets of the capture on the"),
+    (Reason.NAVIGATION_FAILED, HTTP, put(plt_ms=None), "no page load time"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reason", "arm", "changing", "says"), CASES, ids=lambda value: str(getattr(value, "name", ""))
+)
+def test_what_is_wrong_is_found_and_named(
+    reason: Reason, arm: Arm, changing: Callable[[Data], None], says: str
+) -> None:
+    data = record(arm)
+    changing(data)
+    found = {failure.reason: failure.detail for failure in judged(data, arm)}
+    assert reason in found
+    assert says in found[reason]
+    # What a change cannot help bringing along: a load without requests lacks its objects.
+    assert set(found) - {reason} <= {Reason.MISSING_OBJECT}
+
+
+def test_every_reason_that_is_judged_has_a_case() -> None:
+    """The others come from the trial itself."""
+    own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
+    assert {case[0] for case in CASES} | own | {Reason.LINK_OUT_OF_TOLERANCE} == set(Reason)
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_what_the_trial_ran_into_is_carried(reason: Reason) -> None:
+    data = record(HTTP) | {"failures": [{"reason": reason.value, "detail": "it was so"}]}
+    assert Failure(reason, "it was so") in judged(data)
+
+
+def test_a_reason_that_nobody_knows_is_not_lost() -> None:
+    data = record(HTTP) | {"failures": [{"reason": "gremlins", "detail": "three"}]}
+    assert judged(data) == [Failure(Reason.BROWSER_FAILED, "gremlins: three")]
+
+
+def test_without_a_load_its_requests_are_not_judged() -> None:
+    data = record(HTTP) | {"failures": [{"reason": "browser-crashed", "detail": ""}], "requests": [], "plt_ms": None}
+    assert reasons(data) == [Reason.BROWSER_CRASHED]
+
+
+def test_a_timeout_names_what_was_missing() -> None:
+    data = record(HTTP) | {"failures": [{"reason": "timeout", "detail": ""}], "plt_ms": None, "plt_navigation_ms": None}
+    change(2, ended_ms=None)(data)
+    assert reasons(data) == [Reason.TIMEOUT, Reason.MISSING_OBJECT]
+
+
+@pytest.mark.parametrize(
+    ("changing", "allowed"),
+    [
+        (drop(2), Tolerances(missing=1)),
+        (add("a.test/x"), Tolerances(extra=1)),
+        (add("else.test/x"), Tolerances(outside=1)),
+    ],
+)
+def test_tolerances_let_so_many_pass(changing: Callable[[Data], None], allowed: Tolerances) -> None:
+    data = record(HTTP)
+    changing(data)
+    assert len(judged(data)) == 1
+    assert judged(data, allowed=allowed) == []
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        add("a.test/favicon.ico", before_load=False, status=404),
+        add("b.test/logo.png", from_cache=True, body_bytes=0),
+        lambda data: data["requests"].append(request("x", 9, HTTP) | {"url": "data:,"}),
+        change(1, body_bytes=90, response_headers=[["Content-Encoding", "gzip"]]),
+        put(dns={"queries": [{"name": "b.test", "type": "A"}]}),
+        put(server=None, capture={}),
+    ],
+    ids=["icon after load", "twice on the page", "data", "compressed", "own name", "nothing recorded"],
+)
+def test_what_is_harmless_passes(harmless: Callable[[Data], None]) -> None:
+    data = record(HTTP)
+    harmless(data)
+    assert judged(data) == []
+
+
+@pytest.mark.parametrize("changing", [drop(2), change(2, from_cache=True), change(2, status=304, body_bytes=0)])
+def test_warm_trials_may_use_the_cache(changing: Callable[[Data], None]) -> None:
+    data = record(WARM)
+    changing(data)
+    assert judged(data, WARM) == []
+
+
+def test_fewer_connections_than_requests_are_found_on_the_wire() -> None:
+    (found,) = judged(record(NO_KEEPALIVE), NO_KEEPALIVE, packets=connections(2))
+    assert found == Failure(Reason.KEEPALIVE_IGNORED, "keepalive is off, but there were 2 connections for 3 requests")
+
+
+def test_keepalive_that_no_connection_has_is_found() -> None:
+    data = record(HTTP)
+    data["requests"] += [request(f"a.test/{number}", number, HTTP) for number in range(20)]
+    assert Reason.KEEPALIVE_IGNORED in reasons(data, allowed=Tolerances(extra=20))
+    change(3, reused=True)(data)
+    assert judged(data, allowed=Tolerances(extra=20)) == []
+    for settings in ({"keepalive_requests": 1}, {"keepalive_timeout": "100ms"}):
+        change(3, reused=False)(data)
+        assert judged(data, Arm.parse("short", settings), allowed=Tolerances(extra=20)) == []
+
+
+def test_packets_to_elsewhere_are_found() -> None:
+    recorder = Recorder()
+    recorder.add(udp("10.10.1.2", 5353, "224.0.0.251", 5353, b"who is there"))
+    (found,) = judged(record(HTTP), packets=summarise(recorder.pcap()))
+    assert found == Failure(Reason.OUTSIDE_REQUEST, "packets to 224.0.0.251:5353")
+
+
+def test_a_cut_capture_is_found() -> None:
+    recorder = Recorder()
+    Talk(recorder).open()
+    (found,) = judged(record(HTTP), packets=summarise(recorder.pcap()[:-1]))
+    assert found.reason is Reason.CAPTURE_LOST_PACKETS
+
+
+def test_long_lists_are_cut() -> None:
+    data = record(HTTP)
+    for number in range(9):
+        add(f"a.test/{number}")(data)
+    (found,) = judged(data)
+    assert found.detail == "a.test/0, a.test/1, a.test/2 and 6 more"
+
+
+@given(st.lists(st.sampled_from(CASES), max_size=4))
+def test_several_things_wrong_are_each_said_once(cases: list[tuple[Reason, Arm, Callable[[Data], None], str]]) -> None:
+    data = record(HTTP)
+    for _, _, changing, _ in cases:
+        if data["requests"] and len(data["requests"]) > 2:
+            changing(data)
+    found = reasons(data)
+    assert len(found) == len(set(found))
+
+
+def test_every_reason_is_explained_in_the_reference_and_no_other() -> None:
+    text = (PROJECT / "docs" / "reference" / "verdicts.md").read_text()
+    sections = re.split(r"^## `([a-z-]+)`\n", text, flags=re.MULTILINE)
+    described = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert list(described) == [reason.value for reason in Reason]
+    assert set(EXPLANATIONS) == set(Reason)
+    for reason in Reason:
+        said = described[reason.value]
+        assert said.strip().lower().startswith(reason.explanation.lower() + ".")
+        assert "**Commonly:**" in said
+        assert "**What to do:**" in said
