@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 
@@ -14,34 +13,31 @@ SCREEN = "2560x1600x24"
 
 
 class Display:
-    """Xvfb in a node, until closed. It listens on an abstract socket alone, which belongs to the node's network: no two
-    beds share one, and none is left behind."""
+    """Xvfb in a node, until closed. Programs reach it by an abstract socket, which belongs to the node's network:
+    two beds may have a screen of the same number."""
 
     def __init__(self, node: Node) -> None:
-        said, stdout = os.pipe()
-        words = ["-screen", "0", SCREEN, "-displayfd", "1", "-nolisten", "tcp", "-nolisten", "unix", "-listen", "local"]
+        # Our end stays open: Xvfb dies of writing to a closed one, and it may have more to say than its number.
+        self._said, stdout = os.pipe()
+        argv = ["Xvfb", "-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp", "-ac"]
         try:
-            self._process = node.spawn(Command(["Xvfb", *words, "-ac"]), Stdio(stdout=stdout))
+            self._process = node.spawn(Command(argv), Stdio(stdout=stdout))
         except BaseException:
-            os.close(said)
+            os.close(self._said)
             raise
         finally:
             os.close(stdout)
-        try:
-            ready, _, _ = select.select([said], [], [], READY_TIMEOUT_S)
-            number = os.read(said, 20).decode().strip() if ready else ""
-        finally:
-            os.close(said)
+        ready, _, _ = select.select([self._said], [], [], READY_TIMEOUT_S)
+        number = os.read(self._said, 20).decode().strip() if ready else ""
         if not number.isdigit():
             self.close()
-            raise BrowserError(
-                f"on {node.name}, Xvfb did not start", "Install the package xvfb, or use display: headless"
-            )
+            raise BrowserError(f"on {node.name}, Xvfb did not start", "Install xvfb, or use display: headless")
         self.name = f":{number}"
 
     def close(self) -> None:
-        self._process.signal(15)  # politely: it removes its lock from /tmp
-        with contextlib.suppress(TimeoutError):
+        self._process.signal(15)  # politely: it removes its lock and its socket from /tmp
+        try:
             self._process.wait(2)
-            return
-        self._process.signal(9)
+        except TimeoutError:
+            self._process.signal(9)
+        os.close(self._said)

@@ -119,13 +119,13 @@ class Reading:
 
     def _data(self, told: Event) -> None:
         exchange = self._open.get(told["requestId"])
-        if exchange:
+        if exchange and exchange.error is None:  # what comes after is Chromium's own page about the failure
             exchange.data += told["dataLength"]
             exchange.wire_so_far += max(told.get("encodedDataLength", 0), 0)
 
     def _finished(self, told: Event) -> None:
         exchange = self._open.get(told["requestId"])
-        if exchange:
+        if exchange and exchange.error is None:
             exchange.ended = told["timestamp"]
             exchange.wire = told.get("encodedDataLength", 0)
 

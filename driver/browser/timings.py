@@ -36,4 +36,4 @@ def timings(started: float, ended: float | None, timing: Mapping[str, float] | N
 
 def _span(timing: Mapping[str, float], start: str, end: str) -> float:
     first, last = timing.get(start, -1.0), timing.get(end, -1.0)
-    return float(NOT_APPLICABLE) if first < 0 or last < 0 else max(last - first, 0.0)
+    return float(NOT_APPLICABLE) if first < 0 or last < 0 else float(max(last - first, 0.0))
