@@ -18,15 +18,23 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from driver.errors import InputError
 
+AUTHORITY, AUTHORITY_KEY = "authority.pem", "authority.key"
 KINDS = ("ecdsa-p256", "rsa-2048")
 LONGEST_COMMON_NAME = 64
 # A node's clock may be off by a day (another time zone taken for UTC), and a run may be resumed months later.
 VALID_BEFORE, VALID_AFTER = datetime.timedelta(days=2), datetime.timedelta(days=365)
+VALID_AT_LEAST = datetime.timedelta(days=7)
 
 _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
@@ -47,13 +55,25 @@ class Authority:
         self.folder = folder
         self._key = key
         self._certificate = certificate
-        self._leaf_keys: dict[str, _Key] = {}
         self._making = threading.Lock()
 
     @classmethod
     def make(cls, folder: Path) -> Authority:
-        """A new authority, whose certificate (for a person's own browser) is in the folder; its key is nowhere."""
+        """The authority of a folder: the one that is there, as when a run goes on, or a new one."""
         folder.mkdir(parents=True, exist_ok=True)
+        try:
+            key = _load_key(folder / AUTHORITY_KEY)
+            certificate = x509.load_pem_x509_certificate((folder / AUTHORITY).read_bytes())
+        except (OSError, ValueError):
+            return cls._new(folder)
+        ours = key.public_key() == certificate.public_key()
+        enough = certificate.not_valid_after_utc - VALID_AT_LEAST > datetime.datetime.now(datetime.UTC)
+        return cls(folder, key, certificate) if ours and enough else cls._new(folder)
+
+    @classmethod
+    def _new(cls, folder: Path) -> Authority:
+        for stale in [*folder.glob("leaf-*"), *folder.glob("*.part")]:
+            stale.unlink()
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "lanelab: the authority of one run")])
         usage = x509.KeyUsage(
@@ -66,12 +86,13 @@ class Authority:
             .add_extension(usage, critical=True)
             .sign(key, hashes.SHA256())
         )
-        _write(folder / "authority.pem", certificate.public_bytes(Encoding.PEM))
+        _write(folder / AUTHORITY_KEY, _pem(key))
+        _write(folder / AUTHORITY, certificate.public_bytes(Encoding.PEM))
         return cls(folder, key, certificate)
 
     @property
     def certificate(self) -> Path:
-        return self.folder / "authority.pem"
+        return self.folder / AUTHORITY
 
     def leaf(self, names: Sequence[str], kind: str) -> Leaf:
         """A certificate for these names."""
@@ -88,18 +109,19 @@ class Authority:
         return Leaf(certificate, self.folder / f"leaf-{kind}.key", spki_sha256_b64(key))
 
     def _leaf_key(self, kind: str) -> _Key:
-        if kind not in self._leaf_keys:
-            key: _Key
-            if kind == "rsa-2048":
-                key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-            else:
-                key = ec.generate_private_key(ec.SECP256R1())
-            text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-            _write(self.folder / f"leaf-{kind}.key", text)
-            for stale in self.folder.glob(f"leaf-{kind}-*.pem"):  # of an earlier authority in this folder: another key
+        path = self.folder / f"leaf-{kind}.key"
+        try:
+            return _load_key(path)
+        except (OSError, ValueError):
+            for stale in self.folder.glob(f"leaf-{kind}-*.pem"):  # they are of a key that is lost
                 stale.unlink()
-            self._leaf_keys[kind] = key
-        return self._leaf_keys[kind]
+        key: _Key
+        if kind == "rsa-2048":
+            key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        else:
+            key = ec.generate_private_key(ec.SECP256R1())
+        _write(path, _pem(key))
+        return key
 
     def _signed(self, key: _Key, names: Sequence[str]) -> x509.Certificate:
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:LONGEST_COMMON_NAME])])
@@ -118,6 +140,17 @@ def spki_sha256_b64(key: _Key) -> str:
     """A public key as Chromium's list of accepted ones has it."""
     der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+def _load_key(path: Path) -> _Key:
+    key = load_pem_private_key(path.read_bytes(), None)
+    if not isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
+        raise ValueError(f"{path} is a key of another kind")
+    return key
+
+
+def _pem(key: _Key) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _builder(subject: x509.Name, issuer: x509.Name, key: _Key) -> x509.CertificateBuilder:

@@ -103,14 +103,39 @@ def test_files_are_for_this_user_alone(authority: Authority) -> None:
     for kind in KINDS:
         authority.leaf(NAMES, kind)
     files = list(authority.folder.iterdir())
-    assert len(files) == 1 + 2 * len(KINDS)
+    assert len(files) == 2 + 2 * len(KINDS)
     assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}
 
 
-def test_a_new_authority_in_an_old_folder_uses_nothing_of_the_old(authority: Authority) -> None:
+@kinds
+def test_a_run_that_goes_on_has_the_same_authority_and_keys(authority: Authority, kind: str) -> None:
+    leaf = authority.leaf(NAMES, kind)
+    again = Authority.make(authority.folder)
+    assert again.leaf(NAMES, kind) == leaf
+    other = again.leaf(("other.test",), kind)
+    assert other.spki_sha256_b64 == leaf.spki_sha256_b64
+    handshake(again, other, "other.test")
+    handshake(authority, leaf, NAMES[0])
+
+
+@pytest.mark.parametrize("name", ["authority.pem", "authority.key", f"leaf-{KINDS[0]}.key"])
+@pytest.mark.parametrize("how", ["gone", "broken"])
+def test_what_is_lost_is_made_anew_and_fits(authority: Authority, name: str, how: str) -> None:
     authority.leaf(NAMES, KINDS[0])
+    if how == "gone":
+        (authority.folder / name).unlink()
+    else:
+        (authority.folder / name).write_text("-----BEGIN NOTHING-----")
     renewed = Authority.make(authority.folder)
     handshake(renewed, renewed.leaf(NAMES, KINDS[0]), NAMES[0])
+
+
+def test_an_authority_that_is_about_to_expire_is_made_anew(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = authority.certificate.read_bytes()
+    monkeypatch.setattr("driver.servers.authority.VALID_AT_LEAST", datetime.timedelta(days=400))
+    assert Authority.make(authority.folder).certificate.read_bytes() != old
 
 
 def test_refuses_what_it_cannot_make(authority: Authority) -> None:
