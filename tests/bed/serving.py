@@ -259,7 +259,7 @@ def a_denied_file_is_an_unexpected_line(bed: InsideBed) -> None:
 
 
 def a_directive_that_apache_does_not_take_is_named(bed: InsideBed) -> None:
-    for directive in ("Tiemout 10", "UseCanonicalName Perhaps", "Header set X-Y z", "<Location", "</Location>"):
+    for directive in ("Tiemout 10", "UseCanonicalName Perhaps", "Header set X-Y z", '<Location "/x">', "</Location>"):
         named = rf"(?s)server_directives.*{re.escape(directive)}"
         with pytest.raises(InputError, match=named), served(bed, server_directives=["HostnameLookups On", directive]):
             pass
