@@ -13,6 +13,7 @@ from analysis.render import TIP
 LABEL_GAP = 17  # pixels between the middle of two labels
 FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 MOST_TICKS = 9
+ROOM = {"left": 22, "right": 30, "top": 6, "bottom": 6}  # a reader's font may be wider than the one measured here
 
 
 def altair() -> Any:  # noqa: ANN401
@@ -67,7 +68,7 @@ def label_rows(wanted: Sequence[float], height: float) -> list[float]:
 def config(chart: Any, title: str) -> Any:  # noqa: ANN401
     """Quiet: no frame, a faint grid, text in two greys."""
     return (
-        chart.configure(font=FONT, padding=6, background=palette.PAPER)
+        chart.configure(font=FONT, padding=ROOM, background=palette.PAPER)
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=palette.MUTED,

@@ -18,7 +18,7 @@ LEVEL = 0.95
 ENOUGH = 6  # values from which an interval of 95% for a median can exist at all: 1 - 2^(1-6) = 97%
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 FAR_OUT = 5.0  # robust standard deviations
-LEAST_SPREAD = 0.002  # of the median: below it the clock and the browser's own steps decide, not the network
+LEAST_SPREAD = 0.006  # of the median: what is within 3% of it is no outlier, however alike the others are
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,16 +52,17 @@ def experiment(run: Run) -> Html:
 
 
 READING = {
-    "Trial": """one page load by a browser with nothing cached. It counts only if it passes its verdict: the protocol was the
-        arm's, every object came, nothing was asked of the world outside, no captured packet was lost.""",
+    "Trial": """one page load by a browser with nothing cached. It counts only if it passes its verdict: the
+        protocol was the arm's, every object came, nothing was asked of the world outside, no captured packet was
+        lost.""",
     "Page load time": "how long the browser's navigation took, by the clock of the program that drives it.",
-    "Median and interval": """the middle one of the trials, and the range in which medians of such trials lie (percentile
-        bootstrap, worked out exactly). With 3 trials no interval can hold the true median in more than 75% of runs, with 5
-        in more than 94%; from 6 on it aims at 95%.""",
-    "Against another arm": """a round makes every arm once, shortly after each other. Ratios are taken within rounds, so what
-        slows the machine for a while slows both.""",
-    "Of bound": """the page load time divided by what handshakes and bytes need at the link's rate and round trip. 1 would be
-        perfect; below 1 is impossible and fails a trial.""",
+    "Median and interval": """the middle one of the trials, and the range in which medians of such trials lie
+        (percentile bootstrap, worked out exactly). With 3 trials no interval can hold the true median in more than
+        75% of runs, with 5 in more than 94%; from 6 on it aims at 95%.""",
+    "Against another arm": """a round makes every arm once, shortly after each other. Ratios are taken within
+        rounds, so what slows the machine for a while slows both.""",
+    "Of bound": """the page load time divided by what handshakes and bytes need at the link's rate and round trip.
+        1 would be perfect; below 1 is impossible and fails a trial.""",
     "Links": "each is measured from inside the bed before it is used. One that is out of tolerance is not used.",
 }
 

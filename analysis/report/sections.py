@@ -117,7 +117,7 @@ def scroll(table: Html) -> Html:
 
 
 def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
-    if not compared:
+    if not any(row.comparison for row in compared):
         return None
     base = compared[0].base.name
     reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
@@ -133,7 +133,7 @@ def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
     table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body))
     note = (
         f"Each arm against {base}, round by round: what changed between two loads made shortly after each other. Left "
-        "of the line is faster. Where the interval holds 0% no difference is shown; below 6 rounds a verdict is only so far."
+        "of the line is faster. Where the interval holds 0% no difference is shown; below 6 rounds verdicts are so far."
     )
     return section("comparisons", f"Against {base}", scroll(table), el("p", note, class_="note"))
 
@@ -178,7 +178,7 @@ def failures(run: Run) -> Html | None:
         more = el("li", f"and {len(hits) - MOST_DETAILS} more", class_="muted") if len(hits) > MOST_DETAILS else None
         trials = "trial" if number == 1 else "trials"
         summary = el("summary", el("code", reason), f" {number} {trials}")
-        parts.append(el("details", summary, el("ul", shown, more), open=number <= 3))
+        parts.append(el("details", summary, el("ul", shown, more), open=number <= 3 or not parts))
     note = (
         f"{len(run.failed)} of {len(run.trials)} trials failed their verdict. They are stored, and in no number above."
     )

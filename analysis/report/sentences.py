@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from analysis import tables
 from analysis.model import Run
-from analysis.numbers import milliseconds, seconds
+from analysis.numbers import change_words, milliseconds, seconds
 from analysis.stats import ENOUGH
 from analysis.tables import ComparisonRow, Row
 
@@ -56,14 +56,16 @@ def _one_against(row: ComparisonRow, base: str) -> str:
         n = found.n if found else 0
         return f"Between {row.cell.arm.name} and {base} no difference is shown ({n} rounds)."
     way = "faster" if found.verdict in FASTER else "slower"
+    by = f"{_change(row)}: {milliseconds(abs(found.difference.median))} ms"
     return (
-        f"{row.cell.arm.name} was {way} than {base} by {_change(row)}: {milliseconds(abs(found.difference.median))} ms, "
-        f"in {found.lower if way == 'faster' else found.higher} of {found.n} rounds."
+        f"{row.cell.arm.name} was {way} than {base} by {by}, in "
+        f"{found.lower if way == 'faster' else found.higher} of {found.n} rounds."
     )
 
 
 def _of(some: Sequence[ComparisonRow], own: Sequence[ComparisonRow]) -> str:
-    return f"all {len(own)} comparisons" if len(some) == len(own) else f"{len(some)} of {len(own)} comparisons"
+    every = "both" if len(own) == 2 else f"all {len(own)}"
+    return f"{every} comparisons" if len(some) == len(own) else f"{len(some)} of {len(own)} comparisons"
 
 
 def _rest(own: Sequence[ComparisonRow], faster: Sequence[ComparisonRow], slower: Sequence[ComparisonRow]) -> str:
@@ -76,7 +78,7 @@ def _ratio(row: ComparisonRow) -> float:
 
 
 def _change(row: ComparisonRow) -> str:
-    return f"{abs(100 * (_ratio(row) - 1)):.3g}%"
+    return change_words(_ratio(row)).lstrip("+-")
 
 
 def _between(rows: Sequence[ComparisonRow]) -> str:

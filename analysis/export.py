@@ -1,0 +1,257 @@
+"""A run in formats that other programs read: CSV, Parquet, JSON, HAR. Tidy: one row for each trial, or each request."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from analysis import axes, tables
+from analysis.model import Run, Trial
+from analysis.run_folder import METRICS, artifact_path, each_record, each_request
+from driver.errors import StoreError
+
+HAR = "page.har.gz"
+_COUNTS = ("http_status", "connection", "requests", "connections", "bytes_down", "bytes_up", "retransmissions")
+Rows = Iterable[dict[str, Any]]
+
+
+def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """What is known of each trial: where it belongs, what came out, every setting of its link and arm."""
+    link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
+    arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
+    for trial in run.trials:
+        cell = trial.cell
+        yield {
+            "run": run.name,
+            **_identity(trial),
+            "session": trial.session,
+            "started": trial.started,
+            "wall_s": trial.wall_s,
+            "status": "ok" if trial.ok else "failed",
+            "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
+            **{metric: trial.metrics[metric] for metric in METRICS},
+            **axes.link_numbers(dict(cell.link.settings)),
+            **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
+            **{f"arm.{key}": _flat(cell.arm.settings.get(key)) for key in arm_keys},
+        }
+
+
+def request_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """Each request of each trial, with its timings."""
+    trials = {trial.number: trial for trial in run.trials}
+    for number, position, request in each_request(run.folder):
+        trial = trials.get(number)
+        if trial is None:  # stored after the run was read
+            continue
+        timings = request.get("timings") or {}
+        yield {
+            "run": run.name,
+            **_identity(trial),
+            "status": "ok" if trial.ok else "failed",
+            "number": position,
+            **{name: request.get(key) for name, key in _REQUEST.items()},
+            **{f"{phase}_ms": _applicable(timings.get(phase)) for phase in _PHASES},
+        }
+
+
+_PHASES = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
+_REQUEST = {
+    "url": "url", "method": "method", "http_status": "status", "type": "type", "mime": "mime", "protocol": "protocol",
+    "connection": "connection", "reused": "reused", "priority": "priority", "remote": "remote",
+    "from_cache": "from_cache", "started_ms": "started_ms", "ended_ms": "ended_ms",
+    "request_header_bytes": "request_header_bytes", "response_header_bytes": "response_header_bytes",
+    "body_bytes": "body_bytes", "wire_bytes": "wire_bytes", "before_load": "before_load", "error": "error",
+}  # fmt: skip
+
+
+def _identity(trial: Trial) -> dict[str, Any]:
+    cell = trial.cell
+    return {
+        "trial": trial.number,
+        "cell": cell.id,
+        "site": cell.site,
+        "link": cell.link.label,
+        "arm": cell.arm.name,
+        "round": trial.round,
+        "attempt": trial.attempt,
+    }
+
+
+def _flat(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A value for a field of a table; lists and mappings as JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def _applicable(value: float | None) -> float | None:
+    return None if value is None or value < 0 else value
+
+
+def write_csv(rows: Rows, file: IO[str]) -> int:
+    """With a header; true and false in lower case, times in ISO 8601, nothing where there is no value."""
+    writer: csv.DictWriter[str] | None = None
+    count = 0
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(file, list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({key: _csv(value) for key, value in row.items()})
+        count += 1
+    return count
+
+
+def _csv(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def write_parquet(rows: Rows, path: Path) -> int:
+    """With types: whole numbers, times with their zone, yes and no."""
+    import pyarrow as pa  # noqa: PLC0415 - large, and only this needs it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    listed = list(rows)
+    names = list(listed[0]) if listed else []
+    columns = {name: _column(pa, name, [row[name] for row in listed]) for name in names}
+    with _writing(path) as part:
+        pq.write_table(pa.table(columns), part, compression="zstd")
+    return len(listed)
+
+
+def _column(pa: Any, name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401 - pyarrow
+    if name == "started":
+        return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
+    if name in _COUNTS or name.endswith("_bytes"):
+        return pa.array([None if value is None else int(value) for value in values], type=pa.int64())
+    if name.endswith(("_ms", "_mbit", "_s")):
+        return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds:
+        return pa.array(values, type=pa.string())
+    if len(kinds) > 1:  # settings of different kinds under one name
+        return pa.array([None if value is None else str(_csv(value)) for value in values], type=pa.string())
+    return pa.array(values)
+
+
+class _writing:  # noqa: N801 - used like a function
+    """A file that is there whole or not at all; what the disk refuses is told in words."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.part = path, path.with_name(f".{path.name}.part")
+
+    def __enter__(self) -> Path:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.part.touch()
+        except OSError as error:
+            raise self._refused(error) from error
+        return self.part
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        try:
+            if kind is None:
+                self.part.replace(self.path)
+            else:
+                self.part.unlink(missing_ok=True)
+        except OSError as refused:
+            raise self._refused(refused) from refused
+        if isinstance(error, OSError):
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> StoreError:
+        return StoreError(f"cannot write {self.path}: {error.strerror or error}", "Name another place with --output")
+
+
+def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a function like write_csv
+    """A text format into a file."""
+    with _writing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        return int(rows_to(rows, file))
+
+
+def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
+    """The run as one JSON object."""
+    found = {
+        "format": 1,
+        "name": run.name,
+        "description": run.description,
+        "state": run.state,
+        "created_utc": run.created_utc,
+        "meta": {key: _json(value) for key, value in run.meta.items()},
+        "experiment": run.experiment,
+        "sessions": [
+            {"session": s.number, "started_utc": s.started_utc, "ended_utc": s.ended_utc, "ending": s.ending,
+             "provenance": s.provenance}
+            for s in run.sessions
+        ],
+        "links": [{"label": link.label, "settings": link.settings} for link in run.links],
+        "arms": [{"name": arm.name, "settings": arm.settings} for arm in run.arms],
+        "self_tests": [
+            {"link": t.link.label, "at_utc": t.at_utc, "session": t.session, **t.data} for t in run.self_tests
+        ],
+        **results(run),
+    }  # fmt: skip
+    found["trials"] = list(_trials_json(run, requests=requests))
+    return found
+
+
+def results(run: Run) -> dict[str, Any]:
+    """The numbers that tables and report show."""
+    drift = tables.run_drift(run)
+    return {
+        "cells": [row.to_json() for row in tables.rows(run)],
+        "comparisons": [row.to_json() for row in tables.comparisons(run)],
+        "failures": dict(tables.failure_counts(run).most_common()),
+        "drift": {"found": drift.found, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
+                  "words": drift.words()},
+    }  # fmt: skip
+
+
+def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
+    records = dict(each_record(run.folder))
+    asked: dict[int, list[Mapping[str, Any]]] = {}
+    for number, _, request in each_request(run.folder) if requests else ():
+        asked.setdefault(number, []).append(request)
+    for trial in run.trials:
+        found = {
+            **_identity(trial),
+            "session": trial.session,
+            "wall_s": trial.wall_s,
+            "status": "ok" if trial.ok else "failed",
+            **trial.metrics,
+            "record": records.get(trial.number, {}),
+        }
+        yield {**found, "requests_made": asked.get(trial.number, [])} if requests else found
+
+
+def _json(text: str) -> Any:  # noqa: ANN401 - JSON
+    """Meta values are texts; those that are JSON are shown as such."""
+    if text[:1] not in "[{":
+        return text
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Path], int]:
+    """A HAR for each trial that counts, or only for each cell's median trial. Also how many had none to give."""
+    trials = run.ok
+    if median:
+        found = (tables.median_trial(trials) for trials in run.by_cell().values())
+        trials = [trial for trial in found if trial]
+    written, lacking = [], 0
+    for trial in trials:
+        try:
+            content = gzip.decompress(artifact_path(run.folder, trial.number, HAR).read_bytes())
+        except (OSError, EOFError):
+            lacking += 1
+            continue
+        target = folder / f"{trial.number:06d}.har"
+        with _writing(target) as part:
+            part.write_bytes(content)
+        written.append(target)
+    return written, lacking

@@ -1,0 +1,57 @@
+"""One trial on a terminal: its numbers, why it failed, its requests and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis.axes import METRICS
+from analysis.numbers import milliseconds, size
+
+
+def trial_parts(record: Mapping[str, Any], artifacts: Sequence[tuple[str, int, str]]) -> Iterator[RenderableType]:
+    """Each to be printed below the one before."""
+    facts = [(metric.words, record.get(metric.column)) for metric in METRICS.values() if metric.column.endswith("_ms")]
+    facts.append(("what the link allows at best", record.get("bound_ms")))
+    yield _table(("", "ms"), [(words, milliseconds(value)) for words, value in facts if value is not None], ("ms",))
+    for failure in record.get("failures") or []:
+        yield Text(f"failed: {failure.get('reason', '')}: {failure.get('detail', '')}", style="yellow")
+    requests = record.get("requests") or []
+    if requests:
+        columns = ("#", "from ms", "to ms", "status", "protocol", "conn.", "priority", "bytes", "url")
+        rows = [_request(number, request) for number, request in enumerate(requests, 1)]
+        yield _table(columns, rows, ("#", "from ms", "to ms", "conn.", "bytes"))
+    for line in record.get("console") or []:
+        yield Text(f"console: {line.get('level', '')}: {line.get('text', '')}")
+    if artifacts:
+        yield _table(("file", "size"), [(name, size(length)) for name, length, _ in artifacts], ("size",))
+
+
+def _request(number: int, request: Mapping[str, Any]) -> tuple[str, ...]:
+    ended = request.get("ended_ms")
+    connection = request.get("connection")
+    return (
+        str(number),
+        f"{request.get('started_ms') or 0:.1f}",
+        "-" if ended is None else f"{ended:.1f}",
+        str(request.get("status") or request.get("error") or "-"),
+        str(request.get("protocol") or "-"),
+        "-" if connection is None else str(connection),
+        str(request.get("priority") or "-"),
+        f"{request.get('wire_bytes') or 0:,}",
+        str(request.get("url", "")),
+    )
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str]) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*map(Text, row))
+    return made
