@@ -8,7 +8,7 @@ request itself; a redirect shows only as the next request with the same id; what
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from driver.browser.timings import NOT_APPLICABLE, timings
@@ -33,6 +33,16 @@ def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Ite
         told = json.loads(entry["message"])
         if target is None or told.get("webview") in (None, target):
             yield told["message"]["method"], told["message"].get("params", {})
+
+
+def document_error(found: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads a page
+    of its own about it, and ChromeDriver calls that a load."""
+    for request in found:
+        if request["error"] or not 300 <= (request["status"] or 0) < 400 or request["status"] == 304:
+            error: str | None = request["error"]
+            return error
+    return None
 
 
 def crashed(log: Iterable[Mapping[str, Any]], target: str | None = None) -> bool:

@@ -17,7 +17,7 @@ from driver.browser import events, flags
 from driver.browser.binaries import Binary
 from driver.browser.chromium import Chromium
 from driver.browser.driver import Session
-from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, BrowserError
+from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, BrowserError
 from driver.errors import NodeError
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
@@ -125,7 +125,7 @@ class Page:
         self.failed = bool(failures)
         collected = time.monotonic()
         marks = {"navigate_s": round(navigated - started, 4), "collect_s": round(collected - navigated, 4)}
-        return {"plt_ms": plt_ms, "marks": marks, **part, "failures": failures}
+        return {"plt_ms": None if failures else plt_ms, "marks": marks, **part, "failures": failures}
 
     def keys(self, target: Path) -> bool:
         """The TLS keys of this load, for its capture; False where there are none."""
@@ -167,12 +167,16 @@ class Page:
             console = self._session.log("browser")
         if events.crashed(log, self._target) and not gone:
             failures.append({"reason": BROWSER_CRASHED, "detail": "the page's process crashed"})
+        requests = events.requests(log, self._target)
+        error = events.document_error(requests)
+        if error and not failures:
+            failures.append({"reason": NAVIGATION_FAILED, "detail": f"the page did not come: {error}"})
         if not failures:
             with _told_in(failures):
                 measures = self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
         return {
             **_measured(measures),
-            "requests": events.requests(log, self._target),
+            "requests": requests,
             "console": [_console(entry) for entry in console],
             "browser": self._facts.to_json() | {"user_agent": measures.get("user_agent")},
             "artifacts": [],

@@ -187,6 +187,18 @@ def test_an_answer_to_an_unknown_request() -> None:
     assert events.requests(log) == []
 
 
+def test_why_the_page_did_not_come() -> None:
+    failed = entry("Network.loadingFailed", requestId="2", timestamp=1.5, errorText="net::ERR_CERT_DATE_INVALID")
+    redirected = asked("1", 100.1, "http://a.example/new", redirectResponse=response(status=302))
+    good = [asked("1", 1.0), answered("1"), finished("1", 1.1)]
+    assert events.document_error(events.requests([*good, asked("2", 1.2), failed])) is None
+    assert events.document_error(events.requests([asked("2", 1.2), failed, *good])) == "net::ERR_CERT_DATE_INVALID"
+    assert events.document_error(events.requests([asked("1", 100.0), redirected, answered("1")])) is None
+    lost = entry("Network.loadingFailed", requestId="1", timestamp=101, errorText="net::ERR_FAILED")
+    assert events.document_error(events.requests([asked("1", 100.0), redirected, lost])) == "net::ERR_FAILED"
+    assert events.document_error([]) is None
+
+
 def test_a_crash() -> None:
     assert events.crashed([entry("Inspector.targetCrashed")], "T")
     assert not events.crashed([asked("1", 1.0)])

@@ -1,0 +1,197 @@
+"""What tests of the browser do inside a bed; each returns facts to be judged outside."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from driver.browser.browsers import Browsers
+from driver.browser.flags import Surroundings
+from driver.capture import Capture
+from driver.servers.authority import Authority
+from driver.servers.resolver import Resolver, use_resolver
+from driver.topology import ADDRESSES
+from tests.e2e import pages
+from tests.e2e.inside import Inside
+
+AROUND = Surroundings(hosts={pages.HOST: ADDRESSES["server"]})
+
+
+@dataclass(frozen=True)
+class Settings:
+    start: str = "fresh-process"
+    display: str = "headless"
+    user_agent: str | None = None
+    viewport: tuple[int, int] = (1000, 700)
+    browser_flags: tuple[str, ...] = ()
+
+
+@contextmanager
+def browsers(inside: Inside) -> Iterator[Browsers]:
+    made = Browsers(inside.node("client"), inside.client_address, "/run/browsers")
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def left_behind() -> list[str]:
+    """Processes of a browser, and folders of profiles, that are still there."""
+    time.sleep(0.5)
+    argvs = [
+        path.read_bytes().split(b"\0")[0].decode() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()
+    ]
+    running = [argv for argv in argvs if "chrom" in argv or "Xvfb" in argv]
+    return running + [path.name for path in Path("/run/browsers").iterdir() if path.name != "home"]
+
+
+def every_start(inside: Inside) -> dict[str, Any]:
+    """Two loads of each kind, with the capture and the server's words of each."""
+    log = pages.serve(inside)
+    found: dict[str, Any] = {}
+    with browsers(inside) as made:
+        for start in ("fresh-process", "fresh-context", "warm"):
+            loads = []
+            for number in range(2):
+                page = made.open(Settings(start=start), AROUND, pages.URL)
+                said_before = len(log.read_text().splitlines())
+                file = f"/run/{start}-{number}.pcap"
+                capture = Capture(inside.node("client"), file).start()
+                record = page.load(pages.URL, 30, inside.folder / f"{start}.png")
+                counts = capture.stop()
+                said = log.read_text().splitlines()[said_before:]
+                page.close()
+                packets = inside.node("client").run(["tcpdump", "-nr", file, "tcp[13] == 2"], check=False).stdout
+                loads.append({"record": record, "counts": counts, "said": said, "syns": len(packets.splitlines())})
+                loads[-1]["packets"] = len(inside.node("client").run(["tcpdump", "-nr", file]).stdout.splitlines())
+            found[start] = loads
+    found["left"] = left_behind()
+    return found
+
+
+def cookies(inside: Inside) -> list[str]:
+    """What the server is sent, when one trial was given a cookie and the next comes."""
+    log = pages.serve(inside)
+    with browsers(inside) as made:
+        for start in ("fresh-process", "fresh-context"):
+            for path in ("cookie", "index.html"):
+                page = made.open(Settings(start=start), AROUND)
+                page.load(pages.URL + path, 30)
+                page.close()
+    return log.read_text().splitlines()
+
+
+def failures(inside: Inside, start: str) -> dict[str, Any]:
+    """Each way to fail, and a load after it that must work."""
+    pages.serve(inside)
+    found: dict[str, Any] = {}
+
+    with browsers(inside) as made:
+
+        def attempt(name: str, url: str, timeout_s: float, harm: Callable[[Any], None] | None = None) -> None:
+            page = made.open(Settings(start=start), AROUND)
+            if harm:
+                threading.Timer(1.0, harm, (page._chromium,)).start()
+            started = time.monotonic()
+            record = page.load(url, timeout_s)
+            took = time.monotonic() - started
+            page.close()
+            after = made.open(Settings(start=start), AROUND)
+            good = after.load(pages.URL, 30)
+            after.close()
+            found[name] = {"record": record, "after": good["failures"], "took_s": took}
+
+        def kill_renderers(chromium: Any) -> None:
+            ids = [str(one["id"]) for one in chromium.processes() if one["type"] == "renderer"]
+            inside.node("client").run(["kill", "-9", *ids], check=False)
+
+        attempt("refused", "http://site.example:81/", 10)
+        attempt("unknown", "http://elsewhere.example/", 10)
+        attempt("timeout", pages.URL + "slow", 2)
+        attempt("killed", pages.URL + "slow", 20, lambda chromium: chromium._process.signal(9))
+        attempt("renderer", pages.URL + "slow", 20, kill_renderers)
+        attempt("stopped", pages.URL + "slow", 3, lambda chromium: chromium._process.signal(19))
+    return found
+
+
+def idle(inside: Inside, display: str) -> dict[str, Any]:
+    """All that leaves the client while a browser that may ask a resolver idles, loads a page and idles again."""
+    pages.serve(inside)
+    client = inside.node("client")
+    resolver = Resolver.start(inside.node("server"), AROUND.hosts, Path("/run/resolver"))
+    use_resolver(client)
+    around = Surroundings(hosts=AROUND.hosts, dns="resolver")
+    with browsers(inside) as made:
+        file = "/run/idle.pcap"
+        capture = Capture(client, file).start()
+        page = made.open(Settings(display=display), around)
+        time.sleep(8)
+        found = page.load(pages.URL, 30)
+        time.sleep(8)
+        page.close()
+        counts = capture.stop()
+    words = client.run(["tcpdump", "-nr", file]).stdout.splitlines()
+    return {"packets": words, "counts": counts, "queries": resolver.queries(), "failures": found["failures"]}
+
+
+def settings(inside: Inside) -> dict[str, Any]:
+    """An arm's settings as the page sees them."""
+    pages.serve(inside)
+    arm = Settings(
+        user_agent="lanelab test", viewport=(640, 480), browser_flags=("--blink-settings=imagesEnabled=false",)
+    )
+    with browsers(inside) as made:
+        found: dict[str, Any] = {}
+        for display in ("headless", "headful"):
+            around = Surroundings(hosts=AROUND.hosts, netlog=True)
+            page = made.open(Settings(display=display, user_agent=arm.user_agent, viewport=arm.viewport), around)
+            record = page.load(pages.URL, 30)
+            size = page._session.execute_script("return [innerWidth, innerHeight, navigator.language]")
+            netlog = inside.folder / "netlog.json"
+            kept = page.netlog(netlog)
+            page.close()
+            found[display] = {"record": record, "size": size, "netlog": kept and len(netlog.read_bytes())}
+        page = made.open(arm, AROUND)
+        found["no images"] = page.load(pages.URL, 30)
+        page.close()
+    found["left"] = left_behind()
+    return found
+
+
+def tls(inside: Inside) -> dict[str, Any]:
+    """Loads over TLS: with the run's key trusted, and with another."""
+    leaf = Authority.make(Path("/run/authority")).leaf([pages.HOST], "ecdsa-p256")
+    pages.serve(inside, 443, str(leaf.certificate), str(leaf.key))
+    url, found = f"https://{pages.HOST}/", {}
+    with browsers(inside) as made:
+        for name, trusted in (
+            ("first", leaf.spki_sha256_b64),
+            ("second", leaf.spki_sha256_b64),
+            ("foreign", "A" * 43 + "="),
+        ):
+            around = Surroundings(hosts=AROUND.hosts, trusted=(trusted,), keys=True)
+            page = made.open(Settings(start="fresh-context"), around)
+            record = page.load(url, 30)
+            keys = Path(f"/run/{name}.keys")
+            found[name] = {"record": record, "keys": page.keys(keys) and keys.read_text().splitlines()}
+            page.close()
+    return found
+
+
+def capture_everything(inside: Inside, packets: int) -> list[dict[str, Any]]:
+    """Bursts that a capture must not lose, stopped at once."""
+    found = []
+    client = inside.node("client")
+    for number in range(3):
+        file = f"/run/burst-{number}.pcap"
+        capture = Capture(client, file, 64).start()
+        client.run(["ping", "-q", "-i", "0.002", "-c", str(packets), "-s", "1000", ADDRESSES["server"]])
+        counts = capture.stop()
+        size = len(client.run(["tcpdump", "-nr", file]).stdout.splitlines())
+        found.append({"counts": counts, "in_file": size})
+    return found

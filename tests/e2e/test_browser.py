@@ -1,0 +1,157 @@
+"""Real Chromium in a real bed: cold starts, what is recorded, failures, silence."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e import pages
+from tests.e2e.inside import call
+
+LINK = {"rtt": "20ms", "rate": "20mbit"}
+
+
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("starts")
+    found: dict[str, Any] = call("loads", "every_start", folder, LINK)
+    found["folder"] = folder
+    return found
+
+
+@pytest.mark.parametrize("start", ["fresh-process", "fresh-context"])
+def test_a_cold_load_asks_for_everything(starts: dict[str, Any], start: str) -> None:
+    for load in starts[start]:
+        record = load["record"]
+        assert record["failures"] == []
+        requests = record["requests"]
+        assert len(requests) == pages.FILES + 1
+        assert {(request["status"], request["from_cache"], request["protocol"]) for request in requests} == {
+            (200, False, "http/1.1")
+        }
+        assert len(load["said"]) == pages.FILES + 1, "what the server saw"
+        connections = {request["connection"] for request in requests}
+        assert len(connections) <= 6
+        assert load["syns"] >= len(connections), "no connection was there before"
+        # Chromium connects while it still prepares the request: a part of the round trip is before the request's time.
+        assert requests[0]["timings"]["connect"] > 0, "not even the first"
+        assert record["ttfb_ms"] >= 30, "a round trip to connect, and one to be answered"
+
+
+@pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
+def test_what_is_recorded(starts: dict[str, Any], start: str) -> None:
+    for load in starts[start]:
+        record = load["record"]
+        assert record["plt_ms"] >= record["plt_navigation_ms"] >= record["dcl_ms"] >= record["ttfb_ms"] > 0
+        assert record["plt_ms"] - record["plt_navigation_ms"] < 300
+        assert record["lcp_ms"] >= record["fcp_ms"] >= record["first_paint_ms"] > 0
+        assert record["navigation"]["name"] == pages.URL
+        assert [entry["source"] for entry in record["console"]] == ["console-api"]
+        assert "from the page" in record["console"][0]["text"]
+        assert record["console"][0]["url"] == pages.URL + "s.js"
+        browser = record["browser"]
+        assert browser["sandbox"] is True
+        assert browser["product"].split()[-1].split(".")[0] == browser["chromedriver"].split()[1].split(".")[0]
+        assert browser["start"] == start
+        assert "--headless=new" in browser["flags"]
+        assert re.search(r"Chrome/\d+", browser["user_agent"])
+        assert record["artifacts"] == [f"{start}.png"]
+        assert Path(starts["folder"], f"{start}.png").read_bytes().startswith(b"\x89PNG")
+        assert load["counts"]["dropped"] == 0
+        assert load["counts"]["captured"] == load["packets"], "what tcpdump counted is in the file"
+
+
+def test_a_repeat_view_has_the_files_and_nothing_else(starts: dict[str, Any]) -> None:
+    for load in starts["warm"]:
+        record = load["record"]
+        assert record["failures"] == []
+        assert len(record["requests"]) == pages.FILES + 1
+        assert all(request["from_cache"] for request in record["requests"][1:])
+        assert load["said"] == []
+
+
+def test_nothing_is_left(starts: dict[str, Any]) -> None:
+    assert starts["left"] == []
+
+
+def test_no_cookie_survives_a_trial(tmp_path: Path) -> None:
+    said = call("loads", "cookies", tmp_path, LINK)
+    assert sum("/cookie" in line for line in said) == 2
+    pages_asked = [line for line in said if "favicon" not in line]  # of the page that gave the cookie
+    assert all(line.split()[1] == "-" for line in pages_asked)
+
+
+@pytest.mark.parametrize("start", ["fresh-process", "fresh-context"])
+def test_each_failure_has_its_name_and_harms_no_other_trial(tmp_path: Path, start: str) -> None:
+    found = call("loads", "failures", tmp_path, LINK, start=start)
+    reasons = {name: [failure["reason"] for failure in one["record"]["failures"]] for name, one in found.items()}
+    assert reasons == {
+        "refused": ["navigation-failed"],
+        "unknown": ["navigation-failed"],
+        "timeout": ["timeout"],
+        "killed": ["browser-crashed"],
+        "renderer": ["browser-crashed"],
+        "stopped": ["timeout"],
+    }
+    for name, one in found.items():
+        assert one["after"] == [], name
+        assert one["record"]["plt_ms"] is None
+        assert one["took_s"] < 60
+    assert "ERR_CONNECTION_REFUSED" in found["refused"]["record"]["failures"][0]["detail"]
+    assert found["refused"]["record"]["requests"][0]["error"] == "net::ERR_CONNECTION_REFUSED"
+    assert [request["ended_ms"] for request in found["timeout"]["record"]["requests"]] == [None]
+
+
+@pytest.mark.parametrize("display", ["headless", "headful"])
+def test_a_browser_says_nothing_of_its_own(tmp_path: Path, display: str) -> None:
+    """Only look-ups of the site's names, although it may ask a resolver: no other name, no other connection."""
+    found = call("loads", "idle", tmp_path, LINK, display=display)
+    foreign = [line for line in found["packets"] if pages.HOST not in line and "10.10.2.2.80" not in line]
+    asked = [line for line in foreign if re.search(r" (A|AAAA|Type65|HTTPS)\? ", line)]
+    assert found["failures"] == []
+    assert {query["name"] for query in found["queries"]} == {pages.HOST}
+    assert asked == []
+    assert not [line for line in foreign if "Flags" in line]
+
+
+def test_settings_of_an_arm_reach_the_page(tmp_path: Path) -> None:
+    found = call("loads", "settings", tmp_path, LINK)
+    for display in ("headless", "headful"):
+        one = found[display]
+        assert one["size"] == [640, 480, "en-US"]
+        assert one["record"]["browser"]["user_agent"] == "lanelab test"
+        assert one["record"]["failures"] == []
+        assert one["netlog"] > 1000
+        sent = dict(one["record"]["requests"][0]["request_headers"])
+        assert sent["User-Agent"] == "lanelab test"
+    assert len(found["no images"]["requests"]) < pages.FILES
+    assert found["left"] == []
+
+
+def test_tls_trusts_one_key_and_begins_anew_each_time(tmp_path: Path) -> None:
+    found = call("loads", "tls", tmp_path, LINK)
+    for name in ("first", "second"):
+        record = found[name]["record"]
+        assert record["failures"] == []
+        assert {request["tls"] for request in record["requests"]} == {"TLS 1.3"}
+        assert record["requests"][0]["timings"]["ssl"] > 0
+        secrets = [line for line in found[name]["keys"] if line.startswith("CLIENT_HANDSHAKE_TRAFFIC_SECRET ")]
+        assert len(secrets) >= len({request["connection"] for request in record["requests"]})
+    assert not set(found["first"]["keys"]) & set(found["second"]["keys"]), "each trial's keys are its own"
+    foreign = found["foreign"]["record"]["failures"]
+    assert [failure["reason"] for failure in foreign] == ["navigation-failed"]
+    assert "ERR_CERT" in foreign[0]["detail"]
+
+
+def test_a_capture_has_all_that_came_before_its_end(tmp_path: Path) -> None:
+    for one in call("loads", "capture_everything", tmp_path, {"rtt": "1ms"}, packets=500):
+        assert one["counts"]["dropped"] == 0
+        assert one["counts"]["captured"] == one["in_file"] >= 1000, one
+
+
+def test_the_test_pages_images_are_images() -> None:
+    assert base64.b64encode(pages.png(1)).startswith(b"iVBORw0KGgo")
