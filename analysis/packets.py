@@ -11,7 +11,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis.connections import Connection, Flow, FlowSummary, PacketSummary, Udp
+from analysis.connections import Flow, Udp
+from analysis.packet_summary import Connection, FlowSummary, PacketSummary
 from driver.errors import CaptureError
 
 __all__ = ["Connection", "FlowSummary", "PacketSummary", "open_capture", "records", "summarise"]

@@ -10,7 +10,7 @@ import traceback
 import click
 
 from driver import paths
-from driver.cli import beds, experiments, link, runs, sites, tools
+from driver.cli import beds, experiments, link, results, runs, sites, tools
 from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from driver.version import VERSION
 
@@ -31,7 +31,15 @@ def lanelab() -> None:
     """
 
 
-for _command in (*experiments.COMMANDS, runs.run, link.group, beds.group, sites.sites, *tools.COMMANDS):
+for _command in (
+    *experiments.COMMANDS,
+    runs.run,
+    *results.COMMANDS,
+    link.group,
+    beds.group,
+    sites.sites,
+    *tools.COMMANDS,
+):
     lanelab.add_command(_command)
 
 

@@ -1,0 +1,112 @@
+"""What is kept of a capture: numbers for the whole, for each TCP connection and for each pair of UDP ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One TCP connection. Bytes are those of whole frames, as they were on the wire."""
+
+    client_port: int
+    server: str
+    server_port: int
+    first_us: int
+    last_us: int
+    packets_up: int
+    packets_down: int
+    bytes_up: int
+    bytes_down: int
+    payload_up: int
+    payload_down: int
+    syn: bool
+    handshake: bool
+    handshake_rtt_us: int | None
+    tls: bool
+    retransmissions_up: int
+    retransmissions_down: int
+    out_of_order: int
+    probes: int
+    fin_up: bool
+    fin_down: bool
+    rst_up: bool
+    rst_down: bool
+    header_down: int | None  # bytes before the payload of the first frame with data from the server
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSummary:
+    """UDP between two ports."""
+
+    client_port: int
+    server: str
+    server_port: int
+    first_us: int
+    last_us: int
+    packets_up: int
+    packets_down: int
+    bytes_up: int
+    bytes_down: int
+
+    @property
+    def dns(self) -> bool:
+        return self.server_port == 53
+
+
+@dataclass(frozen=True, slots=True)
+class PacketSummary:
+    """A whole capture. `incomplete` says why a part of it could not be read."""
+
+    packets: int
+    bytes: int
+    bytes_down: int
+    bytes_up: int
+    other_packets: int  # neither TCP nor UDP over IPv4
+    first_us: int
+    last_us: int
+    snaplen: int
+    incomplete: str | None
+    by_connection: tuple[Connection, ...]
+    by_udp_flow: tuple[FlowSummary, ...]
+
+    @property
+    def connections(self) -> int:
+        """Those that a client asked for within the capture."""
+        return sum(each.syn for each in self.by_connection)
+
+    @property
+    def tcp_handshakes(self) -> int:
+        return sum(each.handshake for each in self.by_connection)
+
+    @property
+    def tls_handshakes(self) -> int:
+        return sum(each.tls for each in self.by_connection)
+
+    @property
+    def retransmissions_down(self) -> int:
+        return sum(each.retransmissions_down for each in self.by_connection)
+
+    @property
+    def retransmissions_up(self) -> int:
+        return sum(each.retransmissions_up for each in self.by_connection)
+
+    @property
+    def retransmissions(self) -> int:
+        return self.retransmissions_down + self.retransmissions_up
+
+    def to_json(self) -> dict[str, Any]:
+        counted = ("connections", "tcp_handshakes", "tls_handshakes", "retransmissions")
+        return {**asdict(self), **{name: getattr(self, name) for name in counted}}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PacketSummary:
+        plain = ("packets", "bytes", "bytes_down", "bytes_up", "other_packets", "first_us", "last_us", "snaplen")
+        return cls(
+            **{name: data[name] for name in plain},
+            incomplete=data["incomplete"],
+            by_connection=tuple(Connection(**each) for each in data["by_connection"]),
+            by_udp_flow=tuple(FlowSummary(**each) for each in data["by_udp_flow"]),
+        )
