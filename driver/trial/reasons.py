@@ -23,6 +23,7 @@ class Reason(StrEnum):
     FROM_CACHE = "from-cache"
     BELOW_BOUND = "below-bound"
     CAPTURE_LOST_PACKETS = "capture-lost-packets"
+    ROUTER_LOST_PACKETS = "router-lost-packets"
     BED_LOST = "bed-lost"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
 
@@ -48,6 +49,7 @@ EXPLANATIONS = {
     Reason.FROM_CACHE: "an object of a cold page load came from the browser's cache",
     Reason.BELOW_BOUND: "the page loaded faster than the link allows",
     Reason.CAPTURE_LOST_PACKETS: "the packet capture has gaps, so nothing can be concluded from it",
+    Reason.ROUTER_LOST_PACKETS: "packets were lost before the link: the router was kept from its processor",
     Reason.BED_LOST: "the bed ended during the trial",
     Reason.LINK_OUT_OF_TOLERANCE: "the link was measured and is not what was asked for",
 }

@@ -93,6 +93,9 @@ class _Trial:
                 yield Failure(Reason.CAPTURE_LOST_PACKETS, what)
         if self.packets and self.packets.incomplete:
             yield Failure(Reason.CAPTURE_LOST_PACKETS, self.packets.incomplete)
+        lost = (self.record.get("router") or {}).get("lost_at_input")
+        if lost:
+            yield Failure(Reason.ROUTER_LOST_PACKETS, f"{lost} packets that the link did not take were lost")
 
     def _outside(self) -> Iterator[Failure]:
         hosts = set(self.site.hosts)

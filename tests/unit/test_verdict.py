@@ -101,6 +101,7 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.BELOW_BOUND, HTTP, put(plt_navigation_ms=79.0, requests=[]), "by navigation timing"),
     (Reason.SERVER_ERROR_LOG, HTTP, put(server={"error_lines": ["[core:error] no\n"]}), "[core:error] no"),
     (Reason.CAPTURE_LOST_PACKETS, HTTP, put(capture={"server": {"dropped": 7}}), "7 packets of the capture on the"),
+    (Reason.ROUTER_LOST_PACKETS, HTTP, put(router={"lost_at_input": 3}), "3 packets"),
     (Reason.NAVIGATION_FAILED, HTTP, put(plt_ms=None), "no page load time"),
 ]  # fmt: skip
 
