@@ -42,7 +42,6 @@ class Surroundings:
 
 # Services of the browser itself: each asks its maker's servers something, some time after the start.
 SILENT = (
-    "--allow-browser-signin=false",
     "--disable-background-networking",  # update checks, variations, safe browsing's lists, domain reliability
     "--disable-client-side-phishing-detection",
     "--disable-component-update",
