@@ -13,6 +13,7 @@ from analysis.chart_parts import altair, config, described, label_rows, panel_si
 from analysis.drawing import Drawing, Panel, Point, Series
 
 Chart = Any  # Altair's many kinds of chart have no useful common type
+OWN_FROM = 3.5  # times between the highest values of two panels
 LOG_FROM = 20  # times between the smallest and the largest x
 
 
@@ -39,7 +40,7 @@ def chart(drawing: Drawing) -> dict[str, Any] | None:
 
 def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direct: bool) -> Chart:  # noqa: ANN401
     """Medians over a number, with the band of their intervals."""
-    top = scale_top(drawing.points(), _interval_top)
+    top = _top(drawing, panel)
     numbers = sorted({place.number for place in drawing.x.places if place.number is not None})
     x = x_axis(alt, drawing.x, numbers, logarithmic=bool(numbers[0] > 0 and numbers[-1] / numbers[0] >= LOG_FROM))
     scale = alt.Scale(domain=[0, top], nice=False)
@@ -84,6 +85,17 @@ def _row(drawing: Drawing, series: Series, point: Point) -> dict[str, Any]:
 def _interval_top(point: Point) -> float:
     found = point.summary.estimate
     return found.median if found.high is None else found.high
+
+
+def own_scales(drawing: Drawing) -> bool:
+    """Whether one scale for all panels would leave one of them a flat line."""
+    tops = [scale_top((p for series in panel.series for p in series.points), _interval_top) for panel in drawing.panels]
+    return drawing.kind in ("line", "bar") and max(tops) > OWN_FROM * min(tops)
+
+
+def _top(drawing: Drawing, panel: Panel) -> float:
+    points = [p for series in panel.series for p in series.points] if own_scales(drawing) else drawing.points()
+    return scale_top(points, _interval_top)
 
 
 def _direct_labels(alt: Any, panel: Panel, size: tuple[int, int], top: float) -> list[Chart]:  # noqa: ANN401
@@ -151,7 +163,7 @@ def _data(alt: Any, drawing: Drawing, panel: Panel) -> Any:  # noqa: ANN401
 def _bar(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Chart:  # noqa: ANN401
     """Medians as lengths from 0, with whiskers for their intervals. Rows, so that long names can be read."""
     where, lines = _categories(alt, drawing, panel)
-    top = scale_top(drawing.points(), _interval_top)
+    top = _top(drawing, panel)
     scale = alt.Scale(domain=[0, top * 1.08], nice=False)
     colour = alt.Color("colour:N", scale=None)
     base = alt.Chart(_data(alt, drawing, panel)).encode(**where)

@@ -12,6 +12,7 @@ from typing import IO, Any
 from analysis import axes, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import METRICS, artifact_path, each_record, each_request
+from analysis.text import visible_everywhere
 from driver.errors import StoreError
 
 HAR = "page.har.gz"
@@ -53,7 +54,7 @@ def request_rows(run: Run) -> Iterator[dict[str, Any]]:
             **_identity(trial),
             "status": "ok" if trial.ok else "failed",
             "number": position,
-            **{name: request.get(key) for name, key in _REQUEST.items()},
+            **{name: visible_everywhere(request.get(key)) for name, key in _REQUEST.items()},
             **{f"{phase}_ms": _applicable(timings.get(phase)) for phase in _PHASES},
         }
 

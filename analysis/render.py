@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from analysis.palette import variables
+from analysis.text import visible, visible_everywhere
 
 TIP = "\u200b"  # begins a description that is meant as a tooltip
 _LABEL = re.compile(r'<(path|line|rect|text)\b([^>]*?) aria-label="([^"]*)"([^>]*?)(?:/>|>(.*?)</\1>)', re.DOTALL)
@@ -17,13 +18,13 @@ def svg(chart: dict[str, Any]) -> str:
     """For a file: with its own colours, on white."""
     import vl_convert  # noqa: PLC0415 - large, and only charts need it
 
-    return _with_titles(str(vl_convert.vegalite_to_svg(chart, allowed_base_urls=[])))
+    return _with_titles(str(vl_convert.vegalite_to_svg(visible_everywhere(chart), allowed_base_urls=[])))
 
 
 def png(chart: dict[str, Any], scale: float = 2) -> bytes:
     import vl_convert  # noqa: PLC0415 - large, and only charts need it
 
-    return bytes(vl_convert.vegalite_to_png(chart, scale=scale, allowed_base_urls=[]))
+    return bytes(vl_convert.vegalite_to_png(visible_everywhere(chart), scale=scale, allowed_base_urls=[]))
 
 
 def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
@@ -36,7 +37,7 @@ def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
     text = re.sub(r' (aria-roledescription|aria-label|role|xmlns:xlink|version)="[^"]*"', "", text)
     found = re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', text)
     width = f' data-width="{found[1]}"' if found else ""
-    return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(label)}"{width} ', 1)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(visible(label))}"{width} ', 1)
 
 
 def _with_titles(text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 
+from analysis.text import visible
+
 _VOID = {"br", "meta", "hr"}
 
 
@@ -33,16 +35,11 @@ def _text(child: object) -> str:
         return child
     if isinstance(child, list | tuple):
         return join(*child)
-    return html.escape(_visible(str(child)))
-
-
-def _visible(text: str) -> str:
-    """Control characters have no place in HTML; they are shown as what they are."""
-    return "".join(c if c in "\n\t" or c.isprintable() or ord(c) > 0x9F else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return html.escape(visible(str(child)))
 
 
 def _attribute(key: str, value: object) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{html.escape(_visible(str(value)))}"'
+    return f" {name}" if value is True else f' {name}="{html.escape(visible(str(value)))}"'

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from analysis import drift, palette, render, tables
 from analysis import format as run_format
-from analysis.charts import chart
+from analysis.charts import chart, own_scales
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
 from analysis.model import Run, Trial
@@ -136,7 +136,8 @@ _ABOUT = {
 
 def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
-    caption = el("figcaption", el("b", drawing.title), " ", _ABOUT.get(drawing.kind, ""), missing)
+    scales = " Each panel has a scale of its own, from 0." if own_scales(drawing) else ""
+    caption = el("figcaption", el("b", drawing.title), " ", _ABOUT.get(drawing.kind, ""), scales, missing)
     image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
     return el("figure", caption, sections.scroll(image))
 

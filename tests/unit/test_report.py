@@ -1,0 +1,258 @@
+"""Tables, charts, export and report of runs that were made up."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from analysis import axes, export, render, tables, terminal
+from analysis.chart_parts import LABEL_GAP, label_rows
+from analysis.charts import chart
+from analysis.drawing import draw, figures_of
+from analysis.model import Figure
+from analysis.report import page, save_figures, write_report
+from analysis.run_folder import read_record, read_run
+from analysis.waterfall import waterfall
+from driver.cli.main import lanelab
+from tests.unit.made_run import ARMS, Made, make_run
+
+EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
+MADE: dict[str, Callable[[], Made]] = {
+    "quick": lambda: Made(rounds=6),
+    "one cell": lambda: Made(links=[{"rtt": "40ms"}], arms={"h2": ARMS["h2"]}, rounds=1, figures=()),
+    "failures": lambda: Made(fails=lambda _trial, _attempt: True, rounds=1, retries=0),
+    "nothing": lambda: Made(rounds=0, state="running"),
+    "evil": lambda: Made(
+        name=EVIL, description=EVIL, arms={EVIL: {}, "b": {}}, text=EVIL, detail=EVIL, rounds=2,
+        figures=[{"title": EVIL, "x": "rtt", "y": "plt", "series": "arm", "kind": "line"}],
+    ),
+    "no requests": lambda: Made(rounds=1, with_requests=False),
+    "sites": lambda: Made(sites=("a", "b"), rounds=2, figures=()),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=MADE)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("runs") / "run", MADE[request.param]())
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("runs") / "quick", Made(rounds=6))
+
+
+class Parsed(HTMLParser):
+    """Which elements there are, whether each is closed, and what would load something."""
+
+    VOID = ("meta", "br", "hr")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.styles: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.open += [] if tag in self.VOID else [tag]
+        self.links += [value or "" for key, value in attrs if key in ("src", "href", "xlink:href", "action", "data")]
+        self.styles += [key for key, _ in attrs if key == "style" or key.startswith("on")]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_asks_nothing_of_anyone(folder: Path) -> None:
+    text = page(read_run(folder))
+    found = Parsed(text)
+    assert found.open == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
+    assert all(link.startswith("#") for link in found.links)
+    assert found.styles == []
+    assert "default-src 'none'" in text.replace("&#x27;", "'")
+    assert "@import" not in text
+    assert "url(http" not in text
+    assert text.isprintable() or not re.search(r"[\x00-\x08\x0b-\x1f]", text)
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_same_run_gives_the_same_page(quick: Path) -> None:
+    assert page(read_run(quick)) == page(read_run(quick))
+
+
+def test_the_page_tells_what_matters(quick: Path) -> None:
+    text = page(read_run(quick))
+    for words in ("h2 was faster than http in both comparisons", "protocol-fallback", "AMD EPYC 7B13", "links: {rate"):
+        assert words in text
+    assert "<title>dummy, 10mbit 20ms, http: median" in text.replace("\u200b", "")
+
+
+def test_a_run_without_trials_that_count_says_so(tmp_path: Path) -> None:
+    failures = make_run(tmp_path / "f", MADE["failures"]())
+    assert "every one failed" in page(read_run(failures))
+    assert "No trial has been made yet" in page(read_run(make_run(tmp_path / "n", MADE["nothing"]())))
+
+
+def test_the_terminal_shows_every_run(folder: Path) -> None:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(terminal.results(read_run(folder)))
+
+
+def test_the_table_has_each_cell(quick: Path) -> None:
+    rows = tables.rows(read_run(quick))
+    assert len(rows) == 8
+    assert {row.ok for row in rows} == {6}
+    http, h2 = rows[4], rows[7]
+    assert http.plt is not None
+    assert h2.plt is not None
+    assert http.plt.median > h2.plt.median
+    assert (http.connections, h2.connections) == (24, 1)
+    assert http.bound_ms is not None
+    assert http.ratio == http.plt.median / http.bound_ms
+    compared = [row for row in tables.comparisons(read_run(quick)) if row.cell.arm.name == "h2"]
+    assert [row.comparison.verdict for row in compared if row.comparison] == ["faster", "faster"]
+
+
+def test_the_median_trial_is_the_middle_one(quick: Path) -> None:
+    trials = next(iter(read_run(quick).by_cell().values()))
+    found = tables.median_trial(trials)
+    assert found is not None
+    ordered = sorted(trial.plt_ms or 0 for trial in trials if trial.ok)
+    assert found.plt_ms == ordered[2]
+    assert tables.median_trial([]) is None
+
+
+@pytest.mark.parametrize("kind", ["line", "bar", "box", "cdf"])
+@pytest.mark.parametrize("facet", ["", "rtt", "arm"])
+def test_every_kind_of_figure_is_drawn(quick: Path, kind: str, facet: str) -> None:
+    figure = Figure("T", "" if kind == "cdf" else "rtt" if facet != "rtt" else "arm", "plt", "", facet, kind)
+    drawing = draw(read_run(quick), figure)
+    assert sum(len(series.points) for panel in drawing.panels for series in panel.series) == 8
+    specification = chart(drawing)
+    assert specification is not None
+    assert render.svg(specification).startswith("<svg")
+    assert render.png(specification, 1).startswith(b"\x89PNG")
+
+
+def test_cells_that_a_figure_does_not_tell_apart_get_panels(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "r", Made(sites=("a", "b"), rounds=1)))
+    drawing = draw(run, Figure("T", "rtt", "plt", "arm", "", "line"))
+    assert [panel.name for panel in drawing.panels] == ["a", "b"]
+
+
+def test_only_some_cells(quick: Path) -> None:
+    drawing = draw(read_run(quick), Figure("T", "arm", "fcp", "", "", "bar", (("rtt", ("20ms",)),)))
+    assert len(list(drawing.points())) == 4
+
+
+def test_without_figures_the_likely_one_is_drawn(tmp_path: Path) -> None:
+    one = read_run(make_run(tmp_path / "one", MADE["one cell"]()))
+    assert [(figure.x, figure.kind) for figure in figures_of(one)] == [("arm", "bar")]
+    sites = read_run(make_run(tmp_path / "sites", MADE["sites"]()))
+    assert [figure.x for figure in figures_of(sites)] == ["rtt"]
+
+
+def test_places_on_an_axis_are_numbers_with_units(quick: Path) -> None:
+    cells = read_run(quick).cells
+    rtt, rate = axes.dimension(cells, "rtt"), axes.dimension(cells, "rate")
+    assert ([place.number for place in rtt.places], rtt.unit) == ([20, 100], "ms")
+    assert ([place.number for place in rate.places], rate.unit) == ([10], "Mbit/s")
+    assert not axes.dimension(cells, "arm").numeric
+
+
+def test_labels_keep_their_distance_and_stay_within() -> None:
+    placed = label_rows([5, 6, 7, 199], 200)
+    assert placed[:3] == [5, 5 + LABEL_GAP, 5 + 2 * LABEL_GAP]
+    low = label_rows([190, 195, 200], 200)
+    assert low[2] == 200
+    assert low == sorted(low)
+    assert low[1] - low[0] >= LABEL_GAP
+
+
+def test_a_waterfall_of_odd_requests() -> None:
+    odd: list[dict[str, Any]] = [
+        {"url": "", "started_ms": 0, "ended_ms": None, "timings": {}},
+        {"url": "https://h/" + "x" * 200 + "?q", "started_ms": 5, "ended_ms": 9,
+         "timings": {"connect": 3, "ssl": 2, "wait": None}},
+        {"url": "data:,\x00\x1b\ud800", "started_ms": None, "ended_ms": 3,
+         "timings": None, "status": None, "error": "ERR"},
+    ]  # fmt: skip
+    found = waterfall({"requests": odd, "plt_navigation_ms": 12}, "odd")
+    assert found is not None
+    assert "never finished" in render.svg(found)
+    assert waterfall({"requests": []}, "none") is None
+
+
+def test_csv_has_a_row_for_each_trial_and_each_request(quick: Path) -> None:
+    run, file = read_run(quick), io.StringIO()
+    assert export.write_csv(export.trial_rows(run), file) == len(run.trials)
+    rows = list(csv.DictReader(io.StringIO(file.getvalue())))
+    assert rows[0]["rtt_ms"] == "20.0"
+    assert rows[0]["arm.keepalive"] == "false"
+    assert {row["status"] for row in rows} == {"ok", "failed"}
+    assert sum(1 for _ in export.request_rows(run)) == 24 * len(run.trials)
+
+
+def test_parquet_has_types(quick: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    export.write_parquet(export.trial_rows(read_run(quick)), tmp_path / "t.parquet")
+    schema = pq.read_schema(tmp_path / "t.parquet")
+    kinds = {name: str(schema.field(name).type) for name in ("started", "plt_ms", "bytes_down", "arm.keepalive", "arm")}
+    assert kinds == {
+        "started": "timestamp[ms, tz=UTC]", "plt_ms": "double", "bytes_down": "int64", "arm.keepalive": "bool",
+        "arm": "string",
+    }  # fmt: skip
+
+
+def test_every_run_can_be_exported(folder: Path, tmp_path: Path) -> None:
+    run = read_run(folder)
+    export.write_parquet(export.trial_rows(run), tmp_path / "t.parquet")
+    export.write_parquet(export.request_rows(run), tmp_path / "r.parquet")
+    data = json.loads(json.dumps(export.everything(run, requests=True)))
+    assert len(data["trials"]) == len(run.trials)
+    written, lacking = export.write_hars(run, tmp_path / "har", median=True)
+    assert (len(written), lacking) == (sum(1 for row in tables.rows(run) if row.plt), 0)
+
+
+def test_figures_are_saved(quick: Path) -> None:
+    (saved,) = save_figures(quick, "svg")
+    assert saved.name == "01-page-load-time-over-the-round-trip.svg"
+    assert "var(--" not in saved.read_text()
+    assert write_report(quick).read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["show {}", "show {} --json", "show {} --trial 7", "show {} --trial 7 --json", "export {} --format csv",
+     "export {} --format json", "export {} --format csv --requests", "runs {}/..", "runs {}/.. --json",
+     "report {} --output {}/out/r.html"],
+)  # fmt: skip
+def test_commands(quick: Path, words: str) -> None:
+    found = CliRunner().invoke(lanelab, words.format(quick, quick).split(), catch_exceptions=False)
+    assert found.exit_code == 0
+    assert found.output
+    if "json" in words:
+        assert json.loads(found.stdout)
+
+
+def test_the_record_of_a_trial_is_the_one_stored(quick: Path) -> None:
+    found = CliRunner().invoke(lanelab, ["show", str(quick), "--trial", "7", "--json"], catch_exceptions=False)
+    assert json.loads(found.stdout) == read_record(quick, 7)

@@ -1,0 +1,166 @@
+"""Reading run folders: whole ones, ones that are being written, damaged and foreign ones."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from analysis import format as run_format
+from analysis.run_folder import read_artifacts, read_record, read_run
+from analysis.runs import find_run, list_runs
+from driver.errors import InputError, StoreError
+from tests.unit.made_run import TEXT, Made, make_run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("runs") / "quick", Made(rounds=3))
+
+
+def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
+    run = read_run(folder)
+    assert (run.name, run.state, run.experiment) == ("quickstart", "finished", TEXT)
+    assert (len(run.cells), len(run.links), len(run.arms), len(run.self_tests)) == (8, 2, 4, 2)
+    assert len(run.ok) == 24
+    assert [trial.number for trial in run.failed] == [7]
+    assert run.failed[0].failures[0].reason == "protocol-fallback"
+    assert run.cells[0].link.settings["rtt"] == "20ms"
+    assert run.sessions[0].provenance["router"]["kind"] == "uml"
+    assert run.figures[0].x == "rtt"
+    assert {len(rounds) for rounds in run.values().values()} == {3}
+
+
+def test_a_trial_has_its_record_requests_and_files(folder: Path) -> None:
+    record = read_record(folder, 7)
+    assert record["version"] == 1
+    assert len(record["requests"]) == 24
+    assert [name for name, _, _ in read_artifacts(folder, 7)] == ["page.har.gz"]
+    with pytest.raises(InputError, match=r"no trial 999.*1 to 25"):
+        read_record(folder, 999)
+
+
+def test_nothing_is_written_into_the_folder(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    read_run(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_a_run_is_read_while_a_trial_is_being_stored(folder: Path, tmp_path: Path) -> None:
+    there = Path(shutil.copytree(folder, tmp_path / "run"))
+    writer = sqlite3.connect(there / run_format.DATABASE, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = TRUNCATE")
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("DELETE FROM requests WHERE trial = 3")
+    assert len(read_run(there).trials) == 25
+    writer.execute("ROLLBACK")
+    writer.close()
+
+
+def test_what_a_killed_run_left_half_made_is_undone_in_a_copy(folder: Path, tmp_path: Path) -> None:
+    there, killed = Path(shutil.copytree(folder, tmp_path / "run")), tmp_path / "killed"
+    writer = sqlite3.connect(there / run_format.DATABASE, isolation_level=None)
+    writer.execute("PRAGMA cache_size = 1")  # so that changes reach the file before their end
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("UPDATE requests SET data = '{}'")
+    writer.execute("UPDATE trials SET status = 'failed'")
+    shutil.copytree(there, killed)  # as the disk is when the process is killed
+    writer.execute("ROLLBACK")
+    writer.close()
+    assert (killed / (run_format.DATABASE + "-journal")).stat().st_size > 0
+    run = read_run(killed)
+    assert len(run.ok) == 24
+    assert (killed / (run_format.DATABASE + "-journal")).stat().st_size > 0
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_a_run_without_its_writer_was_killed(tmp_path: Path, locked: bool) -> None:
+    there = make_run(tmp_path / "run", Made(state="running", rounds=1))
+    lock = os.open(there / "in-use", os.O_CREAT | os.O_RDWR)
+    if locked:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    assert read_run(there).state == ("running" if locked else "killed")
+    os.close(lock)
+
+
+def test_what_is_no_run_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not the folder of a run"):
+        read_run(tmp_path)
+    with pytest.raises(InputError, match="there is no folder"):
+        read_run(tmp_path / "none")
+
+
+def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / run_format.DATABASE)
+    database.execute("CREATE TABLE x (y)")
+    database.commit()
+    database.close()
+    with pytest.raises(StoreError, match="is not lanelab's"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database at all, but long enough for its header to be read" * 20, b"SQLite"]
+)
+def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / run_format.DATABASE).write_bytes(content)
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_run(tmp_path)
+
+
+def change(folder: Path, statement: str) -> None:
+    with sqlite3.connect(folder / run_format.DATABASE) as database:
+        database.execute(statement)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE meta SET value = '2' WHERE key = 'format'", "has format 2"),
+        ("DELETE FROM meta WHERE key = 'format'", "has format none"),
+        ("UPDATE arms SET settings = '{'", "cannot be read"),
+        ("UPDATE trials SET started_utc = 'yesterday'", "cannot be read"),
+        ("DROP TABLE failures", "cannot be read"),
+        ("DELETE FROM cells WHERE cell = 1", "cannot be read"),
+    ],
+)
+def test_another_format_and_damage_are_told(folder: Path, tmp_path: Path, statement: str, words: str) -> None:
+    there = Path(shutil.copytree(folder, tmp_path / "run"))
+    change(there, statement)
+    with pytest.raises(StoreError, match=words):
+        read_run(there)
+
+
+def test_a_file_cut_short_is_told(folder: Path, tmp_path: Path) -> None:
+    there = Path(shutil.copytree(folder, tmp_path / "run"))
+    os.truncate(there / run_format.DATABASE, 20_000)
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_run(there)
+
+
+def test_runs_are_listed_and_found_by_name(folder: Path, tmp_path: Path) -> None:
+    make_run(tmp_path / "a", Made(name="first", rounds=1))
+    make_run(tmp_path / "b", Made(name="second", rounds=1))
+    change(tmp_path / "b", "UPDATE meta SET value = '2027-01-01T00:00:00.000Z' WHERE key = 'created_utc'")
+    make_run(tmp_path / "c", Made(rounds=1))
+    change(tmp_path / "c", "UPDATE meta SET value = '9' WHERE key = 'format'")
+    lines = list_runs(tmp_path)
+    assert [(line.folder.name, line.state) for line in lines] == [
+        ("c", "unreadable"),
+        ("a", "finished"),
+        ("b", "finished"),
+    ]
+    assert find_run("latest", tmp_path).name == "b"
+    assert find_run("first", tmp_path).name == "a"
+    assert find_run("a", tmp_path).name == "a"
+    assert find_run(str(folder)) == folder
+    with pytest.raises(InputError, match="Did you mean second"):
+        find_run("secnd", tmp_path)
+    with pytest.raises(InputError, match="no run in"):
+        find_run("latest", tmp_path / "none")
+    assert list_runs(tmp_path / "none") == []
