@@ -112,7 +112,7 @@ def _few(rows: Sequence[Row]) -> str:
     if not short:
         return ""
     cells = "Every cell has" if len(short) == len(rows) else f"{len(short)} of {len(rows)} cells have"
-    return f"{cells} fewer than {ENOUGH} trials that count: take intervals there as ranges, and verdicts as so far."
+    return f"{cells} fewer than {ENOUGH} trials that count: take intervals there as ranges, and any verdict as so far."
 
 
 def noise_sentence(rows: Sequence[Row]) -> str:
