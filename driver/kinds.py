@@ -30,11 +30,15 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     return f"Did you mean {names[near[0]]}? " if near else ""
 
 
-def choice(metavar: str, *choices: str) -> Kind:
+def choice(metavar: str, *choices: str, also: Mapping[str, str] | None = None) -> Kind:
+    """One of these; `also` are other names that people use, to answer them with the right one."""
+
     def parse(value: object, key: str) -> str:
         if str(value) in choices:
             return str(value)
-        remedy = f"{near_miss(str(value), choices)}Choose {', '.join(choices)}"
+        known = (also or {}).get(str(value).lower())
+        near = f"Did you mean {known}? " if known else near_miss(str(value), choices)
+        remedy = f"{near}Choose {', '.join(choices)}"
         raise InputError(f"{value!r} is not one of them", remedy, key=key)
 
     numbers = [float(one) for one in choices if re.fullmatch(r"[0-9]+[.][0-9]+", one)]  # as editors read 1.2

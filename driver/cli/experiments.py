@@ -197,7 +197,7 @@ def size(value: int) -> str:
     """An amount of data, to three digits."""
     number = float(value)
     for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000:
+        if number < 999.5:
             return f"{number:.3g} {unit}"
         number /= 1000
     return f"{number:.3g} TB"

@@ -32,6 +32,9 @@ def _connections(value: object, key: str) -> int:
     return CHROMIUM_CONNECTIONS
 
 
+_PROTOCOLS = {"http/2": "h2", "http2": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
+_TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
+_COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
 _OURS = "lanelab gives the browser its own"
 _FLAGS_TAKEN = {
     "--user-agent": "the setting user_agent is for that",
@@ -82,9 +85,9 @@ class ArmField:
 # fmt: off
 ARM_FIELDS: tuple[ArmField, ...] = (
     ArmField("server", choice("NAME", "apache"), "apache", "the web server", "apache"),
-    ArmField("protocol", choice("NAME", "http/1.1", "h2"), "http/1.1",
+    ArmField("protocol", choice("NAME", "http/1.1", "h2", also=_PROTOCOLS), "http/1.1",
              "what is spoken; every request is checked. `h2` needs `tls`", "h2"),
-    ArmField("tls", choice("VERSION", "off", "1.2", "1.3"), "off", "TLS, in exactly this version", "1.3"),
+    ArmField("tls", choice("VERSION", "off", "1.2", "1.3", also=_TLS), "off", "TLS, in exactly this version", "1.3"),
     ArmField("tls_resumption", FLAG, "true",
              "whether later connections may resume the session of an earlier one", "false", ("tls", "off")),
     ArmField("tls_certificate", choice("KIND", "ecdsa-p256", "rsa-2048"), "ecdsa-p256",
@@ -94,7 +97,7 @@ ARM_FIELDS: tuple[ArmField, ...] = (
              "how many requests a connection carries; 0: any number", "0", ("keepalive", False)),
     ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms", ("keepalive", False)),
-    ArmField("compression", choice("NAME", "off", "gzip", "brotli"), "off",
+    ArmField("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
              "what the server compresses text with. Chromium takes `brotli` over TLS only", "gzip"),
     ArmField("mpm", choice("NAME", "event", "worker", "prefork"), "event",
              "how Apache divides its work among processes and threads", "prefork"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from driver.errors import InputError
 from driver.experiment.keys import FIGURE, METRICS, names_of, read_all
@@ -72,22 +72,27 @@ def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | N
     if kind == "line" and len(_values(cells, str(x))) < 2:
         raise InputError(f"{x} is the same everywhere here, so there is no line", "Write kind: bar", key="x")
     series = named["series"] if "series" in named else _likely_series(cells, taken | {x or ""})
-    figure = dataclasses.replace(figure, x=x, kind=kind, series=series)
-    if "facet" in named:
-        figure = dataclasses.replace(figure, facet=named["facet"])
-        rivals = _rivals(figure, cells)
-    else:
-        rivals = _rivals(figure, cells)
-        for facet in ("site", "arm", *varying(cell.link.link for cell in cells), "link"):
-            if rivals and facet not in (x, series):
-                tried = dataclasses.replace(figure, facet=facet)
-                if all(dimension_of(cell, facet) for cell in cells) and not _rivals(tried, cells):
-                    figure, rivals = tried, None
+    figure = dataclasses.replace(figure, x=x, kind=kind, series=series, facet=named.get("facet"))
+    rivals = _rivals(figure, cells)
+    for tried in _with_more(figure, cells, [key for key in ("series", "facet") if key not in named]) if rivals else ():
+        if not _rivals(tried, cells):
+            figure, rivals = tried, None
+            break
     if rivals:
         what = f"the cells {rivals[0].label} and {rivals[1].label} would be drawn at the same place"
         remedy = "Tell them apart with x, series or facet, or leave some out with only"
         raise InputError(what, remedy, key="facet" if "facet" in named else "")
     return figure
+
+
+def _with_more(figure: Figure, cells: Sequence[Cell], slots: Sequence[str]) -> Iterator[Figure]:
+    """The figure with one more thing told apart, in the first slot that is free."""
+    free = next((slot for slot in slots if getattr(figure, slot) is None), None)
+    taken = (figure.x, figure.series, figure.facet)
+    for name in ("site", "arm", *varying(cell.link.link for cell in cells), "link") if free else ():
+        if name not in taken and all(dimension_of(cell, name) for cell in cells):
+            more = dataclasses.replace(figure, series=name), dataclasses.replace(figure, facet=name)
+            yield more[0] if free == "series" else more[1]
 
 
 def _likely_x(cells: Sequence[Cell], taken: set[str]) -> str | None:

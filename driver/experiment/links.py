@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,11 +65,14 @@ def _read_label(label: Written) -> str:
     return text
 
 
-def stated(link: Link) -> dict[str, str]:
-    """The effective settings without the queue where it just follows from the rest, as it does by default."""
-    mapping = link.to_mapping()
-    fewer = {key: text for key, text in mapping.items() if SETTINGS[key].field.name != "queue"}
-    return fewer if Link.parse(fewer) == link else mapping
+@functools.lru_cache(MOST_LINKS)
+def stated(link: Link) -> Mapping[str, str]:
+    """The effective settings without those that just follow from others, as a queue does by default."""
+    mapping: dict[str, str] = link.to_mapping()
+    for name in {SETTINGS[key].field.name for key in mapping if SETTINGS[key].field.needs}:
+        fewer = {key: text for key, text in mapping.items() if SETTINGS[key].field.name != name}
+        mapping = fewer if Link.parse(fewer) == link else mapping
+    return mapping
 
 
 def varying(links: Iterable[Link]) -> list[str]:

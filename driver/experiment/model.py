@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -107,7 +108,12 @@ class Figure:
 def dimension_of(cell: Cell, name: str) -> str | None:
     """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
     plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
-    return plain[name] if name in plain else cell.link.link.to_mapping().get(name)
+    return plain[name] if name in plain else _settings(cell.link.link).get(name)
+
+
+@functools.lru_cache(maxsize=1000)
+def _settings(link: Link) -> Mapping[str, str]:
+    return link.to_mapping()
 
 
 @dataclass(frozen=True, slots=True)

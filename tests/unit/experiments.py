@@ -1,0 +1,64 @@
+"""Experiments for tests: short texts, and arms for property tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from driver.experiment import Experiment, parse_experiment
+
+PATIENT = settings(deadline=None)  # a busy machine is not a failure
+SITES = ("dummy", "shop")
+ARMS = "arms: {http: {}, h2: {protocol: h2, tls: 1.3}}\n"
+SMALL = f"sites: dummy\nlinks: {{rate: 10mbit, rtt: [20ms, 100ms]}}\n{ARMS}"
+
+
+def read(text: str) -> Experiment:
+    return parse_experiment(text, "exp.yaml", SITES)
+
+
+MPMS = {"event": 25, "worker": 25, "prefork": 1}
+
+
+@st.composite
+def arm_settings(draw: st.DrawFn) -> dict[str, object]:
+    """Settings of an arm that can be, each present or not."""
+    mpm = draw(st.sampled_from(sorted(MPMS)))
+    tls = draw(st.sampled_from(["off", "1.2", "1.3"]))
+    settings: dict[str, object] = {"mpm": mpm, "tls": tls}
+    if tls != "off":
+        settings |= draw(optional({"tls_resumption": st.booleans(), "tls_certificate": st.just("rsa-2048")}))
+        settings |= draw(optional({"compression": st.just("brotli")}))
+    if tls != "off" and mpm != "prefork":
+        settings |= draw(optional({"protocol": st.just("h2")}))
+    if "protocol" not in settings and draw(st.booleans()):
+        settings["keepalive"] = False
+    else:
+        timeouts = st.integers(1, 1_000_000).map(lambda ms: f"{ms}ms")
+        settings |= draw(optional({"keepalive_requests": st.integers(0, 1000), "keepalive_timeout": timeouts}))
+    if mpm != "prefork":
+        threads = draw(st.integers(1, 100))
+        settings |= {
+            "threads_per_child": threads,
+            "max_workers": threads * draw(st.integers(5, 40)),
+            "start_servers": 5,
+        }
+    texts = st.lists(st.sampled_from(["Timeout 10", "H2Push off", "<Location />"]), min_size=1, max_size=3)
+    further = {
+        "server_directives": texts,
+        "browser_flags": st.lists(
+            st.sampled_from(["--mute-audio", "--blink-settings=imagesEnabled=false"]), min_size=1, max_size=2
+        ),
+        "start": st.sampled_from(["fresh-process", "fresh-context", "warm"]),
+        "display": st.sampled_from(["headless", "headful"]),
+        "user_agent": st.sampled_from(["Mozilla/5.0 (X)", "default"]),
+        "viewport": st.sampled_from(["412x823", "1920x1080"]),
+        "connections_per_host": st.just(6),
+    }
+    return settings | draw(optional(further))
+
+
+def optional(choices: Mapping[str, st.SearchStrategy[object]]) -> st.SearchStrategy[dict[str, object]]:
+    return st.fixed_dictionaries({}, optional=dict(choices))

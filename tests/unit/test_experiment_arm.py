@@ -1,0 +1,126 @@
+"""Arms: resolved once, printed so that they read back, and refused where they cannot be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver.errors import InputError
+from driver.experiment import Arm
+from driver.experiment.arm_fields import ARM_FIELDS
+from tests.unit.experiments import PATIENT, arm_settings
+
+
+@PATIENT
+@given(arm_settings())
+def test_an_arm_reads_back_from_its_own_settings(settings: dict[str, object]) -> None:
+    arm = Arm.parse("a", settings)
+    again = Arm.from_mapping(json.loads(json.dumps(arm.to_mapping())))
+    assert again == arm
+    assert hash(again) == hash(arm)
+    assert Arm.parse("a", {**arm.changed(), "mpm": arm.mpm}) == arm
+    assert set(arm.settings()) == {field.name for field in ARM_FIELDS}
+
+
+@PATIENT
+@given(
+    st.sampled_from([field.name for field in ARM_FIELDS]),
+    st.text(max_size=30) | st.integers() | st.none() | st.booleans() | st.lists(st.text(max_size=5), max_size=3),
+)
+def test_any_value_is_taken_or_refused_in_one_line(key: str, value: object) -> None:
+    refused = refusal({key: value})
+    if refused:
+        assert refused.key
+        assert refused.remedy
+        assert "\n" not in str(refused)
+
+
+def refusal(mapping: dict[str, object]) -> InputError | None:
+    try:
+        Arm.parse("a", mapping)
+    except InputError as error:
+        return error
+    return None
+
+
+def test_an_arm_that_says_nothing_is_apache_and_chromium_as_they_come() -> None:
+    arm = Arm.parse("plain", {})
+    assert (arm.server, arm.protocol, arm.tls, arm.scheme) == ("apache", "http/1.1", "off", "http")
+    assert (arm.keepalive, arm.keepalive_requests, str(arm.keepalive_timeout)) == (True, 100, "5s")
+    assert (arm.mpm, arm.start_servers, arm.threads_per_child, arm.max_workers) == ("event", 3, 25, 400)
+    assert (arm.user_agent, arm.connections_per_host, arm.browser_flags) == (None, 6, ())
+    assert arm.changed() == {}
+
+
+def test_numbers_of_processes_are_those_of_the_mpm() -> None:
+    arm = Arm.parse("a", {"mpm": "prefork"})
+    assert (arm.start_servers, arm.threads_per_child, arm.max_workers) == (5, 1, 256)
+    assert arm.changed() == {"mpm": "prefork"}
+
+
+def test_defaults_lie_below_and_are_left_out_where_they_mean_nothing() -> None:
+    shared: dict[str, object] = {"tls_certificate": "rsa-2048", "viewport": "412x823"}
+    assert Arm.parse("a", {"tls": "1.3"}, shared).tls_certificate == "rsa-2048"
+    plain = Arm.parse("a", {}, shared)
+    assert plain.tls_certificate == "ecdsa-p256"
+    assert plain.viewport == (412, 823)
+    assert Arm.parse("a", {"viewport": "800x600"}, shared).viewport == (800, 600)
+
+
+REFUSED: list[tuple[dict[str, object], str, str]] = [
+    (
+        {"protocol": "h2"},
+        "protocol",
+        "over TLS only: without it Chromium would fall back to HTTP/1.1. Set tls: 1.3 too",
+    ),
+    ({"protocol": "h2", "tls": "1.3", "keepalive": "false"}, "keepalive", "no keepalive to switch off"),
+    ({"protocol": "h2", "tls": "1.3", "mpm": "prefork"}, "mpm", "does not speak HTTP/2 with mpm: prefork"),
+    ({"protocol": "h2c"}, "protocol", "Did you mean h2?"),
+    ({"protocol": "http/2"}, "protocol", "Did you mean h2? Choose http/1.1, h2"),
+    ({"tls": "1.1"}, "tls", "Choose off, 1.2, 1.3"),
+    ({"tls_resumption": "false"}, "tls_resumption", "it means nothing with tls: off"),
+    ({"tls_certificate": "rsa-2048", "tls": "off"}, "tls_certificate", "it means nothing with tls: off"),
+    ({"keepalive": "off"}, "keepalive", "Did you mean false?"),
+    ({"keepalive": "false", "keepalive_requests": 5}, "keepalive_requests", "it means nothing with keepalive: false"),
+    ({"keepalive_timeout": "5"}, "keepalive_timeout", "5 has no unit"),
+    ({"keepalive_timeout": "0.5ms"}, "keepalive_timeout", "Write whole milliseconds"),
+    ({"compression": "brotli"}, "compression", "Chromium accepts brotli over TLS only"),
+    ({"threads_per_child": 5, "mpm": "prefork"}, "threads_per_child", "it means nothing with mpm: prefork"),
+    ({"max_workers": 410}, "max_workers", "not a multiple of threads_per_child: 25. Write 400"),
+    ({"max_workers": 50}, "start_servers", "75, more than 50. Write start_servers: 2 or less"),
+    ({"connections_per_host": 8}, "connections_per_host", "and has no switch for it. Leave it out or write 6"),
+    ({"browser_flags": "--user-agent=x"}, "browser_flags", "the setting user_agent is for that"),
+    ({"browser_flags": ["--a", "headless"]}, "browser_flags", "'headless' is no flag"),
+    ({"server_directives": "keepalive off"}, "server_directives", "the setting keepalive is for that"),
+    ({"server_directives": "Timeout 5\nListen 81"}, "server_directives", "a line break or a control character"),
+    ({"user_agent": "a\r\nX-Injected: 1"}, "user_agent", "a line break or a control character"),
+    ({"viewport": "1366"}, "viewport", "Write width and height"),
+    ({"viewport": "1x1"}, "viewport", "1x1 cannot be shown"),
+    ({"keep_alive": "true"}, "keep_alive", "Did you mean keepalive?"),
+    ({"protcol": "h2"}, "protcol", "Did you mean protocol?"),
+    ({"zzz": 1}, "zzz", "Settings of an arm are server, protocol"),
+]
+
+
+@pytest.mark.parametrize(("mapping", "key", "message"), REFUSED, ids=[str(case[0]) for case in REFUSED])
+def test_refuses(mapping: dict[str, object], key: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        Arm.parse("a", mapping)
+    assert error.value.key == key
+    assert message in str(error.value)
+
+
+def test_every_row_of_the_table_can_be_used() -> None:
+    plain = Arm.parse("a", {"tls": "1.3"}).settings()
+    for field in ARM_FIELDS:
+        value: object = [field.example] if field.kind.metavar == "LIST" else field.example
+        changed = Arm.parse("a", {"tls": "1.3", field.name: value}).settings()
+        only_one = field.name in (
+            "server",
+            "connections_per_host",
+            "tls",
+        )  # the example is the only value, or set above
+        assert (changed != plain) is not only_one, field.name

@@ -1,0 +1,174 @@
+"""Plans: the order of rounds can be had again, and what a run costs is said before it starts."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from driver.experiment import Arm, Repeat
+from driver.link import Link
+from driver.plan import (
+    SiteLoad,
+    estimate,
+    expected_plt,
+    needs_more,
+    phases,
+    round_order,
+    site_load,
+    undecided,
+    warnings,
+)
+from driver.units import Ratio
+from tests.unit.experiments import PATIENT, SMALL, read
+
+GRID = "sites: [dummy, shop]\nlinks: {rtt: [1ms, 2ms, 3ms]}\narms: {a: {}, b: {tls: 1.2}, c: {tls: 1.3}}\n"
+LOADS = {"dummy": SiteLoad(24, 1, 1_115_300), "shop": SiteLoad(10, 3, 300_000)}
+
+
+@PATIENT
+@given(st.integers(0, 10**9), st.integers(1, 100), st.sampled_from(["interleaved", "random"]))
+def test_a_round_has_every_cell_once_and_can_be_had_again(seed: int, number: int, order: str) -> None:
+    experiment = read(f"{GRID}order: {order}\n")
+    planned = round_order(experiment, seed, number)
+    assert planned == round_order(experiment, seed, number)
+    assert sorted(one.cell.id for one in planned) == sorted(cell.id for cell in experiment.cells)
+    assert {one.round for one in planned} == {number}
+
+
+@PATIENT
+@given(st.integers(0, 10**9))
+def test_interleaved_rounds_keep_the_arms_of_a_link_together(seed: int) -> None:
+    planned = round_order(read(GRID), seed, 1)
+    groups = [planned[start : start + 3] for start in range(0, len(planned), 3)]
+    for group in groups:
+        assert len({(one.cell.site, one.cell.link) for one in group}) == 1
+        assert len({one.cell.arm for one in group}) == 3
+
+
+def test_rounds_and_seeds_differ() -> None:
+    experiment = read(GRID)
+    orders = {tuple(one.cell.id for one in round_order(experiment, seed, n)) for seed in (1, 2) for n in range(1, 21)}
+    assert len(orders) == 40
+    first = {round_order(experiment, 7, number)[0].cell.id for number in range(1, 200)}
+    assert first == {cell.id for cell in experiment.cells}
+
+
+def test_sequential_is_one_cell_after_the_other() -> None:
+    experiment = read(f"{GRID}order: sequential\n")
+    assert phases(experiment) == [(cell,) for cell in experiment.cells]
+    assert [one.cell for one in round_order(experiment, 1, 3, phases(experiment)[4])] == [experiment.cells[4]]
+    assert phases(read(GRID)) == [read(GRID).cells]
+
+
+def spread(plts: Sequence[float]) -> tuple[float, float]:
+    return min(plts), max(plts)
+
+
+UNTIL = Repeat(None, Ratio.parse("2%"), 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("plts", "more"),
+    [
+        ([], True),
+        ([100, 100], True),
+        ([100, 100, 100], False),
+        ([98, 100, 102], False),
+        ([98, 100, 102.1], True),
+        ([97.9, 100, 102], True),
+        ([50, 100, 150, 100, 100], True),
+        ([50, 100, 150, 100, 100, 100], False),
+    ],
+)
+def test_a_cell_goes_on_until_it_is_known(plts: list[float], more: bool) -> None:
+    assert needs_more({"x": plts}, UNTIL, spread) is more
+    known = {"x": plts, "known": [1.0, 1.0, 1.0]}
+    assert undecided(known, UNTIL, spread) == (["x"] if more else [])
+
+
+def test_a_fixed_number_is_just_that() -> None:
+    fixed = Repeat(2, None, 2, 2)
+    assert needs_more({"a": [1.0, 99.0], "b": [1.0]}, fixed, spread)
+    assert not needs_more({"a": [1.0, 99.0], "b": [1.0, 50.0]}, fixed, spread)
+    assert not needs_more({}, fixed, spread)
+
+
+def seconds(settings: dict[str, object], rtt: str = "100ms", rate: str = "10mbit") -> float:
+    return expected_plt(LOADS["dummy"], Link.parse({"rtt": rtt, "rate": rate}), Arm.parse("a", settings))
+
+
+def test_estimates_are_near_what_is_known() -> None:
+    """1.115 MB at 10 Mbit/s take 0.93 s; without keepalive each wave of six costs two round trips more."""
+    assert 0.9 < seconds({}, "1ms") < 1.2
+    assert 9 < seconds({}, rate="1mbit") < 11
+    assert seconds({"keepalive": False}) > seconds({}) + 0.3
+    assert seconds({"tls": "1.2"}) > seconds({"tls": "1.3"}) > seconds({})
+    assert seconds({"keepalive": False}, "1ms") == pytest.approx(seconds({}, "1ms"), rel=0.1)
+
+
+@PATIENT
+@given(st.integers(1, 1000), st.integers(1, 20), st.integers(0, 10**8), st.sampled_from(["h2", "http/1.1"]))
+def test_estimates_never_fail(objects: int, hosts: int, size: int, protocol: str) -> None:
+    arm = Arm.parse("a", {"protocol": protocol, "tls": "1.3"})
+    for link in (Link.parse({}), Link.parse({"rtt": "1s", "rate": "8kbit", "dns": "resolver"})):
+        assert expected_plt(SiteLoad(objects, hosts, size), link, arm) > 0
+
+
+def test_time_and_disk_add_up() -> None:
+    made = estimate(read(f"{GRID}trials: 4\n"), LOADS)
+    assert (made.trials, made.most_trials, made.self_tests) == (72, 72, 3)
+    assert made.seconds == pytest.approx(3 + 3 * 4 + 4 * sum(one.trial_s for one in made.cells))
+    assert made.disk_bytes == 4 * sum(one.disk_bytes for one in made.cells)
+    until = estimate(read(f"{GRID}until: {{ci: 2%, min: 5, max: 30}}\n"), LOADS)
+    assert (until.trials, until.most_trials) == (90, 540)
+    assert until.most_seconds > until.seconds
+
+
+def disk(more: str) -> int:
+    return estimate(read(SMALL + more), LOADS).disk_bytes
+
+
+def test_what_is_kept_takes_disk() -> None:
+    assert disk("capture: off\n") < disk("capture: {snaplen: 96B}\n") < disk("") < disk("capture: [client, server]\n")
+    assert disk("") > 10 * 2 * LOADS["dummy"].bytes
+    assert disk("screenshot: true\n") > disk("")
+    assert disk("netlog: true\n") > disk("")
+
+
+def test_links_that_are_the_same_on_the_wire_share_a_self_test() -> None:
+    text = SMALL.replace("rate: 10mbit", "rate: 10mbit, dns: [instant, resolver], addresses: [shared, per-origin]")
+    assert estimate(read(text), LOADS).self_tests == 2
+
+
+def test_a_page_load_ends_with_its_timeout() -> None:
+    made = estimate(read(SMALL.replace("10mbit", "8kbit") + "timeout: 5s\n"), LOADS)
+    assert {one.plt_s for one in made.cells} == {5.0}
+
+
+def test_warnings() -> None:
+    quiet = read(SMALL)
+    assert warnings(quiet, estimate(quiet, LOADS)) == []
+    for more, words in (
+        ("trials: 3\n", "3 trials in each cell"),
+        ("order: sequential\n", "drift of the machine"),
+        ("timeout: 2s\n", "may take"),
+    ):
+        experiment = read(SMALL + more)
+        (warning,) = warnings(experiment, estimate(experiment, LOADS))
+        assert words in warning
+
+
+def test_the_load_of_a_site_is_in_its_manifest() -> None:
+    load = site_load("dummy")
+    assert (load.objects, load.hosts) == (24, 1)
+    assert 1_000_000 < load.bytes < 1_300_000
+
+
+def test_the_median_is_that_of_statistics() -> None:
+    """An even number of trials has its median between two of them."""
+    assert statistics.median([98, 102]) == 100
+    assert not needs_more({"x": [98, 102]}, Repeat(None, Ratio.parse("2%"), 2, 9), spread)
