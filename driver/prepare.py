@@ -32,6 +32,7 @@ class Program:
     machines: tuple[str, ...] = ()  # only there (`uname -m`); empty means everywhere
     others: tuple[str, ...] = ()  # other names that it goes by
     variable: str = ""  # of the environment: where the user says that it is
+    along: tuple[str, ...] = ()  # needs that are installed together with it, lest apt choose others
 
     def path(self) -> Path | None:
         """Where it is; None too where that is only a snap, which does not run inside a bed."""
@@ -71,6 +72,7 @@ BROWSER = (
             "google-chrome-stable",
         ),
         variable="LANELAB_CHROMIUM",
+        along=("session-bus",),
     ),
     Program(
         "chromedriver",
@@ -176,7 +178,8 @@ def packages_known() -> bool:
 def packages_for(lacking: Iterable[Program]) -> list[str]:
     """The packages that bring these programs; nothing where lanelab does not know this system, or it has none."""
     names = _vars("lanelab_packages").get(family(), {})
-    return list(dict.fromkeys(names[program.need] for program in lacking if program.need in names))
+    needs = [need for each in lacking if each.need in names for need in (each.need, *each.along)]
+    return list(dict.fromkeys(names[need] for need in needs))
 
 
 def family() -> str:

@@ -140,6 +140,12 @@ def test_a_snap_is_not_taken_for_the_program(monkeypatch: pytest.MonkeyPatch, tm
         assert Program(name, name).path() is None
 
 
+@pytest.mark.usefixtures("on_debian")
+def test_a_browser_brings_no_services_along() -> None:
+    """Without dbus-x11, apt would choose packages with services for what Chromium's libraries need."""
+    assert prepare.packages_for(prepare.BROWSER) == ["chromium", "dbus-x11", "chromium-driver"]
+
+
 def test_looks_for_the_browser_where_the_driver_does() -> None:
     chromium, chromedriver = prepare.BROWSER
     assert {chromium.name, *chromium.others} == set(binaries.CHROMIUM)
