@@ -26,7 +26,7 @@ from driver.browser.chromium import Chromium
 from driver.browser.devtools import Relay
 from driver.browser.display import Display
 from driver.browser.driver import Driver, Session
-from driver.browser.failures import BrowserError
+from driver.browser.failures import NAVIGATION_FAILED, TIMEOUT, BrowserError
 from driver.browser.flags import BrowserSettings, Surroundings
 from driver.browser.page import Facts, Leave, Page
 from driver.errors import InputError, LanelabError
@@ -67,7 +67,9 @@ class Browsers:
         started = time.monotonic()
         try:
             page = self._open(arm, around, url)
-        except BrowserError:
+        except BrowserError as error:
+            if error.reason in (TIMEOUT, NAVIGATION_FAILED):  # the page that warms did not come: nor would it now
+                raise
             # A ChromeDriver or a kept browser that does not answer any more must not spoil what comes.
             self._start_again()
             page = self._open(arm, around, url)

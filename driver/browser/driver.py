@@ -81,8 +81,9 @@ class Driver:
 
     def __init__(self, node: Node, address: str, program: str) -> None:
         self._address = address
-        # Only our end of the management path may talk to it.
-        argv = [program, f"--port={PORT}", "--allowed-ips=", "--allowed-origins=*", "--log-level=WARNING"]
+        # Nobody but this process's machine may talk to it: whoever does can do what the user can.
+        allowed = [f"--allowed-ips={_our_address(address)}", "--allowed-origins=*"]
+        argv = [program, f"--port={PORT}", *allowed, "--log-level=WARNING"]
         self._said = os.memfd_create("chromedriver")
         self._process = node.spawn(Command(argv), Stdio(stdout=self._said, stderr=self._said))
         try:
@@ -127,3 +128,11 @@ class Driver:
             self._process.wait(5)
         with contextlib.suppress(OSError):
             os.close(self._said)
+
+
+def _our_address(theirs: str) -> str:
+    """What a machine sees us come from."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.connect((theirs, PORT))  # sends nothing
+        ours: str = line.getsockname()[0]
+    return ours
