@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from driver.errors import InputError
@@ -200,10 +199,10 @@ def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
     """A chart for each combination of the link settings that are neither x nor facet."""
     x = _likely_x(cells, set())
     others = [key for key in varying(cell.link.link for cell in cells) if key != x]
-    settings = [_values(cells, key) for key in others]
+    combinations = dict.fromkeys(tuple(dimension_of(cell, key) for key in others) for cell in cells)
     figures = []
-    for values in itertools.product(*settings):
-        only = tuple((key, (value,)) for key, value in zip(others, values, strict=True))
+    for values in combinations:  # those that are there: all that could be are far too many
+        only = tuple((key, (value,)) for key, value in zip(others, values, strict=True) if value is not None)
         figure = dataclasses.replace(plain, only=only)
         shown = [cell for cell in cells if figure.shows(cell)]
         if shown:
@@ -211,8 +210,8 @@ def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
                 figures.append(_complete(figure, shown, {}))
             except InputError:
                 return [_everything(plain, cells)]
-    covered = {cell.id for figure in figures for cell in cells if figure.shows(cell)}
-    return figures if len(covered) == len(cells) else [_everything(plain, cells)]
+    shown_in_all = sum(figure.shows(cell) for figure in figures for cell in cells)
+    return figures if shown_in_all == len(cells) else [_everything(plain, cells)]
 
 
 def _everything(plain: Figure, cells: Sequence[Cell]) -> Figure:
