@@ -58,13 +58,14 @@ def count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
 
 
 def _flag(value: object, key: str) -> bool:
+    """`on` and `off` too: `keepalive: off` beside `tls: off`."""
     if isinstance(value, bool):
         return value
-    if value not in ("true", "false"):
-        meant = {"on": "true", "yes": "true", "off": "false", "no": "false"}.get(str(value).lower())
-        remedy = f"Did you mean {meant}? " if meant else ""
+    if not isinstance(value, str) or value not in FLAGS:
+        meant = {"yes": "true", "no": "false"}.get(str(value).lower())
+        remedy = f"Did you mean {meant}? " if meant else near_miss(str(value), FLAGS)
         raise InputError(f"{value!r} is neither true nor false", f"{remedy}Write true or false", key=key)
-    return value == "true"
+    return FLAGS[value]
 
 
 def pattern(regex: str) -> dict[str, Any]:
@@ -73,7 +74,8 @@ def pattern(regex: str) -> dict[str, Any]:
 
 
 NUMBER = r"([0-9]+(\.[0-9]+)?|\.[0-9]+)"
-FLAG = Kind("BOOL", "`true` or `false`", _flag, ("true", "false"), {"type": "boolean"})
+FLAGS = {"true": True, "false": False, "on": True, "off": False}
+FLAG = Kind("BOOL", "`true` or `false`", _flag, ("true", "false"), {"enum": [True, False, "on", "off"]})
 DURATION = Kind(
     "DURATION",
     "`ns`, `us`, `ms`, `s`",

@@ -175,6 +175,7 @@ class Browsers:
         home = f"{self._folder}/home"
         # Nothing of this user's: neither certificates nor settings. Without keys it would warn in a bar over the page.
         own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
+        own["TMPDIR"] = home  # killed, it leaves what it has there
         own |= dict.fromkeys(("GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET"), "no")
         if arm.display == "headful":
             self._display = self._display or Display(self._node)

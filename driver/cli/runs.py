@@ -25,6 +25,7 @@ from driver.run.events import Event, Listener
 from driver.version import VERSION
 
 if TYPE_CHECKING:
+    from driver.experiment.model import Experiment
     from driver.run.runner import StopRequest
     from driver.run.start import Prepared
 
@@ -62,14 +63,30 @@ def run(  # noqa: PLR0913 - one for each option
 
     start.require_not_both(file, folder)
     cpus = cpus_of(pins)
-    prepare("run")
-    begun = start.begin(file, VERSION, out, seed) if file else start.resume(folder or Path())
+    begun = start.begin(_prepared(file), VERSION, out, seed) if file else start.resume(folder or Path())
     store = begun.store
     try:
+        prepare(_needs(begun.experiment))
         _play(begun, router, cpus, as_json=as_json)
     finally:
         store.close()
     _tell_results(store.folder, as_json=as_json, open_report=open_report)
+
+
+def _prepared(file: Path) -> Experiment:
+    """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
+    from driver.experiment.read import read_experiment  # noqa: PLC0415
+
+    experiment = read_experiment(file)
+    prepare(_needs(experiment))
+    return experiment
+
+
+def _needs(experiment: Experiment) -> str:
+    """What driver/prepare.py calls the programs that this experiment needs."""
+    headful = any(cell.arm.display == "headful" for cell in experiment.cells)
+    resolver = any(cell.link.link.dns == "resolver" for cell in experiment.cells)
+    return f"run{' headful' if headful else ''}{' resolver' if resolver else ''}"
 
 
 def _play(begun: Prepared, router: str, cpus: dict[str, str], *, as_json: bool) -> None:
@@ -129,16 +146,15 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
 
 
 def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
-    from analysis.report import write_report  # noqa: PLC0415
+    from analysis.report import write_report  # noqa: PLC0415 - charts take a second to import
+    from analysis.run_folder import read_run  # noqa: PLC0415
+    from analysis.terminal import results  # noqa: PLC0415
 
-    from analysis.run_folder import open_run  # noqa: PLC0415
-    from analysis.tables import result_table  # noqa: PLC0415
-
-    started = time.monotonic()
-    found = open_run(folder)
-    report = write_report(found)
     if not as_json:
-        console().print(result_table(found))
+        console().print(results(read_run(folder)))
+    started = time.monotonic()
+    report = write_report(folder)
+    if not as_json:
         note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
     if open_report:
         click.launch(str(report))

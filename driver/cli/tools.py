@@ -57,9 +57,9 @@ def test(arguments: tuple[str, ...]) -> None:
       lanelab test unit golden
       lanelab test bed -k kill
     """
-    kinds = [word for word in arguments if word in testing.KINDS]
-    if not kinds or set(kinds) - {"unit", "golden"}:
-        prepare("test")
+    kinds = {word for word in arguments if word in testing.KINDS}
+    for command in [f"test {kind}" for kind in sorted(kinds)] or ["test"]:
+        prepare(command)
     sys.exit(testing.run_tests(arguments))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from analysis import format as run_format
 from driver.errors import InputError, StoreError
 from driver.experiment.model import Experiment
-from driver.experiment.read import parse_experiment, read_experiment
+from driver.experiment.read import parse_experiment
 from driver.run.store import Store, utc_now
 from driver.servers.authority import Authority
 from driver.site import Site, load_site, site_names
@@ -32,9 +32,8 @@ class Prepared:
     store: Store
 
 
-def begin(file: Path, version: str, folder: Path | None, seed: int | None) -> Prepared:
+def begin(experiment: Experiment, version: str, folder: Path | None, seed: int | None) -> Prepared:
     """A new run of an experiment, in a folder of its own."""
-    experiment = read_experiment(file)
     sites = {name: load_site(name) for name in experiment.sites}
     chosen = next(value for value in (seed, experiment.seed, secrets.randbits(32)) if value is not None)
     meta = _meta(experiment, sites, version, chosen)

@@ -116,6 +116,7 @@ class Store:
                 shutil.rmtree(entry, ignore_errors=True)
 
     def close(self) -> None:
+        shutil.rmtree(self.folder / SCRATCH, ignore_errors=True)
         self._database.close()
         os.close(self._lock)
 

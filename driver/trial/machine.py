@@ -25,6 +25,7 @@ from driver.browser.page import Page
 from driver.capture import Capture
 from driver.errors import BedError
 from driver.servers.authority import Authority, Leaf
+from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Server
 from driver.topology import origin_addresses
 from driver.trial.reasons import Reason
@@ -44,7 +45,7 @@ class _Trial:
     started_utc: str
     prepare_s: float = 0.0
     server: Server | None = None
-    resolver: Any = None
+    resolver: Resolver | None = None
     page: Page | None = None
     captures: dict[str, Capture] = field(default_factory=dict)
     failures: list[dict[str, str]] = field(default_factory=list)
@@ -69,6 +70,7 @@ class TrialMachine:
 
     def __init__(self, substrate: Substrate) -> None:
         self._client, self._server = substrate.node("client"), substrate.node("server")
+        self._lost_at_input = substrate.router.lost_at_input
         self._count = 0
         self._trial: _Trial | None = None
         self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
@@ -109,7 +111,7 @@ class TrialMachine:
     def _serve(self, trial: _Trial, addresses: Mapping[str, str], leaf: Leaf | None) -> None:
         with trial.failing(Reason.SERVER_FAILED):
             if trial.spec.dns == "resolver":
-                from driver.servers.resolver import Resolver
+                use_resolver(self._client)
                 trial.resolver = Resolver.start(self._server, addresses, WORK / "resolver")
             trial.server = Server.start(self._server, trial.spec.arm, trial.spec.site, WORK / "server", leaf)
 
@@ -141,6 +143,7 @@ class TrialMachine:
         if trial is None:
             raise BedError("no trial was prepared")
         trial.started_utc = _utc_now()
+        self._lost_at_input()  # what was lost before is not this trial's
         loaded = self._load(trial) if not trial.failures and trial.page else dict(_NOT_LOADED)
         navigated = time.monotonic()
         record = {
@@ -149,6 +152,7 @@ class TrialMachine:
             **loaded,
             "capture": self._stop_captures(trial),
             "server": self._server_said(trial),
+            "router": {"lost_at_input": self._lost_at_input()},
             "dns": {"queries": trial.resolver.queries()} if trial.resolver else None,
         }
         self._keep_files(trial)
@@ -177,20 +181,19 @@ class TrialMachine:
         return found
 
     def _server_said(self, trial: _Trial) -> dict[str, Any] | None:
-        server = trial.server
-        if server is None:
-            return None
+        server, said = trial.server, None
         with trial.failing(Reason.SERVER_FAILED):
-            server.require_alive()
-            for name, data in server.files().items():
-                (trial.folder / name).write_bytes(data)
-            return {
-                "program": server.version,
-                "configuration": server.configuration,
-                "error_lines": server.error_lines(),
-                "requests": server.access_lines(),
-            }
-        return None
+            if server:
+                server.require_alive()
+                for name, data in server.files().items():
+                    (trial.folder / name).write_bytes(data)
+                said = {
+                    "program": server.version,
+                    "configuration": server.configuration,
+                    "error_lines": server.error_lines(),
+                    "requests": server.access_lines(),
+                }
+        return said
 
     def _keep_files(self, trial: _Trial) -> None:
         """Out of memory, into the folder that the controller named."""

@@ -83,7 +83,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"tls": "1.1"}, "tls", "Choose off, 1.2, 1.3"),
     ({"tls_resumption": "false"}, "tls_resumption", "it means nothing with tls: off"),
     ({"tls_certificate": "rsa-2048", "tls": "off"}, "tls_certificate", "it means nothing with tls: off"),
-    ({"keepalive": "off"}, "keepalive", "Did you mean false?"),
+    ({"keepalive": "no"}, "keepalive", "Did you mean false?"),
     ({"keepalive": "false", "keepalive_requests": 5}, "keepalive_requests", "it means nothing with keepalive: false"),
     ({"keepalive_timeout": "5"}, "keepalive_timeout", "5 has no unit"),
     ({"keepalive_timeout": "0.5ms"}, "keepalive_timeout", "Write whole milliseconds"),

@@ -101,7 +101,7 @@ REFUSED: list[tuple[str, str]] = [
     ("seed: x", "exp.yaml:4: seed: 'x' cannot be used"),
     ("timeout: 10", "exp.yaml:4: timeout: 10 has no unit. Write 10ms"),
     ("timeout: 1ms", "exp.yaml:4: timeout: 1ms cannot be used. Write 1s to 3600s"),
-    ("screenshot: on", "exp.yaml:4: screenshot: 'on' is neither true nor false. Did you mean true?"),
+    ("screenshot: yes", "exp.yaml:4: screenshot: 'yes' is neither true nor false. Did you mean true?"),
     ("tolerances: {mising: 1}", "exp.yaml:4: tolerances.mising: there is no such key. Did you mean missing?"),
     ("capture: router", "exp.yaml:4: capture: there is no node 'router'"),
     ("capture: {nodes: off, snaplen: 96B}", "exp.yaml:4: capture.snaplen: it means nothing where nothing is recorded"),

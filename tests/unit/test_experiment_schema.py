@@ -92,7 +92,7 @@ BAD = [
     f"{SMALL}until: {{max: 9}}\n",
     f"{SMALL}order: interleave\n",
     f"{SMALL}timeout: 10\n",
-    f"{SMALL}screenshot: on\n",
+    f"{SMALL}screenshot: yes\n",
     f"{SMALL}capture: router\n",
     f"{SMALL}defaults: {{tls: 1.1}}\n",
     f"{SMALL}defaults: {{connections_per_host: 8}}\n",
@@ -107,7 +107,7 @@ BAD = [
     f"sites: dummy\nlinks: {{rtt: []}}\n{ARMS}",
     f"sites: dummy\nlinks: {{profile: 5g}}\n{ARMS}",
     "sites: dummy\nlinks: {}\narms: {a: {protcol: h2}}\n",
-    "sites: dummy\nlinks: {}\narms: {a: {keepalive: off}}\n",
+    "sites: dummy\nlinks: {}\narms: {a: {keepalive: no}}\n",
 ]
 
 

@@ -1,0 +1,59 @@
+"""Real runs for tests: `lanelab run` as a user starts it, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.bed.handles import LanelabCommand
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run that has ended, however it did."""
+
+    folder: Path
+    done: subprocess.CompletedProcess[str]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        database = sqlite3.connect(f"file:{self.folder / 'run.sqlite'}?mode=ro", uri=True)
+        try:
+            database.execute(
+                "CREATE TEMP VIEW arms_of_trials AS SELECT * FROM trials JOIN cells USING (cell) JOIN arms USING (arm)"
+            )
+            return database.execute(query).fetchall()
+        finally:
+            database.close()
+
+    def reasons(self, arm: str) -> set[str]:
+        """Of all its failed trials."""
+        query = "SELECT name, reason FROM failures JOIN arms_of_trials USING (trial)"
+        return {reason for name, reason in self.rows(query) if name == arm}
+
+    def statuses(self, arm: str) -> list[str]:
+        query = "SELECT name, status FROM arms_of_trials ORDER BY trial"
+        return [status for name, status in self.rows(query) if name == arm]
+
+    def records(self, arm: str) -> list[dict[str, Any]]:
+        query = "SELECT name, record FROM arms_of_trials ORDER BY trial"
+        return [json.loads(record) for name, record in self.rows(query) if name == arm]
+
+    def requests(self, arm: str) -> list[dict[str, Any]]:
+        query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"
+        return [json.loads(data) for name, data in self.rows(query) if name == arm]
+
+
+def play(lanelab: LanelabCommand, folder: Path, text: str, *options: str, env: dict[str, str] | None = None) -> Played:
+    """Run an experiment to its end in a new folder beside its file."""
+    file = folder / "experiment.yaml"
+    file.write_text(text)
+    out = folder / "run"
+    return Played(out, lanelab.run("run", str(file), "--out", str(out), *options, env=env))
+
+
+def resume(lanelab: LanelabCommand, folder: Path) -> Played:
+    return Played(folder, lanelab.run("run", "--resume", str(folder)))

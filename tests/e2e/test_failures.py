@@ -1,0 +1,156 @@
+"""Trials that must not count, each provoked with the real thing: they fail by name, and stay visible."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from driver import paths
+from driver.bed.substrate import BedSettings
+from driver.bench.leftovers import carriers_of
+from driver.control.client import Bed
+from driver.experiment.arm import Arm
+from driver.experiment.read import parse_experiment
+from driver.link import Link
+from driver.run.finish import finish
+from driver.site import load_site
+from driver.trial.spec import TrialSpec
+from tests.bed.handles import LanelabCommand
+
+from .runs import Played, play
+
+WRONG = """\
+sites: [dummy]
+links: {rate: 20mbit, rtt: 20ms}
+defaults: {start: fresh-context}
+arms:
+  fallback: {protocol: h2, tls: "1.3", browser_flags: [--disable-http2]}
+  older-tls:
+    tls: "1.3"
+    server_directives: [SSLOpenSSLConfCmd MinProtocol TLSv1.2, SSLOpenSSLConfCmd MaxProtocol TLSv1.2]
+  closing:
+    server_directives: ["LoadModule env_module ${MODULES}/mod_env.so", SetEnv nokeepalive 1]
+  gone: {server_directives: ['RedirectMatch 404 "03[.]png$"']}
+  moved: {server_directives: ['Redirect 302 /style/base.css http://elsewhere.test/base.css']}
+  loud: {server_directives: [Alias /images/03.png /etc/passwd]}
+  sound: {}
+trials: 1
+retries: 0
+seed: 2
+"""
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder = tmp_path_factory.mktemp("wrong")
+    return play(LanelabCommand(folder / "build"), folder, WRONG)
+
+
+@pytest.mark.parametrize(("arm", "reason"), [
+    ("fallback", "protocol-fallback"),
+    ("older-tls", "tls-fallback"),
+    ("closing", "keepalive-ignored"),
+    ("gone", "failed-object"),
+    ("moved", "outside-request"),
+    ("loud", "server-error-log"),
+])  # fmt: skip
+def test_what_was_not_asked_for_does_not_count(wrong: Played, arm: str, reason: str) -> None:
+    assert wrong.statuses(arm) == ["failed"]
+    assert reason in wrong.reasons(arm)
+
+
+def test_what_was_asked_for_counts_beside_it(wrong: Played) -> None:
+    assert wrong.statuses("sound") == ["ok"], wrong.reasons("sound")
+    assert wrong.done.returncode == 0
+    assert "protocol-fallback" in wrong.done.stdout + wrong.done.stderr
+
+
+def test_a_page_that_takes_too_long_is_a_time_out_and_the_next_trial_is_sound(
+    lanelab: LanelabCommand, tmp_path: Path
+) -> None:
+    text = """\
+sites: [dummy]
+links: {rtt: 10ms}
+cells:
+  - {site: dummy, link: {rate: 1mbit, rtt: 10ms}, arm: slow}
+  - {site: dummy, link: {rate: 20mbit, rtt: 10ms}, arm: sound}
+arms: {slow: {start: fresh-context}, sound: {start: fresh-context, keepalive_timeout: 6s}}
+trials: 1
+retries: 0
+timeout: 3s
+order: sequential
+"""
+    played = play(lanelab, tmp_path, text.replace("links: {rtt: 10ms}\n", ""))
+    assert "timeout" in played.reasons("slow")
+    assert played.statuses("sound") == ["ok"], played.reasons("sound")
+
+
+def test_a_browser_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """While a page is loading, whatever starts."""
+    file, out = tmp_path / "experiment.yaml", tmp_path / "run"
+    file.write_text("sites: [dummy]\nlinks: {rate: 2mbit, rtt: 20ms}\narms: {one: {}}\ntrials: 1\n")
+    run = lanelab.start("run", str(file), "--out", str(out), "--json")
+    assert run.stdout
+    for line in run.stdout:
+        if json.loads(line)["event"] == "trial-started":
+            break
+    time.sleep(1)
+    (bed,) = (lanelab.build / "beds").iterdir()
+    browsers = [part for part in carriers_of(bed.name) if part.name.startswith("chromium")]
+    assert browsers
+    for part in browsers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(part.pid, signal.SIGKILL)
+    run.stdout.read()
+    assert run.wait() == 0
+    played = Played(out, None)  # type: ignore[arg-type]
+    assert played.statuses("one") == ["failed", "ok"]
+    assert played.reasons("one") == {"browser-crashed"}
+
+
+def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -> None:
+    """A real load over a link, judged as one over a slower link: what a bed that lies would look like."""
+    experiment = parse_experiment(
+        "sites: [dummy]\nlinks: {rate: 5mbit, rtt: 100ms}\narms: {one: {}}\ntrials: 1\n", "made.yaml", ["dummy"]
+    )
+    site, arm = load_site("dummy"), Arm.parse("one", {})
+    spec = TrialSpec(
+        site, arm, "instant", "shared", experiment.capture, 30, False, False, tmp_path / "trial", tmp_path / "authority"
+    )
+    spec.folder.mkdir()
+    with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
+        bed.set_link(Link.parse({"rate": "50mbit", "rtt": "10ms"}))
+        bed.prepare_trial(spec.to_json())
+        record = bed.go_trial()
+    finished = finish(record, arm, site, experiment.cells[0].link.link, experiment, spec.folder)
+    assert [failure["reason"] for failure in finished.record["failures"]] == ["below-bound"]
+
+
+def test_a_directive_that_apache_does_not_know_ends_the_run_with_its_name(
+    lanelab: LanelabCommand, tmp_path: Path
+) -> None:
+    text = "sites: [dummy]\nlinks: {rtt: 10ms}\narms: {one: {server_directives: ['KeepAlife Off']}}\ntrials: 3\n"
+    played = play(lanelab, tmp_path, text)
+    assert played.done.returncode == 2
+    assert "KeepAlife" in played.done.stderr
+    assert "Traceback" not in played.done.stderr
+
+
+def test_a_link_that_is_not_what_was_asked_for_refuses_its_trials(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """What no router can carry here: its rate is found out by the self-test, not believed."""
+    text = (
+        "sites: [dummy]\nlinks: {rate: 500mbit, rtt: 1ms}\narms: {one: {start: fresh-context}}\ntrials: 1\nretries: 0\n"
+    )
+    played = play(lanelab, tmp_path, text)
+    database = sqlite3.connect(played.folder / "run.sqlite")
+    passed = [row[0] for row in database.execute("SELECT passed FROM self_tests")]
+    if passed == [1]:
+        pytest.skip("this machine's router carries 500 Mbit/s")
+    assert played.reasons("one") == {"link-out-of-tolerance"}

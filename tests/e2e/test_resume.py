@@ -1,0 +1,156 @@
+"""Runs that are stopped, killed, or in each other's way: what was finished stays, once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.bed.handles import LanelabCommand
+from tests.machine import needs_namespaces, on_changed_machine
+
+from .runs import Played, play, resume
+
+EXPERIMENT = """\
+sites: [dummy]
+links: {rate: 50mbit, rtt: [10ms, 20ms]}
+defaults: {start: fresh-context}
+arms: {http: {}, h2: {protocol: h2, tls: "1.3"}}
+trials: 2
+seed: 11
+"""
+
+
+def begin(lanelab: LanelabCommand, folder: Path) -> subprocess.Popen[bytes]:
+    file = folder / "experiment.yaml"
+    file.write_text(EXPERIMENT)
+    return lanelab.start("run", str(file), "--out", str(folder / "run"), "--json")
+
+
+def await_trials(run: subprocess.Popen[bytes], count: int) -> set[int]:
+    """The numbers of the first trials that are told as stored."""
+    told: set[int] = set()
+    assert run.stdout
+    for line in run.stdout:
+        event = json.loads(line)
+        if event["event"] == "trial":
+            told.add(event["trial"])
+        if len(told) == count:
+            break
+    return told
+
+
+def whole(folder: Path) -> bool:
+    """Every cell has its trial in every round, once; every folder is known and every artifact there."""
+    database = sqlite3.connect(folder / "run.sqlite")
+    ok = database.execute("SELECT cell, round FROM trials WHERE status = 'ok'").fetchall()
+    trials = {f"{trial:06d}" for (trial,) in database.execute("SELECT trial FROM trials")}
+    return (
+        sorted(ok) == [(cell, number) for cell in (1, 2, 3, 4) for number in (1, 2)]
+        and {path.name for path in (folder / "trials").iterdir()} == trials
+        and not (folder / "unfinished").exists()
+    )
+
+
+@pytest.mark.parametrize("when_s", [0.0, 0.7])
+def test_a_run_that_was_killed_goes_on_where_it_was(lanelab: LanelabCommand, tmp_path: Path, when_s: float) -> None:
+    run = begin(lanelab, tmp_path)
+    told = await_trials(run, 2)
+    time.sleep(when_s)
+    run.kill()
+    run.communicate()
+    played = resume(lanelab, tmp_path / "run")
+    assert played.done.returncode == 0, played.done.stderr
+    assert told <= {trial for (trial,) in played.rows("SELECT trial FROM trials")}
+    assert whole(tmp_path / "run")
+    assert played.rows("SELECT ending FROM sessions ORDER BY session") == [("killed",), ("finished",)]
+
+
+def test_ctrl_c_finishes_the_trial_and_says_how_to_go_on(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    run = begin(lanelab, tmp_path)
+    await_trials(run, 1)
+    run.send_signal(signal.SIGINT)
+    said = run.communicate()[1].decode()
+    assert run.returncode == 130
+    assert f"--resume {tmp_path / 'run'}" in said
+    assert "Traceback" not in said
+    played = Played(tmp_path / "run", None)  # type: ignore[arg-type]
+    assert played.rows("SELECT ending FROM sessions") == [("stopped",)]
+    assert resume(lanelab, tmp_path / "run").done.returncode == 0
+    assert whole(tmp_path / "run")
+
+
+def test_ctrl_c_twice_stops_at_once(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    run = begin(lanelab, tmp_path)
+    await_trials(run, 1)
+    run.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    run.send_signal(signal.SIGINT)
+    said = run.communicate()[1].decode()
+    assert run.returncode == 130
+    assert "Traceback" not in said
+    assert resume(lanelab, tmp_path / "run").done.returncode == 0
+    assert whole(tmp_path / "run")
+
+
+def test_a_finished_run_has_nothing_left_to_do(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    text = "sites: [dummy]\nlinks: {rtt: 10ms}\narms: {one: {start: fresh-context}}\ntrials: 1\n"
+    played = play(lanelab, tmp_path, text)
+    before = played.rows("SELECT trial, plt_ms FROM trials")
+    again = resume(lanelab, played.folder)
+    assert again.done.returncode == 0, again.done.stderr
+    assert again.rows("SELECT trial, plt_ms FROM trials") == before
+
+
+def test_two_at_once_do_not_share_a_run(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    run = begin(lanelab, tmp_path)
+    await_trials(run, 1)
+    other = resume(lanelab, tmp_path / "run")
+    assert other.done.returncode == 1
+    assert "another lanelab" in other.done.stderr
+    run.send_signal(signal.SIGINT)
+    run.communicate()
+
+
+def test_an_experiment_that_was_changed_is_not_gone_on_with(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    run = begin(lanelab, tmp_path)
+    await_trials(run, 1)
+    run.kill()
+    run.communicate()
+    file = tmp_path / "run" / "experiment.yaml"
+    file.write_text(file.read_text().replace("trials: 2", "trials: 3"))
+    other = resume(lanelab, tmp_path / "run")
+    assert other.done.returncode == 1
+    assert "not the experiment that this run began with" in other.done.stderr
+
+
+@needs_namespaces
+def test_a_full_disk_stops_the_run_with_what_is_stored_intact(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """On a small disk of its own: room for a few trials, and no more."""
+    file, disk = tmp_path / "experiment.yaml", tmp_path / "disk"
+    file.write_text(EXPERIMENT.replace("trials: 2", "trials: 9"))
+    disk.mkdir()
+    kept = tmp_path / "kept"
+    script = """
+        disk=$1 kept=$2 status=0
+        shift 2
+        mount -t tmpfs -o size=56m lanelab "$disk"
+        "$@" || status=$?
+        cp -r "$disk/run" "$kept"
+        exit "$status"
+    """
+    argv = on_changed_machine(script, disk, kept, *lanelab.argv("run", str(file), "--out", str(disk / "run")))
+    done = subprocess.run(argv, capture_output=True, text=True, env=lanelab.environment, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "is full" in done.stderr
+    assert "--resume" in done.stderr
+    database = sqlite3.connect(kept / "run.sqlite")
+    trials = {f"{trial:06d}" for (trial,) in database.execute("SELECT trial FROM trials")}
+    assert trials
+    assert {path.name for path in (kept / "trials").iterdir()} == trials
+    assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

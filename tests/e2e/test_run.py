@@ -1,0 +1,111 @@
+"""A whole run: from a file to medians, captures and a report, with real Chromium and Apache."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from tests.bed.handles import LanelabCommand
+from tests.unit import tshark
+
+from .runs import Played, play
+
+TREATMENTS = """\
+description: every treatment that is there
+sites: [dummy]
+links: {rate: 20mbit, rtt: 20ms}
+defaults: {start: fresh-context}
+arms:
+  plain: {}
+  closing: {keepalive: false}
+  tls12: {tls: "1.2", tls_certificate: rsa-2048}
+  h2: {protocol: h2, tls: "1.3"}
+  gzip: {compression: gzip}
+  process: {start: fresh-process}
+  warm: {start: warm}
+trials: 1
+seed: 5
+screenshot: true
+"""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder = tmp_path_factory.mktemp("treatments")
+    return play(LanelabCommand(folder / "build"), folder, TREATMENTS)
+
+
+def test_it_ends_well_and_says_where_the_report_is(played: Played) -> None:
+    assert played.done.returncode == 0, played.done.stderr
+    assert str(played.folder / "report.html") in played.done.stderr
+    assert "closing" in played.done.stdout
+    assert (played.folder / "report.html").stat().st_size > 10_000
+
+
+def test_every_arm_has_its_trial(played: Played) -> None:
+    for arm in ("plain", "closing", "tls12", "h2", "gzip", "process", "warm"):
+        assert "ok" in played.statuses(arm), (arm, played.reasons(arm))
+
+
+@pytest.mark.parametrize(("arm", "protocol", "tls"), [
+    ("plain", "http/1.1", None), ("tls12", "http/1.1", "TLS 1.2"), ("h2", "h2", "TLS 1.3"),
+])  # fmt: skip
+def test_an_arm_is_what_was_on_the_wire(played: Played, arm: str, protocol: str, tls: str | None) -> None:
+    requests = played.requests(arm)
+    assert len(requests) >= 24
+    assert {request["protocol"] for request in requests} == {protocol}
+    assert {request["tls"] for request in requests} == {tls}
+
+
+def test_without_keepalive_there_is_a_connection_for_each_object(played: Played) -> None:
+    (record,) = [record for record in played.records("closing") if not record["failures"]]
+    assert record["packets"]["client"]["tcp_handshakes"] >= 24
+    (kept,) = [record for record in played.records("plain") if not record["failures"]]
+    assert kept["packets"]["client"]["tcp_handshakes"] <= 7  # six, and one that Chromium opens ahead
+
+
+def test_metrics_are_in_their_order_and_not_below_the_bound(played: Played) -> None:
+    columns = "ttfb_ms, fcp_ms, plt_navigation_ms, plt_ms, bound_ms, bytes_down"
+    query = f"SELECT {columns} FROM arms_of_trials WHERE status = 'ok' AND name != 'warm'"  # noqa: S608
+    for ttfb, fcp, navigation, plt, bound, down in played.rows(query):
+        assert 20 <= ttfb < fcp
+        assert bound <= navigation <= plt
+        assert down > 1_115_300
+
+
+def test_a_warm_view_takes_the_site_from_the_cache(played: Played) -> None:
+    assert sum(request["from_cache"] for request in played.requests("warm")) >= 20
+
+
+@tshark.needs_tshark
+def test_a_captures_packets_can_be_read_and_decrypted(played: Played) -> None:
+    (trial,) = played.rows("SELECT max(trial) FROM arms_of_trials WHERE name = 'h2' AND status = 'ok'")[0]
+    capture = played.folder / "trials" / f"{trial:06d}" / "client.pcapng.gz"
+    paths = tshark.fields(capture, "http2.headers.path", only="http2.headers.path")
+    assert ("/index.html",) in paths
+
+
+def test_artifacts_are_there(played: Played) -> None:
+    for trial, name, size in played.rows("SELECT trial, name, bytes FROM artifacts"):
+        assert (played.folder / "trials" / f"{trial:06d}" / name).stat().st_size == size
+    names = {name for (name,) in played.rows("SELECT DISTINCT name FROM artifacts")}
+    assert {"client.pcapng.gz", "page.har.gz", "screenshot.png", "httpd.conf"} <= names
+    har = json.loads(gzip.decompress(next(played.folder.glob("trials/*/page.har.gz")).read_bytes()))
+    assert har["log"]["version"] == "1.2"
+
+
+def test_provenance_names_what_the_numbers_depend_on(played: Played) -> None:
+    (provenance,) = (json.loads(text) for (text,) in played.rows("SELECT provenance FROM sessions"))
+    assert provenance["machine"]["kernel"]
+    assert provenance["bed"]["router"]["kernel"]
+    assert provenance["bed"]["client"]["sysctls"]["net.ipv4.tcp_sack"]
+    assert provenance["tc_at_the_end"]
+    assert dict(played.rows("SELECT key, value FROM meta"))["seed"] == "5"
+
+
+def test_the_links_were_measured(played: Played) -> None:
+    (row,) = played.rows("SELECT passed, data FROM self_tests")
+    assert row[0] == 1
+    assert {result["name"] for result in json.loads(row[1])["results"]} >= {"rtt", "rate down"}
