@@ -1,4 +1,4 @@
-"""How the agent starts a process, on pipes or on a terminal of its own. Standard library only: it goes with the agent."""
+"""How the agent starts a process, on pipes or on a terminal of its own. Standard library only, like the agent."""
 
 from __future__ import annotations
 
