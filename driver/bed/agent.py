@@ -1,9 +1,9 @@
 """The agent: what runs on a node that is another machine or another kernel, and does what the bed asks of it.
 
-This file, agent_start.py and wire.py, standard library only, so that it can be started on any node that has Python 3.9 or later: the
-router's kernel reads them through its root file system, an ssh host gets a copy. It speaks over two descriptors (a
-connection, a pipe, an ssh channel). When they close, it ends every process that it started and then itself: nothing
-on the node outlives the bed.
+This file, agent_start.py and wire.py, standard library only, so that it can be started on any node that has Python 3.9
+or later: the router's kernel reads them through its root file system, an ssh host gets a copy. It speaks over two
+descriptors (a connection, a pipe, an ssh channel). When they close, it ends every process that it started and then
+itself: nothing on the node outlives the bed.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
@@ -78,9 +79,7 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
     from driver.bench.bed import measure_bed  # noqa: PLC0415 - only this command needs it
 
     prepare("bench")
-    _print_figures(
-        measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json
-    )
+    _print_figures(measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json)
 
 
 @bench.command("trials")
@@ -95,6 +94,24 @@ def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...],
     prepare("bench trials")
     cpus_of(pins)
     _print_figures(measure_trials(Options(router, pins), kills=kills, quick=quick, tell=note), as_json=as_json)
+
+
+@bench.command("browsertime")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--trials", default=10, show_default=True, help="How often each of the two loads the page")
+@bed_options
+@json_option
+def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """The same page loads by lanelab and by Browsertime, in turns. FOLDER is where Browsertime was installed:
+
+    \b
+      CHROMEDRIVER_SKIP_DOWNLOAD=1 npm install --prefix FOLDER browsertime
+    """
+    from driver.bench.browsertime import measure_against_browsertime  # noqa: PLC0415 - only this command needs it
+
+    prepare("bench trials")
+    found = measure_against_browsertime(folder, trials=trials, router=router, pins=cpus_of(pins), tell=note)
+    _print_figures(found, as_json=as_json)
 
 
 def _print_figures(figures: list[Figure], *, as_json: bool) -> None:

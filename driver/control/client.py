@@ -124,6 +124,10 @@ class Bed:
         found: list[Any] = self._ask("tc_state")["qdiscs"]
         return found
 
+    def serve_site(self, spec: Mapping[str, Any]) -> Message:
+        """Start a trial's server alone, until the next trial is prepared."""
+        return self._ask("serve_site", spec=dict(spec))
+
     def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
         """Start server, browser and capture of a trial; see driver.trial.spec."""
         return self._ask("prepare_trial", spec=dict(spec))

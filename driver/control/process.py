@@ -63,6 +63,7 @@ class BedProcess:
             "measure": self._measure,
             "facts": self._facts,
             "tc_state": self._tc_state,
+            "serve_site": self._serve_site,
             "prepare_trial": self._prepare_trial,
             "go_trial": self._go_trial,
         }
@@ -187,20 +188,23 @@ class BedProcess:
     def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
         return {"qdiscs": tc_state(self._substrate)}
 
-    def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
+    def _machine(self) -> TrialMachine:
+        """Selenium and what it brings take a third of a second to import: only beds that load pages pay for it."""
         self._link.require_whole()
         if self._trials is None:
-            # Selenium and what it brings take a third of a second to import: only beds that load pages pay for it.
             from driver.trial.machine import TrialMachine  # noqa: PLC0415
 
             self._trials = TrialMachine(self._substrate)
-        return self._trials.prepare(message["spec"])
+        return self._trials
+
+    def _serve_site(self, message: Message, _fds: list[int]) -> Message:
+        return self._machine().serve(message["spec"])
+
+    def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
+        return self._machine().prepare(message["spec"])
 
     def _go_trial(self, _message: Message, _fds: list[int]) -> Message:
-        self._link.require_whole()
-        if self._trials is None:
-            raise BedError("no trial was prepared")
-        return {"record": self._trials.go()}
+        return {"record": self._machine().go()}
 
 
 def serve_nodes(bed: BedProcess) -> None:

@@ -73,6 +73,7 @@ class TrialMachine:
         self._lost_at_input = substrate.router.lost_at_input
         self._count = 0
         self._trial: _Trial | None = None
+        self._asks_resolver = False
         self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
         WORK.mkdir(parents=True, exist_ok=True)
         self._browsers = Browsers(self._client, substrate.addresses()["client"], WORK / "browsers")
@@ -81,15 +82,9 @@ class TrialMachine:
 
     def prepare(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Everything up to the load."""
-        self._end()
         started = time.monotonic()
-        self._count += 1
-        spec = TrialSpec.from_json(data)
-        folder = WORK / f"{self._count:06d}"
-        folder.mkdir()
-        trial = self._trial = _Trial(spec, folder, _utc_now())
-        addresses = origin_addresses(spec.site.hosts, spec.addresses)
-        leaf = self._leaf(spec) if spec.arm.scheme == TLS else None
+        trial, addresses, leaf = self._begin(data)
+        spec = trial.spec
         # A warm arm's browser loads the page while it is opened, so the server must be there before.
         _together(
             lambda: self._serve(trial, addresses, leaf),
@@ -102,6 +97,23 @@ class TrialMachine:
         trial.prepare_s = time.monotonic() - started
         return {"failures": trial.failures}
 
+    def serve(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """A trial's server alone, for a browser that is not ours; until the next trial."""
+        trial, addresses, leaf = self._begin(data)
+        self._serve(trial, addresses, leaf)
+        return {"failures": trial.failures}
+
+    def _begin(self, data: Mapping[str, Any]) -> tuple[_Trial, dict[str, str], Leaf | None]:
+        """The last trial's things end; this one has its folder, addresses and certificate."""
+        self._end()
+        self._count += 1
+        spec = TrialSpec.from_json(data)
+        folder = WORK / f"{self._count:06d}"
+        folder.mkdir()
+        trial = self._trial = _Trial(spec, folder, _utc_now())
+        leaf = self._leaf(spec) if spec.arm.scheme == TLS else None
+        return trial, origin_addresses(spec.site.hosts, spec.addresses), leaf
+
     def _leaf(self, spec: TrialSpec) -> Leaf:
         key = (spec.authority, spec.site.hosts, spec.arm.tls_certificate)
         if key not in self._leaves:
@@ -111,9 +123,15 @@ class TrialMachine:
     def _serve(self, trial: _Trial, addresses: Mapping[str, str], leaf: Leaf | None) -> None:
         with trial.failing(Reason.SERVER_FAILED):
             if trial.spec.dns == "resolver":
-                use_resolver(self._client)
+                self._ask_resolver()
                 trial.resolver = Resolver.start(self._server, addresses, WORK / "resolver")
             trial.server = Server.start(self._server, trial.spec.arm, trial.spec.site, WORK / "server", leaf)
+
+    def _ask_resolver(self) -> None:
+        """For as long as the bed lives: trials that need no look-up make none."""
+        if not self._asks_resolver:
+            use_resolver(self._client)
+            self._asks_resolver = True
 
     def _browse(self, trial: _Trial, addresses: Mapping[str, str], leaf: Leaf | None) -> None:
         spec = trial.spec

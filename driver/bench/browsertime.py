@@ -1,0 +1,142 @@
+"""`lanelab bench browsertime`: the same page over the same link, loaded in turns by lanelab and by Browsertime."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from driver import paths
+from driver.bed.node import Command, Stdio
+from driver.bed.substrate import BedSettings
+from driver.bench.figures import Figure
+from driver.control.client import Bed
+from driver.errors import BedError, InputError
+from driver.experiment.arm import Arm
+from driver.experiment.model import CaptureSettings
+from driver.link import Link
+from driver.programs import find
+from driver.site import load_site
+from driver.topology import origin_addresses
+from driver.trial.spec import TrialSpec
+
+Tell = Callable[[str], None]
+
+LINK = {"rate": "10mbit", "rtt": "40ms", "queue": "1000p"}
+PROGRAM = Path("node_modules/browsertime/bin/browsertime.js")
+PLT_TARGET = 0.01
+TIMEOUT_S = 120.0
+
+
+def measure_against_browsertime(
+    folder: Path, *, trials: int, router: str, pins: dict[str, str], tell: Tell
+) -> list[Figure]:
+    """Alternating, so that whatever the machine does hits both alike. What is compared is navigation timing's
+    loadEventEnd, which both read from the browser."""
+    program = folder / PROGRAM
+    if not program.is_file():
+        remedy = (
+            "In a folder of your own: npm install browsertime, and name that folder (CHROMEDRIVER_SKIP_DOWNLOAD=1)"
+        )
+        raise InputError(f"there is no Browsertime in {folder}", remedy, key="FOLDER")
+    ours: list[tuple[float, float]] = []
+    theirs: list[tuple[float, float]] = []
+    with (
+        paths.bed_folder() as bed_folder,
+        tempfile.TemporaryDirectory(prefix="lanelab-bench-", dir=paths.build_folder()) as scratch,
+        Bed(BedSettings(folder=bed_folder, router=router, cpus=pins)) as bed,
+    ):
+        bed.set_link(Link.parse(LINK))
+        spec = _spec(Path(scratch))
+        for number in range(1, trials + 1):
+            ours.append(_trial(bed, spec))
+            theirs.append(_iteration(bed, spec, program, Path(scratch)))
+            tell(f"{number} of {trials}: lanelab {ours[-1][0]:.0f} ms, Browsertime {theirs[-1][0]:.0f} ms")
+    return _figures(ours, theirs)
+
+
+def _spec(scratch: Path) -> TrialSpec:
+    return TrialSpec(
+        site=load_site("dummy"),
+        arm=Arm.parse("plain", {}),
+        dns="instant",
+        addresses="shared",
+        capture=CaptureSettings(),
+        timeout_s=60,
+        screenshot=False,
+        netlog=False,
+        folder=scratch / "trial",
+        authority=scratch / "authority",
+    )
+
+
+def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
+    """PLT in ms, and what the whole trial took in s."""
+    shutil.rmtree(spec.folder, ignore_errors=True)
+    spec.folder.mkdir()
+    started = time.monotonic()
+    bed.prepare_trial(spec.to_json())
+    record = bed.go_trial()
+    took = time.monotonic() - started
+    if record["failures"]:
+        raise BedError(f"the trial failed: {record['failures'][0]['detail']}", "Run: lanelab doctor")
+    return float(record["plt_navigation_ms"]), took
+
+
+def _iteration(bed: Bed, spec: TrialSpec, program: Path, scratch: Path) -> tuple[float, float]:
+    """The same of one iteration of Browsertime, in the client node, against the same server."""
+    bed.serve_site(replace(spec).to_json())
+    results = scratch / "browsertime"
+    shutil.rmtree(results, ignore_errors=True)
+    address = origin_addresses(spec.site.hosts, spec.addresses)[spec.site.entry_host]
+    flags = [f"host-resolver-rules=MAP {spec.site.entry_host} {address}, MAP * ~NOTFOUND", "disable-quic"]
+    argv = [
+        str(find("node") or "node"), str(program), "-n", "1", "--headless", "--resultDir", str(results),
+        "--chrome.binaryPath", os.environ.get("LANELAB_CHROMIUM") or "/usr/lib/chromium/chromium",
+        "--chrome.chromedriverPath", str(find("chromedriver")), "--video=false", "--visualMetrics=false",
+        *(word for flag in flags for word in ("--chrome.args", flag)), spec.site.url("http"),
+    ]  # fmt: skip
+    log = scratch / "browsertime.log"
+    started = time.monotonic()
+    with log.open("wb") as out:
+        process = bed.exec(
+            "client", Command(argv, {"HOME": str(scratch)}, str(scratch)), Stdio(None, out.fileno(), out.fileno())
+        )
+        status = process.wait()
+    took = time.monotonic() - started
+    if status != 0:
+        last = "; ".join(log.read_text(errors="replace").strip().splitlines()[-5:])
+        raise BedError(f"Browsertime ended with status {status}: {last}", "Run it by hand to see why")
+    found: list[dict[str, Any]] = json.loads((results / "browsertime.json").read_text())
+    timings = found[0]["browserScripts"][0]["timings"]
+    return float(timings["navigationTiming"]["loadEventEnd"]), took
+
+
+def _figures(ours: list[tuple[float, float]], theirs: list[tuple[float, float]]) -> list[Figure]:
+    plts = [statistics.median(plt for plt, _ in found) for found in (ours, theirs)]
+    walls = [statistics.median(wall for _, wall in found) for found in (ours, theirs)]
+    difference = plts[0] / plts[1] - 1
+    count = len(ours)
+    return [
+        Figure(
+            f"PLT against Browsertime, medians of {count} in turns",
+            f"{difference:+.2%} ({plts[0]:.0f} and {plts[1]:.0f} ms)",
+            f"within {PLT_TARGET:.0%}",
+            abs(difference) <= PLT_TARGET,
+            tuple(plt for plt, _ in ours),
+        ),
+        Figure(
+            "wall time: an iteration of Browsertime / a trial",
+            f"{walls[1] / walls[0]:.1f} ({walls[1]:.1f} and {walls[0]:.2f} s)",
+            "",
+            None,
+            tuple(wall for _, wall in theirs),
+        ),
+    ]
