@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-State = Literal["running", "finished", "stopped", "killed"]
+State = Literal["running", "finished", "stopped", "failed", "killed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ METRICS = (
     "plt_ms", "plt_navigation_ms", "ttfb_ms", "dcl_ms", "first_paint_ms", "fcp_ms", "lcp_ms", "requests", "connections",
     "bytes_down", "bytes_up", "retransmissions", "bound_ms",
 )  # fmt: skip
-_STATES = ("running", "finished", "stopped")
+_STATES = ("running", "finished", "stopped", "failed")
 
 
 def read_run(folder: Path) -> Run:

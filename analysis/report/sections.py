@@ -17,6 +17,7 @@ from analysis.tables import ComparisonRow, Row
 _STATES = {
     "running": "still running: more trials will come",
     "stopped": "stopped before its end",
+    "failed": "ended by an error before its end",
     "killed": "killed before its end",
 }
 MOST_DETAILS = 8

@@ -29,7 +29,7 @@ DEVIATION_TARGET = 0.016
 KILL_SEED = 3
 RESUME_LIMIT_S = 600
 
-# In the deep queue TCP loses nothing, so what varies is this machine; the default one overflows in slow start, and there
+# In the deep queue TCP loses nothing, so what varies is this machine. The default one overflows in slow start: there
 # page load times depend on which packets were lost.
 DEEP, DEFAULT = "1000p", "100p"
 NOISE = """\

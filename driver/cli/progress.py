@@ -119,6 +119,7 @@ def _trial_words(data: dict[str, Any], counter: Counter) -> str:
 _WORDS: dict[str, Callable[[dict[str, Any], Counter], str]] = {
     "run": lambda data, _: f"run folder {data['folder']}, seed {data['seed']}",
     "bed": lambda data, _: f"bed up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
+    "stopping": lambda _data, _: "stopping after this trial; Ctrl-C once more stops at once",
     "bed-lost": lambda data, _: f"the bed was lost ({data['what']}); making another",
     "self-test": lambda data, _: (
         f"link {data['link']} is what was asked for"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from driver.cli.options import bed_options, cpus_of
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.control.client import Bed
-from driver.errors import Interrupted, LanelabError
+from driver.errors import InputError, Interrupted, LanelabError
 from driver.prepare import prepare
 from driver.run.events import Event, Listener
 from driver.version import VERSION
@@ -62,6 +63,8 @@ def run(  # noqa: PLR0913 - one for each option
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
     start.require_not_both(file, folder)
+    if folder and (out or seed is not None):
+        raise InputError("a run that goes on keeps its folder and its seed", "Leave --out and --seed out")
     cpus = cpus_of(pins)
     begun = start.begin(_prepared(file), VERSION, out, seed) if file else start.resume(folder or Path())
     store = begun.store
@@ -157,4 +160,4 @@ def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
     if not as_json:
         note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
     if open_report:
-        click.launch(str(report))
+        webbrowser.open(report.resolve().as_uri())
