@@ -119,7 +119,7 @@ UNTIL = (
     Key("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
         "go on until the 95% interval of every cell's median reaches no further than this from it", "2%"),
     Key("max", TRIALS, "30", "the most trials of a cell", "50"),
-    Key("min", TRIALS, "5", "the fewest", "10"),
+    Key("min", TRIALS, "6", "the fewest: below 6 there is no interval of 95%", "10"),
 )
 TOLERANCES = (
     Key("missing", count("REQUESTS", "requests", 0, 1_000_000), "0", "objects of the site that were not asked for",
