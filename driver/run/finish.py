@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis.pcapng import embed_keys
-
 from analysis.packets import PacketSummary, summarise
+from analysis.pcapng import embed_keys
 from driver.browser.har import har
 from driver.errors import LanelabError
 from driver.experiment.arm import Arm
