@@ -22,6 +22,11 @@ def build_folder() -> Path:
     return Path(os.environ.get("LANELAB_BUILD") or PROJECT / "build")
 
 
+def sites_folder() -> Path:
+    """The archive of sites: the project's, or the user's own."""
+    return Path(os.environ.get("LANELAB_SITES") or PROJECT / "sites-archive")
+
+
 @contextlib.contextmanager
 def bed_folder() -> Iterator[Path]:
     """A new folder for a bed's logs. Those of the last beds are kept; older ones go, unless their bed still runs."""

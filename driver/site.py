@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from driver.errors import InputError
-from driver.paths import PROJECT
+from driver.paths import sites_folder
 from driver.site_content import content_of
 from driver.site_manifest import MANIFEST, OBJECT_KEYS, Manifest, SiteObject, hosts_of, read_manifest
 
-__all__ = ["ARCHIVE", "Site", "SiteObject", "load_site", "read_site_manifest", "site_names"]
-
-ARCHIVE = PROJECT / "sites-archive"
+__all__ = ["Site", "SiteObject", "load_site", "read_site_manifest", "site_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +64,18 @@ class Site:
         )
 
 
-def site_names(archive: Path = ARCHIVE) -> list[str]:
+def site_names(archive: Path | None = None) -> list[str]:
     """Every folder with a manifest."""
+    archive = archive or sites_folder()
     try:
         return sorted(folder.name for folder in archive.iterdir() if (folder / MANIFEST).is_file())
     except OSError as error:
         raise InputError(f"cannot read the archive of sites {archive}: {error.strerror}", "Bring it back") from error
 
 
-def read_site_manifest(name: str, archive: Path = ARCHIVE) -> Manifest:
+def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
     """What a site consists of, without its files."""
+    archive = archive or sites_folder()
     names = site_names(archive)
     if name not in names:
         near = difflib.get_close_matches(name.lower(), names, n=1)
@@ -84,8 +84,9 @@ def read_site_manifest(name: str, archive: Path = ARCHIVE) -> Manifest:
     return read_manifest(archive / name / MANIFEST)
 
 
-def load_site(name: str, archive: Path = ARCHIVE) -> Site:
+def load_site(name: str, archive: Path | None = None) -> Site:
     """The site, ready to be served. Makes its files where it is a recipe; refuses files that are not the manifest's."""
+    archive = archive or sites_folder()
     manifest = read_site_manifest(name, archive)
     host, slash, path = manifest.entry.partition("/")
     return Site(

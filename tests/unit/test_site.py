@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from driver import site_content
 from driver.errors import BedError, InputError
 from driver.paths import PROJECT
-from driver.site import ARCHIVE, Site, load_site, read_site_manifest, site_names
+from driver.site import Site, load_site, read_site_manifest, site_names
 from driver.site_manifest import SiteObject, parse_manifest
 
+ARCHIVE = PROJECT / "sites-archive"
 SITES = PROJECT / "tests" / "data" / "sites"
 NAMES = [*((ARCHIVE, name) for name in site_names()), *((SITES, name) for name in site_names(SITES))]
 GENERATOR = """import pathlib, sys

@@ -1,0 +1,76 @@
+"""Sites of the user's own: several origins, names that are looked up, pages that are not what their manifest says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from driver.paths import PROJECT
+from tests.bed.handles import LanelabCommand
+
+from .runs import Played, play
+
+SITES = {"LANELAB_SITES": str(PROJECT / "tests" / "data" / "sites")}
+TOLERANT = """\
+sites: unfaithful
+links: {rtt: 10ms}
+defaults: {start: fresh-context}
+arms: {one: {}}
+trials: 1
+retries: 0
+"""
+ORIGINS = """\
+sites: two-origins
+links: {rtt: 50ms, dns: [instant, resolver], addresses: per-origin}
+defaults: {start: fresh-context}
+arms: {plain: {}, h2: {protocol: h2, tls: 1.3}}
+trials: 1
+"""
+
+
+@pytest.fixture(scope="module")
+def origins(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder = tmp_path_factory.mktemp("origins")
+    return play(LanelabCommand(folder / "build"), folder, ORIGINS, env=SITES)
+
+
+def test_a_page_that_is_not_what_its_manifest_says_fails_by_name(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    played = play(lanelab, tmp_path, TOLERANT, env=SITES)
+    assert played.reasons("one") == {"missing-object", "extra-request", "outside-request"}
+
+
+def test_what_is_tolerated_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    text = TOLERANT + "tolerances: {missing: 1, extra: 1, outside: 1}\n"
+    played = play(lanelab, tmp_path, text, env=SITES)
+    assert played.statuses("one") == ["ok"], played.reasons("one")
+
+
+def test_each_origin_has_its_own_address(origins: Played) -> None:
+    assert origins.done.returncode == 0, origins.done.stderr
+    for arm in ("plain", "h2"):
+        assert origins.statuses(arm) == ["ok", "ok"], origins.reasons(arm)
+        addresses = {request["remote"].partition(":")[0] for request in origins.requests(arm)}
+        assert addresses == {"10.10.3.1", "10.10.3.2"}
+
+
+def test_a_look_up_costs_a_round_trip(origins: Played) -> None:
+    query = (
+        "SELECT settings, data FROM requests JOIN trials USING (trial) JOIN cells USING (cell) JOIN links USING (link) "
+        "WHERE number = 1 AND json_extract(settings, '$.dns') = ?"
+    )
+    for dns, least_ms in (("resolver", 35), ("instant", 0)):  # Chromium asks some ms before its clock starts
+        rows = origins.rows(query.replace("?", f"'{dns}'"))
+        assert len(rows) == 2
+        for _, data in rows:
+            spent = json.loads(data)["timings"]["dns"]
+            assert spent >= least_ms
+            assert dns == "resolver" or spent < 25
+
+
+def test_names_that_were_looked_up_are_kept(origins: Played) -> None:
+    asked = [
+        {query["name"] for query in record["dns"]["queries"]} for record in origins.records("plain") if record["dns"]
+    ]
+    assert asked == [{"www.two.test", "img.two.test"}]
