@@ -41,6 +41,9 @@ OFFLOADS = (
     "large-receive-offload",
 )
 
+# Those that a trial depends on and that say nothing of themselves elsewhere in its record.
+PROGRAMS = {"tcpdump": ["tcpdump", "--version"], "ip": ["ip", "-V"], "ethtool": ["ethtool", "--version"]}
+
 
 def bed_facts(substrate: Substrate) -> dict[str, Any]:
     """Of all nodes; what cannot be learnt is left out."""
@@ -49,6 +52,7 @@ def bed_facts(substrate: Substrate) -> dict[str, Any]:
         node = substrate.node(host.name)
         facts[host.name] = {
             "kernel": _said(node, ["uname", "-r"]),
+            "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
             "sysctls": _sysctls(node),
             "offloads": _offloads(node, host.port.device),
             "routes": _said(node, ["ip", "route"]).splitlines(),
@@ -89,6 +93,10 @@ def _offloads(node: Node, device: str) -> dict[str, str]:
     said = node.run(["ethtool", "-k", device], check=False).stdout
     pairs = (line.partition(":") for line in said.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs if name.strip() in OFFLOADS}
+
+
+def _first_line(node: Node, argv: list[str]) -> str:
+    return next(iter(_said(node, argv).splitlines()), "")
 
 
 def _said(node: Node, argv: list[str]) -> str:

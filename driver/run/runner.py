@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,13 @@ from driver.experiment.model import Cell, Experiment
 from driver.plan import PlannedTrial, needs_more, phases, round_order
 from driver.run.events import Event, Listener
 from driver.run.finish import Finished, finish, not_started
+from driver.run.links import LinkKeeper
 from driver.run.store import Store, Stored, utc_now
-from driver.selftest.results import SelfTest
 from driver.site import Site
 from driver.trial.reasons import Reason
 from driver.trial.spec import TrialSpec
 
 BEDS_LOST_IN_A_ROW = 3
-SELF_TESTS = 3  # of a link that is out of tolerance: a moment in which the machine is busy must not end it
 
 OpenBed = Callable[[], AbstractContextManager[Bed]]
 
@@ -40,15 +39,6 @@ class StopRequest:
     """Set by the first Ctrl-C: finish the trial, then stop."""
 
     asked: bool = False
-
-
-@dataclass
-class _LinkState:
-    """What this bed has been told and shown."""
-
-    now: str = ""  # label of the link that is set
-    passed: set[str] = field(default_factory=set)
-    refused: dict[str, str] = field(default_factory=dict)  # label -> why
 
 
 class Runner:
@@ -70,7 +60,7 @@ class Runner:
         self._plts = store.plts()
         self._bed: Bed | None = None
         self._bed_stack = ExitStack()
-        self._links = _LinkState()
+        self._links: LinkKeeper | None = None
         self._ahead: tuple[PlannedTrial, Future[_Prepared]] | None = None
         self._thread = ThreadPoolExecutor(1, "prepare")
         self._lost_in_a_row = 0
@@ -127,7 +117,7 @@ class Runner:
             if prepared.refusal:
                 self._keep(planned, prepared, not_started(prepared.started_utc, *prepared.refusal), started)
                 return
-            bed = self._require_bed()
+            bed, _ = self._bed_and_links()
             self._tell(Event("trial-started", _names(planned)))
             record = bed.go_trial()
         except BedError as error:
@@ -186,7 +176,7 @@ class Runner:
     def _prepare_ahead(self, following: PlannedTrial | None) -> None:
         """While this trial is stored, the next one's server and browser start. Not where its link needs a self-test,
         which company would disturb."""
-        if following is None or self._stop.asked or following.cell.link.label not in self._links.passed:
+        if following is None or self._stop.asked or not (self._links and self._links.has_passed(following.cell)):
             return
         self._ahead = (following, self._thread.submit(self._prepare, following))
 
@@ -201,7 +191,8 @@ class Runner:
     def _prepare(self, planned: PlannedTrial) -> _Prepared:
         number, folder = self._store.begin_trial()
         prepared = _Prepared(number, folder, utc_now())
-        why = self._set_link(planned.cell)
+        bed, links = self._bed_and_links()
+        why = links.bring(planned.cell)
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared
@@ -218,41 +209,8 @@ class Runner:
             folder=folder,
             authority=self._store.folder / "authority",
         )
-        self._require_bed().prepare_trial(spec.to_json())
+        bed.prepare_trial(spec.to_json())
         return prepared
-
-    def _set_link(self, cell: Cell) -> str:
-        """Why trials on this link are refused; "" when it is set and is what was asked for."""
-        label, bed = cell.link.label, self._require_bed()
-        if self._links.now != label:
-            bed.set_link(cell.link.link)
-            self._links.now = label
-        if label not in self._links.passed:
-            why = self._test_link(bed, cell)
-            if why:
-                return why
-            self._links.passed |= self._same_wire(cell)
-        return ""
-
-    def _same_wire(self, cell: Cell) -> set[str]:
-        """Links that differ only in what a self-test does not see have passed too."""
-        wire = cell.link.link.wire()
-        return {other.link.label for other in self._experiment.cells if other.link.link.wire() == wire}
-
-    def _test_link(self, bed: Bed, cell: Cell) -> str:
-        why = ""
-        for attempt in range(1, SELF_TESTS + 1):
-            self._tell(Event("self-test-started", {"link": cell.link.label, "attempt": attempt}))
-            data = bed.test_link()
-            found = SelfTest.from_json(data)
-            data = {**data, "tc": bed.tc_state()}
-            for label in sorted(self._same_wire(cell)):
-                self._store.add_self_test(label, data, passed=found.passed)
-            why = "; ".join(found.failures)
-            self._tell(Event("self-test", {"link": cell.link.label, "passed": found.passed, "failures": why}))
-            if found.passed:
-                return ""
-        return f"the link is not what was asked for: {why}"
 
     # --- the bed
 
@@ -260,23 +218,22 @@ class Runner:
         if self._bed:
             return
         self._bed = self._bed_stack.enter_context(self._open_bed())
-        self._links = _LinkState()
+        self._links = LinkKeeper(self._bed, self._experiment.cells, self._store, self._tell)
         self._ahead = None
         info = self._bed.info
         self._store.add_provenance("bed", {**self._bed.facts(), "bring_up_s": info["bring_up_s"]})
         self._tell(Event("bed", {key: info[key] for key in ("router", "kernel", "bring_up_s")}))
 
-    def _require_bed(self) -> Bed:
-        if self._bed is None:
+    def _bed_and_links(self) -> tuple[Bed, LinkKeeper]:
+        if self._bed is None or self._links is None:
             raise BedLost("the bed is gone")
-        return self._bed
+        return self._bed, self._links
 
     def _close_bed(self) -> None:
         if self._bed and not self._lost_in_a_row:
             with suppress(BedError, LinkError):
                 self._store.add_provenance("tc_at_the_end", self._bed.tc_state())
-        self._bed = None
-        self._ahead = None
+        self._bed = self._links = self._ahead = None
         self._bed_stack.close()
 
 
