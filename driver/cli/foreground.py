@@ -23,9 +23,11 @@ def wait_in_foreground(start: Start, *, terminal: bool = True) -> int:
     """Start a command and wait for it. On a terminal it gets one of its own. Ctrl-C goes to the command; a second one
     ends the bed. The status is as a shell counts it."""
     on_terminal = terminal and sys.stdin.isatty() and sys.stdout.isatty()
-    process = start(_size() if on_terminal else None)
-    with _signals_to(process, on_terminal=on_terminal), _raw_terminal() if on_terminal else _nothing():
-        status = process.wait()
+    # Raw before the command can say anything: a terminal that is not would change its words.
+    with _raw_terminal() if on_terminal else _nothing():
+        process = start(_size() if on_terminal else None)
+        with _signals_to(process, on_terminal=on_terminal):
+            status = process.wait()
     return status if status >= 0 else 128 - status
 
 

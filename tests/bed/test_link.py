@@ -87,7 +87,7 @@ WRONG = [
         "rate down is",
     ),
     ({"rtt": "40ms", "rate": "10mbit"}, "queue_up", "netem rate 10mbit limit 80", "queue up is"),
-    ({"rtt": "40ms", "rate": "10mbit", "queue": "4p"}, "queue_up", "netem rate 10mbit limit 7", "queue up is"),
+    ({"rtt": "40ms", "rate": "10mbit", "queue": "4p"}, "queue_up", "netem rate 10mbit limit 20", "queue up is"),
 ]
 
 
