@@ -18,6 +18,7 @@ import contextlib
 import itertools
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from driver.bed.node import Node
@@ -33,8 +34,10 @@ from driver.errors import InputError, LanelabError
 
 SETTLE_LIMIT_S = 1.5
 POLITE_END_S = 5.0
-PRIMING_TIMEOUT_S = 120.0
 KEPT = 3  # browsers that wait for arms of fresh-context; rounds go through the arms again and again
+# So many pages a kept browser makes at most: its log of TLS keys, which each trial reads whole, grows by a kilobyte
+# with each connection, and a browser that has been used for long is another than a fresh one.
+MOST_PAGES = 100
 
 
 class Running:
@@ -44,6 +47,7 @@ class Running:
         self.chromium, self.session, self.profile, self.argv = chromium, session, profile, argv
         self.home = session.current_window_handle
         self.sandboxed: bool | None = None
+        self.pages = 0  # that were opened in it for loads
 
 
 class Browsers:
@@ -89,7 +93,7 @@ class Browsers:
     def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> Page:
         self._wait_for_ends()
         if arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context"):
-            return self._fresh_process(arm, around)  # a netlog is of a browser's whole life
+            return self._fresh_process(arm, around)  # a netlog is of a browser's whole life; the record says so
         if arm.start == "fresh-context":
             return self._fresh_context(arm, around)
         if arm.start == "warm":
@@ -100,38 +104,34 @@ class Browsers:
 
     def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> Page:
         running = self._launch(arm, around, self._new_profile())
-        return self._page(arm, around, running, lambda: self._end(running))
+        with self._ended_on_error(running):
+            return self._page(around, running, "fresh-process", arm.viewport, lambda: self._end(running))
 
     def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> Page:
         if not url:
             raise InputError("a warm start needs the address that is loaded beforehand", key="start")
         profile = self._new_profile()
         first = self._launch(arm, around, profile)
-        try:
-            first.session.limit(PRIMING_TIMEOUT_S)
+        with self._ended_on_error(first):
+            first.session.limit(around.timeout_s)
             first.session.get(url)
             first.session.unlimit()
-        except BaseException:
-            self._end(first)
-            raise
         first.chromium.leave(POLITE_END_S)  # politely: it writes its cache's index at its end
         with contextlib.suppress(LanelabError):
             first.session.quit()
         self._node.run(["rm", "-f", flags.keys_file(profile), flags.netlog_file(profile)])
         running = self._launch(arm, around, profile)
-        return self._page(arm, around, running, lambda: self._end(running))
+        with self._ended_on_error(running):
+            return self._page(around, running, "warm", arm.viewport, lambda: self._end(running))
 
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> Page:
         running = self._keep(arm, around)
-        devtools = running.chromium.devtools
-        try:
+        with self._ended_on_error(running):
+            devtools = running.chromium.devtools
             context = devtools.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
             target = devtools.call("Target.createTarget", url=flags.START_PAGE, browserContextId=context)["targetId"]
             running.session.switch_to.window(target)
-            page = self._page(arm, around, running, lambda: None, target)
-        except BaseException:
-            self._drop(running)
-            raise
+            page = self._page(around, running, "fresh-context", arm.viewport, lambda: None, target)
 
         def leave() -> None:
             if page.failed:  # whatever happened to it must not happen to the next trial
@@ -153,7 +153,7 @@ class Browsers:
         """The kept browser with just these flags, or a new one."""
         key = (arm.display, *flags.flags(arm, around, ""))
         running = self._kept.pop(key, None)
-        if running and running.chromium.ended():
+        if running and (running.chromium.ended() or running.pages >= MOST_PAGES):
             self._end(running)
             running = None
         self._kept[key] = running or self._launch(arm, around, self._new_profile())
@@ -187,30 +187,38 @@ class Browsers:
 
     def _page(
         self,
-        arm: BrowserSettings,
         around: Surroundings,
         running: Running,
+        start: str,
+        viewport: tuple[int, int],
         leave: Leave,
         target: str | None = None,
     ) -> Page:
-        """Ready for the load: its size set, its log emptied, and the browser quiet."""
-        try:
-            width, height = arm.viewport
-            running.session.cdp(
-                "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-            )
-            if running.sandboxed is None:
-                running.sandboxed = running.chromium.sandboxed()
-            settled_s = running.chromium.settle(SETTLE_LIMIT_S)
-            facts = Facts(self.chromium, self.chromedriver, running.argv, arm.start, running.sandboxed, settled_s)
-            page = Page(self._node, running.chromium, running.session, running.profile, facts, target or running.home)
-        except BaseException:
-            self._end(running)
-            raise
+        """Ready for the load: its size set, its log emptied, and the browser quiet. `start`: what really was new."""
+        width, height = viewport
+        running.session.cdp(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
+        if running.sandboxed is None:
+            running.sandboxed = running.chromium.sandboxed()
+        settled_s = running.chromium.settle(SETTLE_LIMIT_S)
+        facts = Facts(
+            self.chromium, self.chromedriver, running.argv, start, running.sandboxed, settled_s, running.pages
+        )
+        running.pages += 1
+        page = Page(self._node, running.chromium, running.session, running.profile, facts, target or running.home)
         page.leave = leave
         page.has_keys, page.has_netlog = around.keys, around.netlog
         page.begin()
         return page
+
+    @contextlib.contextmanager
+    def _ended_on_error(self, running: Running) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self._drop(running)
+            raise
 
     def _end(self, running: Running) -> None:
         """Killed at once; its session and its folder are cleared away beside the caller."""

@@ -38,6 +38,7 @@ class Surroundings:
     trusted: tuple[str, ...] = ()  # SHA-256 of public keys, base64, as --ignore-certificate-errors-spki-list has them
     keys: bool = False  # log TLS keys
     netlog: bool = False
+    timeout_s: float = 120.0  # of the load that a warm start makes beforehand
 
 
 # Services of the browser itself: each asks its maker's servers something, some time after the start.

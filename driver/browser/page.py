@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -62,6 +61,7 @@ class Facts:
     start: str
     sandboxed: bool
     settled_s: float
+    loads_before: int  # of this very browser process
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -71,6 +71,7 @@ class Facts:
             "user_agent": None,
             "flags": list(self.flags),
             "start": self.start,
+            "loads_before": self.loads_before,
             "sandbox": self.sandboxed,
             "settled_s": round(self.settled_s, 3),
         }
@@ -184,12 +185,10 @@ class Page:
 
     def _keys_file(self) -> bytes:
         """Empty until the first TLS connection makes it."""
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "keys")
-            with contextlib.suppress(NodeError):
-                self._node.get(flags.keys_file(self._profile), copy)
-                return copy.read_bytes()
-        return b""
+        try:
+            return self._node.read(flags.keys_file(self._profile))
+        except NodeError:
+            return b""
 
 
 @contextlib.contextmanager
