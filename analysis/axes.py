@@ -44,6 +44,7 @@ METRICS = {
         Metric("retransmissions", "retransmissions", "retransmissions", "packets"),
     )
 }
+COLUMNS = (*(metric.column for metric in METRICS.values()), "bound_ms")  # of a trial in the database, that are numbers
 
 
 def metric_of(name: str) -> Metric:

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from analysis import axes, tables
 from analysis.model import Run, Trial
-from analysis.run_folder import METRICS, artifact_path, each_record, each_request
+from analysis.run_folder import artifact_path, each_record, each_request
 from analysis.text import visible_everywhere
 from driver.errors import StoreError
 
@@ -34,7 +34,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
             "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
-            **{metric: trial.metrics[metric] for metric in METRICS},
+            **trial.metrics,
             **axes.link_numbers(dict(cell.link.settings)),
             **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
             **{f"arm.{key}": _flat(cell.arm.settings.get(key)) for key in arm_keys},

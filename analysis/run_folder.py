@@ -1,6 +1,7 @@
 """Reads a run folder, also while the run goes on. Never writes into it.
 
-A run is read in one transaction, so that what is read belongs together. Records and requests are large, and read apart.
+A run is read in one transaction, so that what is read belongs together. Records and requests are large, and read apart,
+a trial at a time.
 """
 
 from __future__ import annotations
@@ -17,15 +18,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from analysis import format as run_format
+from analysis.axes import COLUMNS
 from analysis.model import Arm, Cell, Failure, Figure, LinkCase, Run, SelfTest, Session, State, Trial
 from driver.errors import InputError, StoreError
 
 LOCK = "in-use"  # held by the lanelab that writes
 JOURNAL = "-journal"
-METRICS = (
-    "plt_ms", "plt_navigation_ms", "ttfb_ms", "dcl_ms", "first_paint_ms", "fcp_ms", "lcp_ms", "requests", "connections",
-    "bytes_down", "bytes_up", "retransmissions", "bound_ms",
-)  # fmt: skip
 _STATES = ("running", "finished", "stopped", "failed")
 
 
@@ -71,24 +69,26 @@ def read_record(folder: Path, trial: int) -> dict[str, Any]:
         return {**json.loads(row[0]), "requests": _requests(database, trial)}
 
 
-def read_requests(folder: Path, trial: int) -> list[dict[str, Any]]:
-    """The requests of a trial, in order."""
-    with _database(folder) as database:
-        return _requests(database, trial)
-
-
 def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """(trial, number, request) of all trials."""
-    with _database(folder) as database:
-        for trial, number, data in database.execute("SELECT trial, number, data FROM requests ORDER BY trial, number"):
-            yield trial, number, json.loads(data)
+    query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
+    for trial, (number, data) in _each(folder, query):
+        yield trial, number, json.loads(data)
 
 
 def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(trial, record) of all trials, without requests."""
+    for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?"):
+        yield trial, json.loads(record)
+
+
+def _each(folder: Path, query: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """What the query finds for each trial. It is finished before anything is given out: whoever takes it may pause for
+    as long as they like, and an open query would keep the run from storing its trials."""
     with _database(folder) as database:
-        for trial, record in database.execute("SELECT trial, record FROM trials ORDER BY trial"):
-            yield trial, json.loads(record)
+        for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial").fetchall():
+            for row in database.execute(query, (trial,)).fetchall():
+                yield trial, row
 
 
 def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
@@ -230,7 +230,7 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell]) -> tuple[Trial
     failures: dict[int, list[Failure]] = {}
     for trial, reason, detail in database.execute("SELECT trial, reason, detail FROM failures ORDER BY rowid"):
         failures.setdefault(trial, []).append(Failure(reason, detail))
-    columns = f"trial, session, cell, round, attempt, started_utc, wall_s, status, {', '.join(METRICS)}"
+    columns = f"trial, session, cell, round, attempt, started_utc, wall_s, status, {', '.join(COLUMNS)}"
     rows = database.execute(f"SELECT {columns} FROM trials ORDER BY trial")  # noqa: S608 - names from above
     return tuple(
         Trial(
@@ -242,7 +242,7 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell]) -> tuple[Trial
             started=_time(row[5]),
             wall_s=row[6],
             ok=row[7] == "ok",
-            metrics=dict(zip(METRICS, row[8:], strict=True)),
+            metrics=dict(zip(COLUMNS, row[8:], strict=True)),
             failures=tuple(failures.get(row[0], ())),
         )
         for row in rows

@@ -6,14 +6,18 @@ import fcntl
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from analysis import axes
 from analysis import format as run_format
-from analysis.run_folder import read_artifacts, read_record, read_run
+from analysis.run_folder import each_record, each_request, read_artifacts, read_record, read_run
 from analysis.runs import find_run, list_runs
 from driver.errors import InputError, StoreError
+from driver.experiment import keys
 from tests.unit.made_run import TEXT, Made, make_run
 
 
@@ -59,6 +63,22 @@ def test_a_run_is_read_while_a_trial_is_being_stored(folder: Path, tmp_path: Pat
     assert len(read_run(there).trials) == 25
     writer.execute("ROLLBACK")
     writer.close()
+
+
+@pytest.mark.parametrize("each", [each_request, each_record])
+def test_a_trial_is_stored_while_a_reader_pauses(
+    folder: Path, tmp_path: Path, each: Callable[[Path], Iterator[tuple[Any, ...]]]
+) -> None:
+    there = Path(shutil.copytree(folder, tmp_path / "run"))
+    reading = each(there)
+    seen = [next(reading)]
+    writer = sqlite3.connect(there / run_format.DATABASE, timeout=0)
+    writer.execute("PRAGMA journal_mode = TRUNCATE")
+    with writer:  # raises "database is locked" where the reader holds anything
+        writer.execute("UPDATE trials SET wall_s = wall_s + 1")
+    writer.close()
+    seen += reading
+    assert len(seen) == (25 * 24 if each is each_request else 25)
 
 
 def test_what_a_killed_run_left_half_made_is_undone_in_a_copy(folder: Path, tmp_path: Path) -> None:
@@ -164,3 +184,7 @@ def test_runs_are_listed_and_found_by_name(folder: Path, tmp_path: Path) -> None
     with pytest.raises(InputError, match="no run in"):
         find_run("latest", tmp_path / "none")
     assert list_runs(tmp_path / "none") == []
+
+
+def test_what_an_experiment_may_draw_is_what_there_is_to_draw() -> None:
+    assert tuple(axes.METRICS) == keys.METRICS
