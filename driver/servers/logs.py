@@ -10,6 +10,8 @@ from typing import Any
 # [time] [module:level] [pid …] … AHnnnnn: words
 _LINE = re.compile(r"^\[[^\]]+\] \[(?P<module>[^:\]]*):(?P<level>[a-z0-9]+)\] (?P<rest>.*)$")
 _QUIET = {"notice", "info", "debug", *(f"trace{number}" for number in range(1, 9))}
+# A child that died (by itself, with a core dump, by a signal): Apache notes it as a notice and starts another.
+_NEVER_EXPECTED = {"AH00050", "AH00051", "AH00052"}
 # Warnings that say nothing about a trial.
 _EXPECTED = {
     "AH01873": "no TLS session cache: what an arm without resumption asks for",
@@ -20,7 +22,8 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))")
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """Lines of an error log that speak against a trial: warnings and worse, and whatever is no log line at all."""
+    """Lines of an error log that speak against a trial: warnings and worse, dead children, and whatever is no log line
+    at all."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 
@@ -29,6 +32,8 @@ def _expected(line: str) -> bool:
     if not found:
         return False
     code = re.search(r"\bAH\d{5}\b", found["rest"])
+    if code and code[0] in _NEVER_EXPECTED:
+        return False
     return found["level"] in _QUIET or (code is not None and code[0] in _EXPECTED)
 
 

@@ -251,6 +251,20 @@ def bad_lines_in_its_error_log_are_seen(bed: InsideBed) -> None:
         assert server.error_lines() == []
 
 
+def a_child_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
+    with served(bed) as server:
+        os.kill(max(pids()), signal.SIGSEGV)
+        lines: list[str] = []
+        until = time.monotonic() + 5  # its parent looks once a second
+        while not lines and time.monotonic() < until:
+            lines = server.error_lines()
+            time.sleep(0.05)
+        assert "exit signal Segmentation fault" in lines[0]
+        server.require_alive()
+        (found,) = fetch(bed, {"name": "a.test", "get": ["/"]})
+        assert found["responses"][0]["status"] == 200
+
+
 def a_denied_file_is_an_unexpected_line(bed: InsideBed) -> None:
     with served(bed, server_directives=['<Location "/pic.png">', "Require all denied", "</Location>"]) as server:
         (found,) = fetch(bed, {"name": "a.test", "get": ["/pic.png"]})
@@ -349,6 +363,7 @@ CHECKS = (
     every_mpm_serves,
     each_origin_has_its_address,
     bad_lines_in_its_error_log_are_seen,
+    a_child_that_dies_is_an_unexpected_line,
     a_denied_file_is_an_unexpected_line,
     a_directive_that_apache_does_not_take_is_named,
     a_port_in_use_is_named,

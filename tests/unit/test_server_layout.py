@@ -88,6 +88,13 @@ def test_only_what_speaks_against_a_trial_is_unexpected() -> None:
     assert logs.unexpected([NOTICE, WARNING, FULL, "", "free(): invalid pointer"]) == [FULL, "free(): invalid pointer"]
 
 
+@pytest.mark.parametrize("code", ["AH00050", "AH00051", "AH00052"])
+@pytest.mark.parametrize("level", ["alert", "notice", "debug"])
+def test_a_child_that_died_is_never_expected(code: str, level: str) -> None:
+    line = f"[Fri Nov 20 15:14:47.77 2026] [core:{level}] [pid 1:tid 1] {code}: child pid 7 exit signal Segmentation"
+    assert logs.unexpected([NOTICE, line]) == [line]
+
+
 def test_reads_what_apache_escapes() -> None:
     line = (
         r'{"began_us":1,"host":"a\"b","request":"GET /\xc3\xa4\\x41\v HTTP/1.1","status":404,"encoding":"-",'
