@@ -7,11 +7,9 @@ add some. docs/reference/browser.md says which of them were found necessary, and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-from driver.errors import InputError
 
 
 class BrowserSettings(Protocol):
@@ -101,34 +99,6 @@ STEADY = (
 START_PAGE = "about:blank"  # the page for new tabs costs a process and 0.4 s of processor time
 # Flags whose values are lists: the last one given would win, so they are joined.
 JOINED = ("--disable-features", "--enable-features", "--disable-blink-features", "--enable-blink-features")
-# Flags that a trial depends on.
-RESERVED = {
-    "--user-data-dir": "each trial has a profile of its own",
-    "--remote-debugging-port": "the browser is led through it",
-    "--remote-debugging-pipe": "the browser is led through its port",
-    "--remote-debugging-address": "the browser is led through the management address",
-    "--headless": "write display: headless or display: headful",
-    "--user-agent": "write user_agent: …",
-    "--window-size": "write viewport: …",
-    "--host-resolver-rules": "the site's names must lead to the server and nothing else to anywhere",
-    "--host-rules": "the site's names must lead to the server and nothing else to anywhere",
-    "--ssl-key-log-file": "the trial's keys are kept beside its capture",
-    "--log-net-log": "write netlog: true",
-    "--ignore-certificate-errors-spki-list": "the run's own authority is what is trusted",
-    "--single-process": "a browser in one process has no sandbox and other timing",
-}
-
-
-def check(flags: Iterable[str]) -> None:
-    """Raises InputError for an arm's flag that cannot be given."""
-    for flag in flags:
-        name = flag.partition("=")[0]
-        if not flag.startswith("--"):
-            raise InputError(
-                f"{flag!r} is not a Chromium flag", "Write it as --name or --name=value", key="browser_flags"
-            )
-        if name in RESERVED:
-            raise InputError(f"the flag {name} is lanelab's", RESERVED[name].capitalize(), key="browser_flags")
 
 
 def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
@@ -143,7 +113,6 @@ def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
 
 def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str, ...]:
     """Every flag, in the order of the command line. `profile` is the folder of the user's data."""
-    check(arm.browser_flags)
     width, height = arm.viewport
     found = [
         *(["--headless=new"] if arm.display == "headless" else ["--window-position=0,0"]),

@@ -36,14 +36,23 @@ _PROTOCOLS = {"http/2": "h2", "http2": "h2", "h1": "http/1.1", "http1": "http/1.
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
 _OURS = "lanelab gives the browser its own"
-_FLAGS_TAKEN = {
+_LED = "the browser is led through a port of its own"
+_NAMES = "the site's names must lead to the server, and no other name anywhere"
+# What a trial depends on, or what has a setting. No other list says which flags cannot be given.
+FLAGS_TAKEN = {
     "--user-agent": "the setting user_agent is for that",
     "--window-size": "the setting viewport is for that",
     "--headless": "the setting display is for that",
     "--user-data-dir": _OURS,
-    "--remote-debugging-port": _OURS,
-    "--remote-debugging-pipe": _OURS,
+    "--remote-debugging-port": _LED,
+    "--remote-debugging-pipe": _LED,
+    "--remote-debugging-address": _LED,
+    "--host-resolver-rules": _NAMES,
+    "--host-rules": _NAMES,
+    "--ssl-key-log-file": "the trial's keys are kept beside its capture",
     "--log-net-log": "the key netlog of the experiment is for that",
+    "--ignore-certificate-errors-spki-list": "the run's own authority is what is trusted",
+    "--single-process": "a browser in one process has no sandbox and other timing",
 }
 _DIRECTIVES_TAKEN = {
     "KeepAlive": "the setting keepalive is for that",
@@ -121,7 +130,7 @@ ARM_FIELDS: tuple[ArmField, ...] = (
     ArmField("connections_per_host",
              Kind("CONNECTIONS", "`6`", _connections, ("6",), {"const": CHROMIUM_CONNECTIONS}), "6",
              "HTTP/1.1 connections to one host: Chromium has this number built in, and no other can be had", "6"),
-    ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", _FLAGS_TAKEN), "",
+    ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_TAKEN), "",
              "further flags for the browser", "--blink-settings=imagesEnabled=false"),
 )
 # fmt: on

@@ -8,7 +8,7 @@ import pytest
 
 from driver.browser import flags
 from driver.browser.flags import Surroundings
-from driver.errors import InputError
+from driver.experiment.arm_fields import FLAGS_TAKEN
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Settings:
 
 
 AROUND = Surroundings(hosts={"a.example": "10.10.3.1", "b.example": "10.10.3.2"})
+EVERYTHING = Surroundings(hosts=AROUND.hosts, trusted=("AA=", "BB="), keys=True, netlog=True)
 
 
 def test_a_plain_arm() -> None:
@@ -49,11 +50,10 @@ def test_names_asked_of_a_resolver_are_the_sites_alone() -> None:
 
 
 def test_everything_given() -> None:
-    around = Surroundings(hosts=AROUND.hosts, trusted=("AA=", "BB="), keys=True, netlog=True)
     settings = Settings(
         display="headful", user_agent="an agent/1", browser_flags=("--enable-quic", "--js-flags=--jitless")
     )
-    given = flags.flags(settings, around, "/run/p")
+    given = flags.flags(settings, EVERYTHING, "/run/p")
     assert "--ignore-certificate-errors-spki-list=AA=,BB=" in given
     assert "--ssl-key-log-file=/run/p.keys" in given
     assert "--log-net-log=/run/p.netlog" in given
@@ -72,12 +72,12 @@ def test_lists_of_features_are_joined() -> None:
     assert names.count("Translate") == 1
 
 
-@pytest.mark.parametrize("flag", sorted(flags.RESERVED))
-def test_flags_that_a_trial_depends_on_are_refused(flag: str) -> None:
-    with pytest.raises(InputError, match="browser_flags: the flag --"):
-        flags.flags(Settings(browser_flags=(f"{flag}=x",)), AROUND, "/run/p")
-
-
-def test_what_is_no_flag_is_refused() -> None:
-    with pytest.raises(InputError, match="Write it as --name"):
-        flags.check(["incognito"])
+@pytest.mark.parametrize("around", [AROUND, EVERYTHING], ids=["usual", "everything"])
+@pytest.mark.parametrize("display", ["headless", "headful"])
+def test_no_arm_can_take_away_what_a_trial_depends_on(around: Surroundings, display: str) -> None:
+    """Each flag with a value of ours is refused in experiments, but for joined lists and what is harmless."""
+    arm = Settings(display=display, user_agent="an agent/1")
+    given = {flag.partition("=")[0] for flag in flags.flags(arm, around, "/run/p") if "=" in flag}
+    harmless = {"--force-color-profile", "--lang", "--net-log-capture-mode", "--password-store", "--test-type"}
+    harmless.add("--window-position")
+    assert given - harmless - set(flags.JOINED) <= set(FLAGS_TAKEN)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from driver.errors import InputError
 from driver.experiment import Arm
-from driver.experiment.arm_fields import ARM_FIELDS
+from driver.experiment.arm_fields import ARM_FIELDS, FLAGS_TAKEN
 from tests.unit.experiments import PATIENT, arm_settings
 
 
@@ -111,6 +111,15 @@ def test_refuses(mapping: dict[str, object], key: str, message: str) -> None:
         Arm.parse("a", mapping)
     assert error.value.key == key
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("flag", sorted(FLAGS_TAKEN))
+@pytest.mark.parametrize("form", ["{}", "{}=x"])
+def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None:
+    error = refusal({"browser_flags": ["--mute-audio", form.format(flag)]})
+    assert error
+    assert error.key == "browser_flags"
+    assert f"{flag} cannot be given: {FLAGS_TAKEN[flag]}" in str(error)
 
 
 def test_every_row_of_the_table_can_be_used() -> None:

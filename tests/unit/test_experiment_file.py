@@ -139,6 +139,10 @@ REFUSED: list[tuple[str, str]] = [
         "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    connections_per_host: 8",
         "exp.yaml:6: arms.b.connections_per_host: Chromium opens at most 6",
     ),
+    (
+        "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    browser_flags: [--mute-audio, --single-process]",
+        "exp.yaml:6: arms.b.browser_flags: --single-process cannot be given: a browser in one process has no sandbox",
+    ),
 ]
 
 
