@@ -60,11 +60,6 @@ class Arm:
         _check(arm)
         return arm
 
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Arm:
-        """What `to_mapping` gave."""
-        return cls.parse(mapping["name"], {key: value for key, value in mapping.items() if key != "name"})
-
     @property
     def scheme(self) -> str:
         return "http" if self.tls == "off" else "https"

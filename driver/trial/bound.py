@@ -28,7 +28,6 @@ from driver.units import NS_PER_S, Duration
 
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
 COMPENSATION = Duration.parse("150us")  # the most that a router takes off a delay because it wakes late by as much
-CONNECTIONS_PER_HOST = 6
 
 
 def physical_bound(
@@ -45,34 +44,6 @@ def physical_bound(
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
     later = before + trip_ns(link) + last + down_ns(link, _frames(rest, packets, link))
     return _milliseconds(max(whole, later))
-
-
-def expected_floor(link: Link, arm: Arm, record: Mapping[str, Any], packets: PacketSummary | None = None) -> float:
-    """Milliseconds that this arm's own rules cost at least: the physical bound, and what its connections add.
-
-    HTTP/1.1 carries one request at a time on each of six connections for a host; without keepalive each request begins
-    with a handshake; congestion windows begin at the link's initial window and double each round trip. For comparisons
-    in benchmarks: a look ahead of the browser's (a connection opened early) may beat it, so it judges no trial.
-    """
-    loaded = _loaded(record)
-    first, rest = _split(loaded)
-    bound = physical_bound(link, arm, record, packets)
-    if not rest or arm.start == "warm":
-        return bound
-    trip = trip_ns(link)
-    before = _trips_before_request(link, arm, record, first)
-    hosts = len({host(each) for each in rest})
-    lanes = hosts * (CONNECTIONS_PER_HOST if arm.protocol == "http/1.1" else 1)
-    if arm.protocol == "h2":
-        rounds = _rounds(_bytes(loaded), lanes, link)
-        return max(bound, _milliseconds(before + rounds * trip))
-    each_round = [_rounds(int(each["wire_bytes"]), 1, link) for each in rest]
-    if arm.keepalive:
-        needed = max(-(-len(rest) // lanes), _rounds(_bytes(rest), lanes, link), *each_round)
-    else:
-        handshake = 1 + (arm.tls != "off")
-        needed = max(-(-sum(rounds + handshake for rounds in each_round) // lanes), max(each_round) + handshake)
-    return max(bound, _milliseconds(before + (1 + needed) * trip))
 
 
 def trip_ns(link: Link) -> int:
@@ -151,17 +122,6 @@ def _frames(requests: Sequence[Request], packets: PacketSummary | None, link: Li
     header = min(headers, default=TCP_FRAME)
     frames = payload + header * -(-payload // (link.mtu + HEADER - header))
     return min(frames, packets.bytes_down) if packets else frames
-
-
-def _rounds(size: int, connections: int, link: Link) -> int:
-    """Round trips until that much has come over new connections whose windows double each time."""
-    window = connections * link.server.initial_window * (link.mtu - 40)
-    rounds, carried = 1, window
-    while carried < size:
-        window *= 2
-        carried += window
-        rounds += 1
-    return rounds
 
 
 def _milliseconds(nanoseconds: int) -> float:

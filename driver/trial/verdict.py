@@ -15,10 +15,8 @@ from driver.site import Site
 from driver.topology import LINK_NETWORK
 from driver.trial.bound import physical_bound
 from driver.trial.objects import Objects
-from driver.trial.reasons import EXPLANATIONS, Failure, Reason
+from driver.trial.reasons import Failure, Reason
 from driver.trial.requests import Request, fetched, few, host, on_network, target
-
-__all__ = ["EXPLANATIONS", "Failure", "Reason", "judge"]
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
