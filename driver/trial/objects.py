@@ -34,7 +34,7 @@ class Objects:
             if why:
                 broken.append(f"{each.url} ({why})")
             elif self._missing(requests):
-                missing.append(f"{each.url} ({_how_missing(requests)})")
+                missing.append(f"{each.url} ({self._how_missing(requests)})")
             if self._cached(requests):
                 cached.append(each.url)
         if broken:
@@ -68,7 +68,23 @@ class Objects:
         """A repeated view may do without asking: what is in the browser's memory makes no request."""
         if self.warm and not requests:
             return False
-        return not any(_in_time(request) for request in requests)
+        return not any(self._in_time(request) for request in requests)
+
+    def _in_time(self, request: Request) -> bool:
+        """Whether it was there when the page was loaded. The clock began some milliseconds before the first request,
+        from which `ended_ms` counts, and stopped some after the load event: nothing that was in time is refused."""
+        if not request["before_load"] or request["status"] is None or request["ended_ms"] is None:
+            return False
+        loaded_ms = self.record.get("plt_ms")
+        return loaded_ms is None or bool(request["ended_ms"] <= loaded_ms)
+
+    def _how_missing(self, requests: list[Request]) -> str:
+        if not requests:
+            return "never asked for"
+        if not any(each["before_load"] for each in requests):
+            return "asked for after the load event"
+        ended = any(each["status"] is not None and each["ended_ms"] is not None for each in requests)
+        return "ended after the load event" if ended else "did not end"
 
     def _cached(self, requests: list[Request]) -> bool:
         """Twice on a page is fetched once: only what was never fetched in this trial is older than it."""
@@ -77,13 +93,3 @@ class Objects:
         if any(request["status"] == NOT_MODIFIED for request in requests):
             return True
         return all(request["from_cache"] for request in requests)
-
-
-def _in_time(request: Request) -> bool:
-    return bool(request["before_load"] and request["status"] is not None and request["ended_ms"] is not None)
-
-
-def _how_missing(requests: list[Request]) -> str:
-    if not requests:
-        return "never asked for"
-    return "asked for after the load event" if not any(each["before_load"] for each in requests) else "did not end"
