@@ -10,7 +10,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
 from driver.site import Site, SiteObject
 from driver.trial.reasons import Failure, Reason
-from driver.trial.requests import Request, few, on_network, target
+from driver.trial.requests import Request, encoding, few, on_network, target
 
 NOT_MODIFIED = 304
 
@@ -57,10 +57,9 @@ class Objects:
             return None  # the browser had it: from-cache
         if not 200 <= request["status"] < 300:
             return f"status {request['status']}"
-        names = {name.lower() for name, _ in request["response_headers"]}
         body = request["body_bytes"]
         counted = body is not None and body >= 0 and request["ended_ms"] is not None
-        if counted and not request["from_cache"] and "content-encoding" not in names and body != wanted.size:
+        if counted and not request["from_cache"] and encoding(request) is None and body != wanted.size:
             return f"{body} bytes instead of {wanted.size}"
         return None
 

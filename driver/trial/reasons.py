@@ -16,6 +16,7 @@ class Reason(StrEnum):
     PROTOCOL_FALLBACK = "protocol-fallback"
     TLS_FALLBACK = "tls-fallback"
     KEEPALIVE_IGNORED = "keepalive-ignored"
+    COMPRESSION_IGNORED = "compression-ignored"
     MISSING_OBJECT = "missing-object"
     FAILED_OBJECT = "failed-object"
     EXTRA_REQUEST = "extra-request"

@@ -23,6 +23,11 @@ def was_answered(request: Request) -> bool:
     return request["error"] is None and request["status"] is not None
 
 
+def encoding(request: Request) -> str | None:
+    """What the answer's body was compressed with."""
+    return next((value for name, value in request["response_headers"] if name.lower() == "content-encoding"), None)
+
+
 def host(request: Request) -> str:
     return (urlsplit(request["url"]).hostname or "").rstrip(".")
 

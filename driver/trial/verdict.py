@@ -11,19 +11,22 @@ from analysis.packets import PacketSummary
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
 from driver.link import Link
+from driver.servers.apache import COMPRESSED_TYPES
 from driver.site import Site
 from driver.topology import LINK_NETWORK
 from driver.trial.bound import physical_bound
 from driver.trial.objects import Objects
 from driver.trial.reasons import Failure, Reason
-from driver.trial.requests import Request, fetched, few, host, on_network, target
+from driver.trial.requests import Request, encoding, fetched, few, host, on_network, target
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
     *(Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
 }
 REASONS = frozenset(reason.value for reason in Reason)
+OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
+ENCODINGS = {"off": None, "gzip": "gzip", "brotli": "br"}  # by the arm's name for it
 PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
 
 
@@ -63,6 +66,7 @@ class _Trial:
         yield from self._protocol()
         yield from self._tls()
         yield from self._keepalive()
+        yield from self._compression()
         yield from Objects(self.record, self.arm, self.site, self.tolerances).failures()
         yield from self._extra()
         yield from self._bound()
@@ -147,6 +151,22 @@ class _Trial:
         if expected and not again:
             what = f"keepalive is on, but each of {len(requests)} requests opened a connection"
             yield Failure(Reason.KEEPALIVE_IGNORED, what)
+
+    def _compression(self) -> Iterator[Failure]:
+        """What is worth compressing must be, as the arm says; nothing may be compressed in another way."""
+        wanted = ENCODINGS[self.arm.compression]
+        shrink = {each.url for each in self.site.objects if each.size and each.mime in COMPRESSED_TYPES}
+        wrong = [
+            each
+            for each in self.requests
+            if each["status"] == OK
+            and (found := encoding(each)) != wanted
+            and (found is not None or target(each) in shrink)
+        ]
+        if wrong:
+            used = ", ".join(sorted({encoding(each) or "no compression" for each in wrong}))
+            what = f"{len(wrong)} of {len(self.requests)} answers came with {used} instead of {wanted or 'none'}"
+            yield Failure(Reason.COMPRESSION_IGNORED, f"{what}: {few([target(each) for each in wrong])}")
 
     def _extra(self) -> Iterator[Failure]:
         """An icon that the browser looks for by itself once the page is there is not the page's."""

@@ -53,6 +53,9 @@ def record(arm: Arm, site: Site = SITE) -> dict[str, Any]:
         request(each.url, number, arm, body=each.size, kind="Image" if number else "Document")
         for number, each in enumerate(site.objects)
     ]
+    encoding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
+    for each in requests[:2] if encoding else []:
+        each |= {"body_bytes": 90, "response_headers": [["content-encoding", encoding]]}
     return {
         "version": 1,
         "plt_ms": 5000.0,
