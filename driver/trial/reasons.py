@@ -25,6 +25,7 @@ class Reason(StrEnum):
     BELOW_BOUND = "below-bound"
     CAPTURE_LOST_PACKETS = "capture-lost-packets"
     ROUTER_LOST_PACKETS = "router-lost-packets"
+    STRAY_PACKETS = "stray-packets"
     BED_LOST = "bed-lost"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
 

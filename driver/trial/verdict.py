@@ -27,6 +27,7 @@ REASONS = frozenset(reason.value for reason in Reason)
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
 ENCODINGS = {"off": None, "gzip": "gzip", "brotli": "br"}  # by the arm's name for it
+FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY), or a probe
 PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
 
 
@@ -57,6 +58,7 @@ class _Trial:
         reasons = {failure.reason for failure in own}
         yield from self._server_log()
         yield from self._capture()
+        yield from self._stray()
         yield from self._outside()
         if reasons & NO_LOAD:
             return
@@ -98,6 +100,14 @@ class _Trial:
         lost = (self.record.get("router") or {}).get("lost_at_input")
         if lost:
             yield Failure(Reason.ROUTER_LOST_PACKETS, f"{lost} packets that the link did not take were lost")
+
+    def _stray(self) -> Iterator[Failure]:
+        """Captures begin before the browser connects: what has no beginning there began before, and used the link."""
+        connections = self.packets.by_connection if self.packets else ()
+        stray = [each for each in connections if not each.syn and each.payload_down > FAREWELL]
+        if stray:
+            carried = [f"{each.payload_down} bytes to port {each.client_port}" for each in stray]
+            yield Failure(Reason.STRAY_PACKETS, f"of connections from before the trial: {few(carried)}")
 
     def _outside(self) -> Iterator[Failure]:
         hosts = set(self.site.hosts)

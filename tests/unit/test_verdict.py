@@ -133,9 +133,9 @@ def test_what_is_wrong_is_found_and_named(
 
 
 def test_every_reason_that_is_judged_has_a_case() -> None:
-    """The others come from the trial itself."""
+    """The others come from the trial itself, or have tests of their own below."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
-    assert {case[0] for case in CASES} | own | {Reason.LINK_OUT_OF_TOLERANCE} == set(Reason)
+    assert {case[0] for case in CASES} | own | {Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS} == set(Reason)
 
 
 @pytest.mark.parametrize("reason", list(Reason))
@@ -230,6 +230,37 @@ def test_packets_to_elsewhere_are_found() -> None:
     recorder.add(udp("10.10.1.2", 5353, "224.0.0.251", 5353, b"who is there"))
     (found,) = judged(record(HTTP), packets=summarise(recorder.pcap()))
     assert found == Failure(Reason.OUTSIDE_REQUEST, "packets to 224.0.0.251:5353")
+
+
+@pytest.mark.parametrize(
+    ("way", "size", "opened", "stray"),
+    [
+        ("down", 1400, False, True),
+        ("down", 101, False, True),
+        ("down", 1400, True, False),  # the trial's own
+        ("down", 100, False, False),  # a farewell
+        ("up", 1400, False, False),  # nobody waits for it
+    ],
+)
+def test_what_is_left_of_an_earlier_trial_is_found(way: str, size: int, opened: bool, stray: bool) -> None:
+    recorder = Recorder()
+    for port in (40000, 40001):
+        Talk(recorder, port=port).open()
+    talk = Talk(recorder, port=39000)
+    if opened:
+        talk.open()
+    talk.say(way, b"z" * size)
+    talk.close()
+    found = judged(record(HTTP), packets=summarise(recorder.pcap()))
+    said = f"of connections from before the trial: {size} bytes to port 39000"
+    assert found == ([Failure(Reason.STRAY_PACKETS, said)] if stray else [])
+
+
+def test_packets_of_an_earlier_trial_count_without_a_load_too() -> None:
+    recorder = Recorder()
+    Talk(recorder).say("down", b"z" * 1400)
+    data = record(HTTP) | {"failures": [{"reason": "browser-crashed", "detail": ""}], "requests": [], "plt_ms": None}
+    assert reasons(data, packets=summarise(recorder.pcap())) == [Reason.BROWSER_CRASHED, Reason.STRAY_PACKETS]
 
 
 def test_a_cut_capture_is_found() -> None:
