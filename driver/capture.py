@@ -24,7 +24,7 @@ COUNTS = re.compile(
 LISTENING = "listening on"
 
 
-class CaptureError(BedError):
+class RecordingError(BedError):
     """A capture did not start, or ended before it was stopped."""
 
 
@@ -54,7 +54,7 @@ class Capture:
         if not self._hear(lambda: LISTENING in self._said, READY_TIMEOUT_S):
             why = self._last_words()
             self.kill()
-            raise CaptureError(f"on {self._node.name}, tcpdump did not start: {why}", "Run: ./lanelab doctor")
+            raise RecordingError(f"on {self._node.name}, tcpdump did not start: {why}", "Run: ./lanelab doctor")
         return self
 
     def stop(self) -> dict[str, int]:
@@ -86,7 +86,7 @@ class Capture:
         self._hear(lambda: bool(COUNTS.search(self._said)), until - time.monotonic())
         found = COUNTS.search(self._said)
         if not found:
-            raise CaptureError(
+            raise RecordingError(
                 f"on {self._node.name}, tcpdump ended before it was stopped, or hangs: {self._last_words()}",
                 f"Is there room for {self._file}?",
             )

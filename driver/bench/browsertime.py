@@ -82,7 +82,7 @@ def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
     spec.folder.mkdir()
     started = time.monotonic()
     bed.prepare_trial(spec.to_json())
-    record = bed.go_trial()
+    record = bed.go_trial(spec.timeout_s)
     took = time.monotonic() - started
     if record["failures"]:
         raise BedError(f"the trial failed: {record['failures'][0]['detail']}", "Run: lanelab doctor")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import time
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from driver.cli.options import bed_options, cpus_of
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.control.client import Bed
-from driver.errors import InputError, Interrupted, LanelabError
+from driver.errors import InputError, Interrupted, LanelabError, StoreError
 from driver.prepare import prepare
 from driver.run.events import Event, Listener
 from driver.version import VERSION
@@ -63,14 +64,15 @@ def run(  # noqa: PLR0913 - one for each option
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
     start.require_not_both(file, folder)
-    if folder and (out or seed is not None):
-        raise InputError("a run that goes on keeps its folder and its seed", "Leave --out and --seed out")
-    cpus = cpus_of(pins)
-    begun = start.begin(_prepared(file), VERSION, out, seed) if file else start.resume(folder or Path())
+    if folder and (out or seed is not None or router != "auto" or pins):
+        what = "a run that goes on keeps its folder, its seed and how its beds are made"
+        raise InputError(what, "Leave --out, --seed, --router and --pin out")
+    bed = {"router": router, "pinned": cpus_of(pins)}
+    begun = start.begin(_prepared(file), VERSION, out, seed, bed) if file else start.resume(folder or Path())
     store = begun.store
     try:
         prepare(_needs(begun.experiment))
-        _play(begun, router, cpus, as_json=as_json)
+        _play(begun, as_json=as_json)
     finally:
         store.close()
     _tell_results(store.folder, as_json=as_json, open_report=open_report)
@@ -92,19 +94,23 @@ def _needs(experiment: Experiment) -> str:
     return f"run{' headful' if headful else ''}{' resolver' if resolver else ''}"
 
 
-def _play(begun: Prepared, router: str, cpus: dict[str, str], *, as_json: bool) -> None:
+def _play(begun: Prepared, *, as_json: bool) -> None:
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
     from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
 
     store, experiment = begun.store, begun.experiment
+    made = json.loads(store.meta("bed"))
+
+    def settings_of(folder: Path) -> BedSettings:
+        return BedSettings(folder=folder, router=made["router"], cpus=made["pinned"])
 
     @contextmanager
     def open_bed() -> Iterator[Bed]:
-        with paths.bed_folder() as folder, Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed:
+        with paths.bed_folder() as folder, Bed(settings_of(folder)) as bed:
             yield bed
 
     done = sum(len(plts) for plts in store.plts().values())
-    facts = {**host_facts(VERSION), "bed_options": {"router": router, "pinned": cpus}, "command": sys.argv[1:]}
+    facts = {**host_facts(VERSION), "bed_options": made, "command": sys.argv[1:]}
     store.begin_session(facts)
     store.set_meta("state", "running")
     stop = StopRequest()
@@ -123,9 +129,10 @@ def _play(begun: Prepared, router: str, cpus: dict[str, str], *, as_json: bool) 
         ending = f"failed: {error}"
         raise
     finally:
-        store.add_provenance("load_at_the_end", load())
-        store.end_session(ending)
-        store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
+        with suppress(StoreError):  # a full disk has been told already, and must not hide what went wrong first
+            store.add_provenance("load_at_the_end", load())
+            store.end_session(ending)
+            store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
 
 
 @contextmanager

@@ -77,9 +77,9 @@ def error_to_message(error: LanelabError) -> Message:
 
 
 def error_from_message(message: Message) -> LanelabError:
-    kind = getattr(errors, message["type"], LanelabError)
+    kind = getattr(errors, message["type"], None)
     if not (isinstance(kind, type) and issubclass(kind, LanelabError)):
-        kind = LanelabError
+        kind = errors.BedError  # of a part of the bed that has errors of its own
     error: LanelabError = kind(message["what"], message["remedy"])
     if isinstance(error, errors.InputError):
         error.key = message["key"]

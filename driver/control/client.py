@@ -25,6 +25,11 @@ from driver.paths import PROJECT
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.control.process import main; main()"
 UP_TIMEOUT_S = 90
 DOWN_TIMEOUT_S = 5
+# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run.
+ANSWER_WITHIN_S = 120
+SELF_TEST_WITHIN_S = 1800  # a slow link with a deep queue takes minutes
+PREPARE_WITHIN_S = 180
+COLLECT_WITHIN_S = 120
 
 
 class Bed:
@@ -104,38 +109,42 @@ class Bed:
 
     def set_link(self, link: Link) -> list[str]:
         """Shape the link; all of it or nothing. Returns the tc lines that did it."""
-        lines: list[str] = self._ask("set_link", link=link.to_mapping())["lines"]
+        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=ANSWER_WITHIN_S)["lines"]
         return lines
 
     def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
         """Measure the link from inside; see driver.selftest for what comes back."""
-        return self._ask("test_link", options=dict(options or {}))
+        return self._ask("test_link", options=dict(options or {}), within_s=SELF_TEST_WITHIN_S)
 
-    def measure(self, what: str, **options: object) -> Message:
+    def measure(self, what: str, **options: Any) -> Message:  # noqa: ANN401 - JSON
         """A single measurement between client and server: ping or tcp."""
         return self._ask("measure", what=what, **options)
 
     def facts(self) -> Message:
         """What the nodes are and how they are set."""
-        return self._ask("facts")
+        return self._ask("facts", within_s=ANSWER_WITHIN_S)
 
     def tc_state(self) -> list[Any]:
         """The router's queues with their counters."""
-        found: list[Any] = self._ask("tc_state")["qdiscs"]
+        found: list[Any] = self._ask("tc_state", within_s=ANSWER_WITHIN_S)["qdiscs"]
         return found
 
     def serve_site(self, spec: Mapping[str, Any]) -> Message:
         """Start a trial's server alone, until the next trial is prepared."""
-        return self._ask("serve_site", spec=dict(spec))
+        return self._ask("serve_site", spec=dict(spec), within_s=PREPARE_WITHIN_S)
 
     def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
         """Start server, browser and capture of a trial; see driver.trial.spec."""
-        return self._ask("prepare_trial", spec=dict(spec))
+        return self._ask("prepare_trial", spec=dict(spec), within_s=PREPARE_WITHIN_S + 2 * spec["timeout_s"])
 
-    def go_trial(self) -> Message:
-        """Load the page of the trial that was prepared; its record."""
-        record: Message = self._ask("go_trial")["record"]
+    def go_trial(self, timeout_s: float) -> Message:
+        """Load the page of the trial that was prepared; its record. `timeout_s` is the load's own."""
+        record: Message = self._ask("go_trial", within_s=timeout_s + COLLECT_WITHIN_S)["record"]
         return record
+
+    def end_trial(self) -> None:
+        """End what the last trial still has: nothing of it is left on the link's ends."""
+        self._ask("end_trial", within_s=ANSWER_WITHIN_S)
 
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""
@@ -148,7 +157,7 @@ class Bed:
         """Start a program beside the nodes, with the `node` helper on its PATH."""
         return self._start("script", stdio, argv=list(argv))
 
-    def _start(self, op: str, stdio: Stdio, **arguments: object) -> Process:
+    def _start(self, op: str, stdio: Stdio, **arguments: Any) -> Process:  # noqa: ANN401 - JSON
         null = os.open(os.devnull, os.O_RDWR)
         try:
             fds = [null if fd is None else fd for fd in (stdio.stdin, stdio.stdout, stdio.stderr)]
@@ -156,7 +165,9 @@ class Bed:
         finally:
             os.close(null)
 
-    def _ask(self, op: str, fds: Sequence[int] = (), /, **arguments: object) -> Message:
+    def _ask(self, op: str, fds: Sequence[int] = (), /, *, within_s: float | None = None, **arguments: Any) -> Message:  # noqa: ANN401
+        """Raises BedLost when the bed is gone, or does not answer in time: then it is ended, since nothing is known of
+        it any more. Commands may take as long as they like."""
         answer: queue.Queue[Message] = queue.Queue()
         with self._asking:
             if self._lost:
@@ -167,7 +178,11 @@ class Bed:
             self._channel.send({"id": number, "op": op, **arguments}, fds)
         except OSError:
             raise self._lost_error(f"before '{op}'") from None
-        message = answer.get()
+        try:
+            message = answer.get(timeout=within_s)
+        except queue.Empty:
+            self._process.kill()
+            raise BedLost(f"the bed did not answer '{op}' within {within_s:g} s", f"Its logs: {self.folder}") from None
         if "error" in message:
             raise error_from_message(message["error"])
         if "ok" not in message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from driver.shaping import Shaping, shape, unshape_lines
 from driver.topology import ADDRESSES
 from driver.units import Duration
 
+DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
 UNSHAPED = Link.parse({})
 
 
@@ -49,6 +51,21 @@ class LinkState:
         self._link = link
         router.forward(on=True)
         return {"lines": [*shaping.router_tc], "compensation_us": router.compensation_us}
+
+    def drain(self) -> None:
+        """Wait until no packet is on its way, or throw away what is: what an earlier trial's server still sends shall
+        not meet the next trial."""
+        until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
+        while empty < DRAIN_LOOKS:
+            if time.monotonic() > until:
+                self._apply(self._shape(self._link or UNSHAPED))  # new queues are empty ones
+                return
+            empty = empty + 1 if self._waiting() == 0 else 0
+
+    def _waiting(self) -> int:
+        """Packets in the router's queues and delays."""
+        shown = json.loads(self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout or "[]")
+        return sum(int(entry.get("qlen", 0)) for entry in shown)
 
     def test(self, options: Mapping[str, Any]) -> dict[str, Any]:
         self.require_whole()

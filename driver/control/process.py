@@ -66,6 +66,7 @@ class BedProcess:
             "serve_site": self._serve_site,
             "prepare_trial": self._prepare_trial,
             "go_trial": self._go_trial,
+            "end_trial": self._end_trial,
         }
         self._processes: dict[int, Process] = {}
         self._trials: TrialMachine | None = None
@@ -194,7 +195,7 @@ class BedProcess:
         if self._trials is None:
             from driver.trial.machine import TrialMachine  # noqa: PLC0415
 
-            self._trials = TrialMachine(self._substrate)
+            self._trials = TrialMachine(self._substrate, self._link.drain)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:
@@ -205,6 +206,11 @@ class BedProcess:
 
     def _go_trial(self, _message: Message, _fds: list[int]) -> Message:
         return {"record": self._machine().go()}
+
+    def _end_trial(self, _message: Message, _fds: list[int]) -> Message:
+        if self._trials:
+            self._trials.end()
+        return {}
 
 
 def serve_nodes(bed: BedProcess) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from driver.errors import LanelabError
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
 from driver.link import Link
+from driver.run.store import writing
 from driver.site import Site
 from driver.topology import ADDRESSES
 from driver.trial.bound import physical_bound
@@ -23,7 +24,6 @@ from driver.trial.reasons import Reason
 from driver.trial.verdict import judge
 
 KEYS = "keys.log"
-COMPRESSION = 1  # captures are mostly images and ciphertext: more effort buys nothing
 PACKED = ("netlog.json", "access.log")
 
 
@@ -70,20 +70,20 @@ def finish(
     }
     verdict = judge(finished, arm, site, link, experiment.tolerances, packets)
     finished["failures"] = [failure.to_json() for failure in verdict]
-    _pack(finished, folder)
+    with writing("store the files of a trial"):
+        _pack(finished, folder, [node for node, capture in record["capture"].items() if node in summaries])
     finished["artifacts"] = sorted(path.name for path in folder.iterdir())
     return Finished("failed" if verdict else "ok", finished)
 
 
-def _pack(record: Mapping[str, Any], folder: Path) -> None:
-    """Captures with their keys, everything that is text compressed."""
+def _pack(record: Mapping[str, Any], folder: Path, readable: Sequence[str]) -> None:
+    """Captures with their keys, everything that is text compressed. What cannot be read stays as it is."""
     keys = folder / KEYS
     secrets = keys.read_text() if keys.is_file() else ""
-    for node, capture in record["capture"].items():
-        raw = folder / capture["file"]
-        if raw.is_file():
-            embed_keys(raw, secrets, folder / f"{node}.pcapng.gz")
-            raw.unlink()
+    for node in readable:
+        raw = folder / record["capture"][node]["file"]
+        embed_keys(raw, secrets, folder / f"{node}.pcapng.gz")
+        raw.unlink()
     keys.unlink(missing_ok=True)
     _compress(folder / "page.har.gz", json.dumps(har(record)).encode())
     for name in PACKED:

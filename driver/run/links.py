@@ -20,6 +20,7 @@ class LinkKeeper:
         self._bed, self._cells, self._store, self._tell = bed, cells, store, tell
         self._now = ""  # label of the link that is set
         self._passed: set[str] = set()
+        self._refused: dict[str, str] = {}  # label -> why; not measured again on this bed
 
     def has_passed(self, cell: Cell) -> bool:
         return cell.link.label in self._passed
@@ -27,6 +28,8 @@ class LinkKeeper:
     def bring(self, cell: Cell) -> str:
         """Why trials of this cell are refused; "" when its link is set and is what was asked for."""
         label = cell.link.label
+        if label in self._refused:
+            return self._refused[label]
         if self._now != label:
             self._bed.set_link(cell.link.link)
             self._now = label
@@ -47,7 +50,9 @@ class LinkKeeper:
             if found.passed:
                 self._passed |= same
                 return ""
-        return f"the link is not what was asked for: {why}"
+        refusal = f"the link is not what was asked for: {why}"
+        self._refused |= dict.fromkeys(self._same_wire(cell), refusal)
+        return refusal
 
     def _same_wire(self, cell: Cell) -> set[str]:
         """The labels of links that differ only in what packets do not see."""

@@ -18,18 +18,21 @@ from typing import Any
 
 from analysis.stats import ENOUGH, estimate
 from driver.control.client import Bed
-from driver.errors import BedError, BedLost, Interrupted, LinkError
+from driver.errors import BedError, BedLost, Interrupted, StoreError
 from driver.experiment.model import Cell, Experiment
 from driver.plan import PlannedTrial, needs_more, phases, round_order
 from driver.run.events import Event, Listener
 from driver.run.finish import Finished, finish, not_started
 from driver.run.links import LinkKeeper
-from driver.run.store import Store, Stored, utc_now
+from driver.run.start import AUTHORITY
+from driver.run.store import Attempt, Store, Stored, utc_now
 from driver.site import Site
 from driver.trial.reasons import Reason
 from driver.trial.spec import TrialSpec
 
 BEDS_LOST_IN_A_ROW = 3
+
+NOT_THE_TRIALS = {Reason.BED_LOST.value, Reason.LINK_OUT_OF_TOLERANCE.value}
 
 OpenBed = Callable[[], AbstractContextManager[Bed]]
 
@@ -64,6 +67,8 @@ class Runner:
         self._ahead: tuple[PlannedTrial, Future[_Prepared]] | None = None
         self._thread = ThreadPoolExecutor(1, "prepare")
         self._lost_in_a_row = 0
+        self._beds = 0
+        self._refused: set[PlannedTrial] = set()
 
     def run(self) -> None:
         """Until the experiment has what it asks for. Raises Interrupted after the trial during which a stop was asked
@@ -82,7 +87,8 @@ class Runner:
         decides whether there is another."""
         for phase in phases(self._experiment):
             for number in range(1, self._experiment.repeat.max + 1):
-                if number > self._experiment.repeat.min and self._is_enough(phase):
+                begun = any((cell.id, number) in self._attempts for cell in phase)  # arms are paired by round
+                if number > self._experiment.repeat.min and not begun and self._is_enough(phase):
                     break
                 order = round_order(self._experiment, self._seed, number, phase)
                 todo = [planned for planned in order if self._remains(planned)]
@@ -95,8 +101,12 @@ class Runner:
         return not needs_more(plts, self._experiment.repeat, _interval)
 
     def _remains(self, planned: PlannedTrial) -> bool:
-        statuses = self._attempts.get((planned.cell.id, planned.round), [])
-        return "ok" not in statuses and len(statuses) <= self._experiment.retries
+        """Whether it has neither counted nor used up its retries. What no trial can help does not use them up; but a
+        link that this bed has refused is not asked for again."""
+        attempts = self._attempts.get((planned.cell.id, planned.round), [])
+        if any(attempt.ok for attempt in attempts) or planned in self._refused:
+            return False
+        return sum(not attempt.reasons & NOT_THE_TRIALS for attempt in attempts) <= self._experiment.retries
 
     def _play(self, waiting: list[PlannedTrial]) -> None:
         """All of a batch; what failed is tried again at its end, while there are retries left."""
@@ -115,11 +125,12 @@ class Runner:
             self._ready_bed()
             prepared = self._take_prepared(planned)
             if prepared.refusal:
+                self._refused.add(planned)
                 self._keep(planned, prepared, not_started(prepared.started_utc, *prepared.refusal), started)
                 return
             bed, _ = self._bed_and_links()
             self._tell(Event("trial-started", _names(planned)))
-            record = bed.go_trial()
+            record = bed.go_trial(self._experiment.timeout.seconds)
         except BedError as error:
             self._lost(planned, error, started)
             return
@@ -131,18 +142,19 @@ class Runner:
 
     def _keep(self, planned: PlannedTrial, prepared: _Prepared, finished: Finished, started: float) -> None:
         key = (planned.cell.id, planned.round)
-        statuses = self._attempts.setdefault(key, [])
+        attempts = self._attempts.setdefault(key, [])
         stored = Stored(
             trial=prepared.number,
             cell=planned.cell,
             round=planned.round,
-            attempt=len(statuses) + 1,
+            attempt=len(attempts) + 1,
             wall_s=time.monotonic() - started,
             status=finished.status,
             record=finished.record,
         )
         self._store.add_trial(stored)
-        statuses.append(finished.status)
+        reasons = frozenset(failure["reason"] for failure in finished.record["failures"])
+        attempts.append(Attempt(finished.status == "ok", reasons))
         if finished.status == "ok":
             self._plts[planned.cell.id].append(finished.record["plt_ms"])
         self._tell(
@@ -192,6 +204,7 @@ class Runner:
         number, folder = self._store.begin_trial()
         prepared = _Prepared(number, folder, utc_now())
         bed, links = self._bed_and_links()
+        bed.end_trial()  # before the link is measured or changed
         why = links.bring(planned.cell)
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
@@ -207,7 +220,7 @@ class Runner:
             screenshot=self._experiment.screenshot,
             netlog=self._experiment.netlog,
             folder=folder,
-            authority=self._store.folder / "authority",
+            authority=self._store.folder / AUTHORITY,
         )
         bed.prepare_trial(spec.to_json())
         return prepared
@@ -221,8 +234,14 @@ class Runner:
         self._links = LinkKeeper(self._bed, self._experiment.cells, self._store, self._tell)
         self._ahead = None
         info = self._bed.info
-        self._store.add_provenance("bed", {**self._bed.facts(), "bring_up_s": info["bring_up_s"]})
+        self._beds += 1
+        facts = {**self._bed.facts(), "bring_up_s": info["bring_up_s"], "began_utc": utc_now()}
+        self._store.add_provenance(self._of_bed("bed"), facts)
         self._tell(Event("bed", {key: info[key] for key in ("router", "kernel", "bring_up_s")}))
+
+    def _of_bed(self, key: str) -> str:
+        """A session has one bed, unless that was lost."""
+        return key if self._beds == 1 else f"{key} {self._beds}"
 
     def _bed_and_links(self) -> tuple[Bed, LinkKeeper]:
         if self._bed is None or self._links is None:
@@ -231,8 +250,8 @@ class Runner:
 
     def _close_bed(self) -> None:
         if self._bed and not self._lost_in_a_row:
-            with suppress(BedError, LinkError):
-                self._store.add_provenance("tc_at_the_end", self._bed.tc_state())
+            with suppress(BedError, StoreError):
+                self._store.add_provenance(self._of_bed("tc_at_the_end"), self._bed.tc_state())
         self._bed = self._links = self._ahead = None
         self._bed_stack.close()
 

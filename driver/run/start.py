@@ -32,11 +32,13 @@ class Prepared:
     store: Store
 
 
-def begin(experiment: Experiment, version: str, folder: Path | None, seed: int | None) -> Prepared:
-    """A new run of an experiment, in a folder of its own."""
+def begin(
+    experiment: Experiment, version: str, folder: Path | None, seed: int | None, bed: Mapping[str, object]
+) -> Prepared:
+    """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
     sites = {name: load_site(name) for name in experiment.sites}
     chosen = next(value for value in (seed, experiment.seed, secrets.randbits(32)) if value is not None)
-    meta = _meta(experiment, sites, version, chosen)
+    meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)
     try:
         Authority.make(store.folder / AUTHORITY)

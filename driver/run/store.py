@@ -42,6 +42,14 @@ class Stored:
     record: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What is known of a trial when it is decided whether there shall be another."""
+
+    ok: bool
+    reasons: frozenset[str]
+
+
 class Store:
     """One run folder, opened for writing by one lanelab at a time."""
 
@@ -57,12 +65,13 @@ class Store:
     @classmethod
     def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> Store:
         """A new run folder. It has its database only when that is whole."""
-        with _disk(f"make the run folder {folder}"):
+        with writing(f"make the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-            if any(folder.iterdir()):
-                raise InputError(
-                    f"the folder {folder} is not empty", f"Name another one, or go on with it: --resume {folder}"
-                )
+            there = {path.name for path in folder.iterdir()}
+            if there and not (folder / run_format.DATABASE).exists():
+                raise InputError(f"the folder {folder} is not empty, and no run", "Remove it, or name another one")
+            if there:
+                raise InputError(f"there is a run in {folder}", f"Name another folder, or go on: --resume {folder}")
             lock = _locked(folder)
             (folder / run_format.EXPERIMENT).write_text(text)
             (folder / run_format.ARTIFACTS).mkdir()
@@ -83,7 +92,7 @@ class Store:
             raise InputError(
                 f"there is no run to go on with in {folder}", "Name the folder of a run: lanelab runs lists them"
             )
-        with _disk(f"open the run folder {folder}"):
+        with writing(f"open the run folder {folder}"):
             return cls._opened(folder, _locked(folder))
 
     @classmethod
@@ -129,12 +138,16 @@ class Store:
     def cell_ids(self) -> list[str]:
         return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]
 
-    def attempts(self) -> dict[tuple[str, int], list[str]]:
-        """(cell id, round) -> the statuses of its trials so far, in order."""
-        found: dict[tuple[str, int], list[str]] = {}
-        query = "SELECT id, round, status FROM trials JOIN cells USING (cell) ORDER BY attempt"
-        for cell, number, status in self._database.execute(query):
-            found.setdefault((cell, number), []).append(status)
+    def attempts(self) -> dict[tuple[str, int], list[Attempt]]:
+        """(cell id, round) -> its trials so far, in order."""
+        found: dict[tuple[str, int], list[Attempt]] = {}
+        query = """
+            SELECT id, round, status, group_concat(reason) FROM trials JOIN cells USING (cell)
+            LEFT JOIN failures USING (trial) GROUP BY trial ORDER BY cell, round, attempt
+        """
+        for cell, number, status, reasons in self._database.execute(query):
+            attempt = Attempt(status == "ok", frozenset(reasons.split(",") if reasons else ()))
+            found.setdefault((cell, number), []).append(attempt)
         return found
 
     def plts(self) -> dict[str, list[float]]:
@@ -148,18 +161,18 @@ class Store:
     # --- what is added
 
     def set_meta(self, key: str, value: str) -> None:
-        with _disk("note the state of the run"), self._database:
+        with writing("note the state of the run"), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def begin_session(self, provenance: Mapping[str, Any]) -> None:
-        with _disk("begin a session"), self._database:
+        with writing("begin a session"), self._database:
             # One that was killed could not say how it ended.
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
             query = "INSERT INTO sessions (started_utc, provenance) VALUES (?, ?) RETURNING session"
             (self.session,) = self._database.execute(query, (utc_now(), json.dumps(provenance))).fetchone()
 
     def add_provenance(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON
-        with _disk("note the provenance of the run"), self._database:
+        with writing("note the provenance of the run"), self._database:
             query = "SELECT provenance FROM sessions WHERE session = ?"
             (text,) = self._database.execute(query, (self.session,)).fetchone()
             known = {**json.loads(text), key: value}
@@ -167,12 +180,12 @@ class Store:
             self._database.execute(query, (json.dumps(known), self.session))
 
     def end_session(self, ending: str) -> None:
-        with _disk("end a session"), self._database:
+        with writing("end a session"), self._database:
             query = "UPDATE sessions SET ended_utc = ?, ending = ? WHERE session = ?"
             self._database.execute(query, (utc_now(), ending, self.session))
 
     def add_self_test(self, link: str, data: Mapping[str, Any], *, passed: bool) -> None:
-        with _disk("store a self-test"), self._database:
+        with writing("store a self-test"), self._database:
             self._database.execute(
                 "INSERT INTO self_tests (session, link, at_utc, passed, data) VALUES (?, ?, ?, ?, ?)",
                 (self.session, self._links[link], utc_now(), int(passed), json.dumps(data)),
@@ -181,7 +194,7 @@ class Store:
     def begin_trial(self) -> tuple[int, Path]:
         """A number for the next trial and an empty folder for its artifacts."""
         scratch = self.folder / SCRATCH / f"{self._next:06d}"
-        with _disk("make room for a trial"):
+        with writing("make room for a trial"):
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(parents=True)
             free_mib = shutil.disk_usage(scratch).free >> 20
@@ -197,14 +210,15 @@ class Store:
         """All of a trial or nothing: its artifacts get their name, then one transaction makes it part of the run."""
         scratch = self.folder / SCRATCH / f"{stored.trial:06d}"
         final = self.folder / run_format.ARTIFACTS / f"{stored.trial:06d}"
-        with _disk(f"store trial {stored.trial}"):
+        with writing(f"store trial {stored.trial}"):
             artifacts = _artifacts(scratch)
             scratch.replace(final)
+            _sync(final.parent)
             try:
                 with self._database:
                     self._insert_trial(stored)
                     self._insert_details(stored, artifacts)
-            except BaseException:
+            except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
                 shutil.rmtree(final, ignore_errors=True)
                 raise
 
@@ -306,17 +320,28 @@ def _locked(folder: Path) -> int:
 
 
 def _artifacts(folder: Path) -> list[tuple[str, int, str]]:
-    """Name, size and digest of each file."""
+    """Name, size and digest of each file; all of them on the disk when this returns."""
     found = []
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+            os.fsync(file.fileno())
         found.append((path.name, path.stat().st_size, digest))
+    _sync(folder)
     return found
 
 
+def _sync(folder: Path) -> None:
+    """The names in a folder are on the disk."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 @contextlib.contextmanager
-def _disk(what: str) -> Iterator[None]:
+def writing(what: str) -> Iterator[None]:
     """Errors of the disk in words: what is stored stays as it is."""
     try:
         yield

@@ -23,7 +23,7 @@ from driver.browser.failures import BrowserError
 from driver.browser.flags import Surroundings
 from driver.browser.page import Page
 from driver.capture import Capture
-from driver.errors import BedError
+from driver.errors import BedError, StoreError
 from driver.servers.authority import Authority, Leaf
 from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Server
@@ -68,7 +68,9 @@ class _Trial:
 class TrialMachine:
     """Runs trials on a bed, one after the other."""
 
-    def __init__(self, substrate: Substrate) -> None:
+    def __init__(self, substrate: Substrate, drain: Callable[[], None]) -> None:
+        """`drain`: until the link is empty."""
+        self._drain = drain
         self._client, self._server = substrate.node("client"), substrate.node("server")
         self._lost_at_input = substrate.router.lost_at_input
         self._count = 0
@@ -85,6 +87,8 @@ class TrialMachine:
         started = time.monotonic()
         trial, addresses, leaf = self._begin(data)
         spec = trial.spec
+        if spec.dns == "resolver":
+            self._ask_resolver()  # before a browser can read whom to ask
         # A warm arm's browser loads the page while it is opened, so the server must be there before.
         _together(
             lambda: self._serve(trial, addresses, leaf),
@@ -92,6 +96,8 @@ class TrialMachine:
             in_order=spec.arm.start == "warm",
         )
         if not trial.failures:
+            self._forget_first_visit(trial)
+            self._drain()
             with trial.failing(Reason.CAPTURE_LOST_PACKETS):
                 self._record(trial)
         trial.prepare_s = time.monotonic() - started
@@ -105,7 +111,7 @@ class TrialMachine:
 
     def _begin(self, data: Mapping[str, Any]) -> tuple[_Trial, dict[str, str], Leaf | None]:
         """The last trial's things end; this one has its folder, addresses and certificate."""
-        self._end()
+        self.end()
         self._count += 1
         spec = TrialSpec.from_json(data)
         folder = WORK / f"{self._count:06d}"
@@ -123,7 +129,6 @@ class TrialMachine:
     def _serve(self, trial: _Trial, addresses: Mapping[str, str], leaf: Leaf | None) -> None:
         with trial.failing(Reason.SERVER_FAILED):
             if trial.spec.dns == "resolver":
-                self._ask_resolver()
                 trial.resolver = Resolver.start(self._server, addresses, WORK / "resolver")
             trial.server = Server.start(self._server, trial.spec.arm, trial.spec.site, WORK / "server", leaf)
 
@@ -146,6 +151,15 @@ class TrialMachine:
         )
         with trial.failing(Reason.BROWSER_FAILED):
             trial.page = self._browsers.open(spec.arm, around, spec.site.url(spec.arm.scheme))
+
+    @staticmethod
+    def _forget_first_visit(trial: _Trial) -> None:
+        """What server and resolver said of the load that warmed the browser is not the trial's."""
+        if trial.spec.arm.start == "warm" and trial.server:
+            trial.server.access_lines()
+            trial.server.error_lines()
+            if trial.resolver:
+                trial.resolver.queries()
 
     def _record(self, trial: _Trial) -> None:
         for name in trial.spec.capture.nodes:
@@ -202,9 +216,9 @@ class TrialMachine:
         server, said = trial.server, None
         with trial.failing(Reason.SERVER_FAILED):
             if server:
-                server.require_alive()
                 for name, data in server.files().items():
                     (trial.folder / name).write_bytes(data)
+                server.require_alive()
                 said = {
                     "program": server.version,
                     "configuration": server.configuration,
@@ -219,10 +233,16 @@ class TrialMachine:
             with trial.failing(Reason.BROWSER_FAILED):
                 trial.page.keys(trial.folder / KEYS)
                 trial.page.netlog(trial.folder / "netlog.json")
-        for path in sorted(trial.folder.iterdir()):
-            shutil.copyfile(path, trial.spec.folder / path.name)
+        try:
+            for path in sorted(trial.folder.iterdir()):
+                shutil.copyfile(path, trial.spec.folder / path.name)
+        except OSError as error:
+            what = f"cannot write the trial's files to {trial.spec.folder}: {error.strerror}"
+            raise StoreError(
+                what, "Free some space, and go on with --resume: what was stored before is intact"
+            ) from error
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """What the last trial still has."""
         trial, self._trial = self._trial, None
         if trial is None:

@@ -13,7 +13,7 @@ from driver.errors import InputError, StoreError
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, LinkCase
 from driver.link import Link
-from driver.run.store import Store, Stored
+from driver.run.store import Attempt, Store, Stored
 
 CELLS = [
     Cell("dummy", LinkCase(label, Link.parse({"rtt": label})), Arm.parse(name, settings))
@@ -52,7 +52,7 @@ def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> No
     trial = add(store, CELLS[0], 1)
     assert (tmp_path / "run" / "trials" / f"{trial:06d}" / "page.har.gz").read_bytes() == b"har"
     assert store.plts()[CELLS[0].id] == [1000.0]
-    assert store.attempts() == {(CELLS[0].id, 1): ["ok"]}
+    assert store.attempts() == {(CELLS[0].id, 1): [Attempt(True, frozenset())]}
     store.close()
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     assert database.execute("SELECT name, bytes FROM artifacts").fetchall() == [("page.har.gz", 3)]
@@ -94,7 +94,7 @@ def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
     add(store, CELLS[1], 1, attempt=2)
     with pytest.raises(StoreError, match="UNIQUE"):
         add(store, CELLS[1], 1, attempt=3)
-    assert store.attempts() == {(CELLS[1].id, 1): ["failed", "ok"]}
+    assert store.attempts() == {(CELLS[1].id, 1): [Attempt(False, frozenset({"timeout"})), Attempt(True, frozenset())]}
     assert store.plts()[CELLS[1].id] == [1000.0]
     store.close()
 
@@ -109,7 +109,7 @@ def test_a_run_folder_has_one_writer(tmp_path: Path) -> None:
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("ten years of work")
-    with pytest.raises(InputError, match="not empty"):
+    with pytest.raises(InputError, match="not empty, and no run"):
         Store.create(tmp_path, "", META, CELLS)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
