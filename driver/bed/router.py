@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from driver.bed.node import Node
 from driver.units import Rate
@@ -34,6 +35,9 @@ class Router(ABC):
     @abstractmethod
     def close(self) -> None:
         """End it."""
+
+    def when_lost(self, tell: Callable[[str], None]) -> None:  # noqa: B027 - a kernel's own namespace does not end
+        """Call that with a few words when the router ends by itself, from whatever thread."""
 
     def lost_at_input(self) -> int:
         """Packets that the router was too slow to take in since this was last asked: lost, but not by the link."""

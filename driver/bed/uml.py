@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from driver.bed import netns
@@ -102,6 +103,8 @@ class UmlRouter(Router):
         self._log = log
         self._link: AgentLink | None = None
         self._node: AgentNode | None = None
+        self._closing = False
+        self._tell_lost: Callable[[str], None] = lambda _what: None
         self.kernel = ""
         # The kernel reads them. We keep them open too, to ask what they had to drop.
         self._cables = [self._plug(host, hosts[host.name]) for host in HOSTS]
@@ -211,6 +214,11 @@ class UmlRouter(Router):
     def _end_with_process(self, link: AgentLink) -> None:
         self._process.wait()
         link.close()
+        if not self._closing:
+            self._tell_lost("the UML router ended by itself")
+
+    def when_lost(self, tell: Callable[[str], None]) -> None:
+        self._tell_lost = tell
 
     def _failed(self, what: str) -> BedError:
         log = self._log.read_text(errors="replace")
@@ -219,6 +227,7 @@ class UmlRouter(Router):
         return RouterError(f"the UML router {what}: {last.strip()}", f"Its console: {self._log}")
 
     def close(self) -> None:
+        self._closing = True
         if self._link:
             self._link.close()
         for cable in self._cables:

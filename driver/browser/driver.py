@@ -50,6 +50,8 @@ class Session(webdriver.Remote):
             raise BrowserError(
                 f"ChromeDriver, at '{driver_command}': {said}", reason=reason_of(error.msg or "")
             ) from error
+        except urllib3.exceptions.ConnectTimeoutError as error:  # refused, too: there is no ChromeDriver any more
+            raise BrowserError(f"ChromeDriver is gone: nothing answers '{driver_command}'") from error
         except urllib3.exceptions.TimeoutError as error:
             what = f"ChromeDriver did not answer '{driver_command}' within {self.limits.timeout:g} s"
             raise BrowserError(what, reason=TIMEOUT) from error

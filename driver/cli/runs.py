@@ -140,7 +140,7 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
     """The first Ctrl-C lets the trial finish; the second does not."""
 
     def asked(_number: int, _frame: FrameType | None) -> None:
-        if stop.asked:
+        if stop.asked or not stop.under_way:
             raise KeyboardInterrupt
         stop.asked = True
         tell(Event("stopping"))

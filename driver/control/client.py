@@ -133,6 +133,10 @@ class Bed:
         """Start a trial's server alone, until the next trial is prepared."""
         return self._ask("serve_site", spec=dict(spec), within_s=PREPARE_WITHIN_S)
 
+    def check_arm(self, spec: Mapping[str, Any]) -> None:
+        """Let the server read its configuration for that arm. InputError when it refuses."""
+        self._ask("check_arm", spec=dict(spec), within_s=PREPARE_WITHIN_S)
+
     def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
         """Start server, browser and capture of a trial; see driver.trial.spec."""
         return self._ask("prepare_trial", spec=dict(spec), within_s=PREPARE_WITHIN_S + 2 * spec["timeout_s"])

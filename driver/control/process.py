@@ -64,6 +64,7 @@ class BedProcess:
             "facts": self._facts,
             "tc_state": self._tc_state,
             "serve_site": self._serve_site,
+            "check_arm": self._check_arm,
             "prepare_trial": self._prepare_trial,
             "go_trial": self._go_trial,
             "end_trial": self._end_trial,
@@ -196,10 +197,15 @@ class BedProcess:
             from driver.trial.machine import TrialMachine  # noqa: PLC0415
 
             self._trials = TrialMachine(self._substrate, self._link.drain)
+            self._substrate.router.when_lost(_end_at_once)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:
         return self._machine().serve(message["spec"])
+
+    def _check_arm(self, message: Message, _fds: list[int]) -> Message:
+        self._machine().check(message["spec"])
+        return {}
 
     def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
         return self._machine().prepare(message["spec"])
@@ -211,6 +217,12 @@ class BedProcess:
         if self._trials:
             self._trials.end()
         return {}
+
+
+def _end_at_once(why: str) -> None:
+    """Without its router no trial of this bed can come to anything: the controller sees at once that it is gone."""
+    print(why, file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 def serve_nodes(bed: BedProcess) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Sequence
 
 from driver.control.client import Bed
@@ -10,6 +12,7 @@ from driver.run.events import Event, Listener
 from driver.run.store import Store
 from driver.selftest.results import SelfTest
 
+REFUSALS = 3  # after that many times a link is given up, on this bed
 SELF_TESTS = 3  # of a link that is out of tolerance: a moment in which the machine is busy must not end it
 
 
@@ -20,10 +23,19 @@ class LinkKeeper:
         self._bed, self._cells, self._store, self._tell = bed, cells, store, tell
         self._now = ""  # label of the link that is set
         self._passed: set[str] = set()
-        self._refused: dict[str, str] = {}  # label -> why; not measured again on this bed
+        self._refused: dict[str, str] = {}  # label -> why
+        self._refusals: Counter[str] = Counter()
+        self.measuring_s = 0.0
 
     def has_passed(self, cell: Cell) -> bool:
         return cell.link.label in self._passed
+
+    def reconsider(self) -> None:
+        """Some time has passed: what was refused is measured once more, but not for ever."""
+        self._refused = {label: why for label, why in self._refused.items() if self._refusals[label] >= REFUSALS}
+
+    def has_given_up(self, cell: Cell) -> bool:
+        return self._refusals[cell.link.label] >= REFUSALS
 
     def bring(self, cell: Cell) -> str:
         """Why trials of this cell are refused; "" when its link is set and is what was asked for."""
@@ -33,7 +45,13 @@ class LinkKeeper:
         if self._now != label:
             self._bed.set_link(cell.link.link)
             self._now = label
-        return "" if self.has_passed(cell) else self._test(cell)
+        if self.has_passed(cell):
+            return ""
+        started = time.monotonic()
+        try:
+            return self._test(cell)
+        finally:
+            self.measuring_s += time.monotonic() - started
 
     def _test(self, cell: Cell) -> str:
         why = ""
@@ -51,7 +69,9 @@ class LinkKeeper:
                 self._passed |= same
                 return ""
         refusal = f"the link is not what was asked for: {why}"
-        self._refused |= dict.fromkeys(self._same_wire(cell), refusal)
+        same = self._same_wire(cell)
+        self._refused |= dict.fromkeys(same, refusal)
+        self._refusals.update(same)
         return refusal
 
     def _same_wire(self, cell: Cell) -> set[str]:

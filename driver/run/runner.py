@@ -39,9 +39,10 @@ OpenBed = Callable[[], AbstractContextManager[Bed]]
 
 @dataclass
 class StopRequest:
-    """Set by the first Ctrl-C: finish the trial, then stop."""
+    """What Ctrl-C and the runner know of each other: the first one lets a trial that is under way finish."""
 
     asked: bool = False
+    under_way: bool = False
 
 
 class Runner:
@@ -111,6 +112,8 @@ class Runner:
     def _play(self, waiting: list[PlannedTrial]) -> None:
         """All of a batch; what failed is tried again at its end, while there are retries left."""
         while waiting:
+            if self._links:
+                self._links.reconsider()
             for planned, following in itertools.zip_longest(waiting, waiting[1:]):
                 if self._stop.asked:
                     raise Interrupted("stopped after a finished trial")
@@ -122,13 +125,19 @@ class Runner:
     def _one(self, planned: PlannedTrial, following: PlannedTrial | None) -> None:
         started = time.monotonic()
         try:
-            self._ready_bed()
+            started += self._ready_bed()
+            measured_s = self._bed_and_links()[1].measuring_s
             prepared = self._take_prepared(planned)
             if prepared.refusal:
-                self._refused.add(planned)
+                if self._links and self._links.has_given_up(planned.cell):
+                    self._refused.add(planned)
                 self._keep(planned, prepared, not_started(prepared.started_utc, *prepared.refusal), started)
                 return
-            bed, _ = self._bed_and_links()
+            bed, links = self._bed_and_links()
+            started += links.measuring_s - measured_s  # a self-test is no part of a trial
+            if self._stop.asked:
+                raise Interrupted("stopped before a trial began")
+            self._stop.under_way = True
             self._tell(Event("trial-started", _names(planned)))
             record = bed.go_trial(self._experiment.timeout.seconds)
         except BedError as error:
@@ -153,6 +162,7 @@ class Runner:
             record=finished.record,
         )
         self._store.add_trial(stored)
+        self._stop.under_way = False
         reasons = frozenset(failure["reason"] for failure in finished.record["failures"])
         attempts.append(Attempt(finished.status == "ok", reasons))
         if finished.status == "ok":
@@ -209,10 +219,14 @@ class Runner:
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared
-        link = planned.cell.link.link
-        spec = TrialSpec(
-            site=self._sites[planned.cell.site],
-            arm=planned.cell.arm,
+        bed.prepare_trial(self._spec(planned.cell, folder).to_json())
+        return prepared
+
+    def _spec(self, cell: Cell, folder: Path) -> TrialSpec:
+        link = cell.link.link
+        return TrialSpec(
+            site=self._sites[cell.site],
+            arm=cell.arm,
             dns=link.dns,
             addresses=link.addresses,
             capture=self._experiment.capture,
@@ -222,14 +236,14 @@ class Runner:
             folder=folder,
             authority=self._store.folder / AUTHORITY,
         )
-        bed.prepare_trial(spec.to_json())
-        return prepared
 
     # --- the bed
 
-    def _ready_bed(self) -> None:
+    def _ready_bed(self) -> float:
+        """A bed that is up; how long that took, in seconds."""
         if self._bed:
-            return
+            return 0.0
+        began = time.monotonic()
         self._bed = self._bed_stack.enter_context(self._open_bed())
         self._links = LinkKeeper(self._bed, self._experiment.cells, self._store, self._tell)
         self._ahead = None
@@ -238,6 +252,14 @@ class Runner:
         facts = {**self._bed.facts(), "bring_up_s": info["bring_up_s"], "began_utc": utc_now()}
         self._store.add_provenance(self._of_bed("bed"), facts)
         self._tell(Event("bed", {key: info[key] for key in ("router", "kernel", "bring_up_s")}))
+        if self._beds == 1:
+            self._check_arms(self._bed)
+        return time.monotonic() - began
+
+    def _check_arms(self, bed: Bed) -> None:
+        """All of them before the first trial: a mistake must not end a run when its turn comes."""
+        for cell in {(cell.site, cell.arm.name): cell for cell in self._experiment.cells}.values():
+            bed.check_arm(self._spec(cell, self._store.folder).to_json())
 
     def _of_bed(self, key: str) -> str:
         """A session has one bed, unless that was lost."""

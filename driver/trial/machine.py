@@ -23,10 +23,10 @@ from driver.browser.failures import BrowserError
 from driver.browser.flags import Surroundings
 from driver.browser.page import Page
 from driver.capture import Capture
-from driver.errors import BedError, StoreError
+from driver.errors import BedError, InputError, StoreError
 from driver.servers.authority import Authority, Leaf
 from driver.servers.resolver import Resolver, use_resolver
-from driver.servers.server import Server
+from driver.servers.server import Server, check_configuration
 from driver.topology import origin_addresses
 from driver.trial.reasons import Reason
 from driver.trial.spec import TrialSpec
@@ -109,6 +109,16 @@ class TrialMachine:
         self._serve(trial, addresses, leaf)
         return {"failures": trial.failures}
 
+    def check(self, data: Mapping[str, Any]) -> None:
+        """Whether the server takes its configuration: only it knows all directives."""
+        spec = TrialSpec.from_json(data)
+        leaf = self._leaf(spec) if spec.arm.scheme == TLS else None
+        try:
+            check_configuration(self._server, spec.arm, spec.site, WORK / "check", leaf)
+        except InputError as error:
+            error.key = f"arms.{spec.arm.name}.{error.key or 'server_directives'}"
+            raise
+
     def _begin(self, data: Mapping[str, Any]) -> tuple[_Trial, dict[str, str], Leaf | None]:
         """The last trial's things end; this one has its folder, addresses and certificate."""
         self.end()
@@ -148,6 +158,7 @@ class TrialMachine:
             trusted=(leaf.spki_sha256_b64,) if leaf else (),
             keys=leaf is not None,
             netlog=spec.netlog,
+            timeout_s=spec.timeout_s,
         )
         with trial.failing(Reason.BROWSER_FAILED):
             trial.page = self._browsers.open(spec.arm, around, spec.site.url(spec.arm.scheme))

@@ -154,3 +154,29 @@ def test_a_link_that_is_not_what_was_asked_for_refuses_its_trials(lanelab: Lanel
     if 1 in passed:
         pytest.skip("this machine's router carries 500 Mbit/s")
     assert played.reasons("one") == {"link-out-of-tolerance"}
+
+
+@pytest.mark.parametrize(("victim", "reason"), [("linux.uml", "bed-lost"), ("chromedriver", "browser-failed")])
+def test_what_a_bed_is_made_of_may_die_and_the_run_goes_on(
+    lanelab: LanelabCommand, tmp_path: Path, victim: str, reason: str
+) -> None:
+    """Once, in the middle of a load: one trial fails by that name, and every other counts."""
+    file, out = tmp_path / "experiment.yaml", tmp_path / "run"
+    file.write_text("sites: [dummy]\nlinks: {rate: 4mbit, rtt: 20ms, queue: 1000p}\narms: {one: {}}\ntrials: 2\n")
+    run = lanelab.start("run", str(file), "--out", str(out), "--json")
+    assert run.stdout
+    for line in run.stdout:
+        if json.loads(line)["event"] == "trial-started":
+            break
+    time.sleep(0.5)
+    (bed,) = (lanelab.build / "beds").iterdir()
+    killed = [part for part in carriers_of(bed.name) if part.name == victim]
+    assert killed
+    for part in killed:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(part.pid, signal.SIGKILL)
+    run.stdout.read()
+    assert run.wait() == 0
+    played = Played(out, None)  # type: ignore[arg-type]
+    assert sorted(played.statuses("one")) == ["failed", "ok", "ok"]
+    assert reason in played.reasons("one")
