@@ -49,6 +49,7 @@ class CellEstimate:
     plt_s: float
     trial_s: float
     disk_bytes: int
+    origins: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
         disk += SCREENSHOT_BYTES
     if experiment.netlog:
         disk += NETLOG_BYTES + NETLOG_REQUEST_BYTES * load.objects
-    return CellEstimate(cell, plt_s, trial_s, round(disk))
+    return CellEstimate(cell, plt_s, trial_s, round(disk), load.hosts)
 
 
 def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
@@ -188,6 +189,10 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         found.append(f"{repeat.max} trials in each cell: enough to look, too few for an interval that means something")
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         found.append("order: sequential lets drift of the machine look like a difference between cells")
+    each_own = [one for one in made.cells if one.cell.link.link.addresses == "per-origin"]
+    alone = sorted({one.cell.site for one in each_own if one.origins == 1})
+    if alone:
+        found.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")
     slow = [one for one in made.cells if one.plt_s > experiment.timeout.seconds / 2]
     if slow:
         worst = max(slow, key=lambda one: one.plt_s)

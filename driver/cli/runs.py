@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--resume", "folder", type=click.Path(file_okay=False, path_type=Path), help="Go on with that run")
+@click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME)")
 @click.option("--seed", type=click.IntRange(0), help="Seed of the order, instead of the experiment's or a random one")
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @bed_options
 def run(  # noqa: PLR0913 - one for each option
     file: Path | None,
-    folder: Path | None,
+    resumed: str | None,
     out: Path | None,
     seed: int | None,
     router: str,
@@ -61,14 +61,15 @@ def run(  # noqa: PLR0913 - one for each option
       lanelab run experiments/quickstart.yaml
       lanelab run --resume runs/20261120T101500Z-quickstart
     """
+    from analysis.runs import find_run  # noqa: PLC0415
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
-    start.require_not_both(file, folder)
-    if folder and (out or seed is not None or router != "auto" or pins):
+    start.require_not_both(file, resumed)
+    if resumed and (out or seed is not None or router != "auto" or pins):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
         raise InputError(what, "Leave --out, --seed, --router and --pin out")
     bed = {"router": router, "pinned": cpus_of(pins)}
-    begun = start.begin(_prepared(file), VERSION, out, seed, bed) if file else start.resume(folder or Path())
+    begun = start.begin(_prepared(file), VERSION, out, seed, bed) if file else start.resume(find_run(resumed or ""))
     store = begun.store
     try:
         prepare(_needs(begun.experiment))

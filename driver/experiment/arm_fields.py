@@ -52,6 +52,8 @@ FLAGS_TAKEN = {
     "--ssl-key-log-file": "the trial's keys are kept beside its capture",
     "--log-net-log": "the key netlog of the experiment is for that",
     "--ignore-certificate-errors-spki-list": "the run's own authority is what is trusted",
+    "--proxy-server": "a proxy would stand between the browser and the link",
+    "--proxy-pac-url": "a proxy would stand between the browser and the link",
     "--single-process": "a browser in one process has no sandbox and other timing",
 }
 _DIRECTIVES_TAKEN = {
@@ -64,6 +66,8 @@ _DIRECTIVES_TAKEN = {
     "MaxRequestWorkers": "the setting max_workers is for that",
     "MaxClients": "the setting max_workers is for that",
     "Listen": "lanelab says where the server listens",
+    **dict.fromkeys(("LogLevel", "ErrorLog", "ErrorLogFormat"), "what the server complains of is part of a verdict"),
+    **dict.fromkeys(("CustomLog", "TransferLog", "LogFormat", "GlobalLog"), "what is asked of the server is recorded"),
 }
 
 
@@ -103,7 +107,8 @@ ARM_FIELDS: tuple[ArmField, ...] = (
              "the key of the server's certificate", "rsa-2048", ("tls", "off")),
     ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
     ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
-             "how many requests a connection carries; 0: any number", "0", ("keepalive", False)),
+             "Apache's MaxKeepAliveRequests: how often a connection is kept, so it carries one more; 0: any number", "0",
+             ("keepalive", False)),
     ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms", ("keepalive", False)),
     ArmField("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",

@@ -53,7 +53,7 @@ def resume(folder: Path) -> Prepared:
     store = Store.open(folder)
     try:
         path = folder / run_format.EXPERIMENT
-        text = path.read_text()
+        text = _read_back(path)
         if hashlib.sha256(text.encode()).hexdigest() != store.meta("experiment_sha256"):
             what = f"{path} is not the experiment that this run began with"
             raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
@@ -70,6 +70,14 @@ def resume(folder: Path) -> Prepared:
         store.close()
         raise
     return Prepared(experiment, sites, store)
+
+
+def _read_back(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        what = f"the run's own copy of its experiment cannot be read: {path}"
+        raise StoreError(what, "Put the file back as it was, or begin a new run") from error
 
 
 def site_digest(site: Site) -> str:
@@ -117,8 +125,8 @@ def _new_folder(name: str) -> Path:
     raise AssertionError  # count() has no end
 
 
-def require_not_both(file: Path | None, folder: Path | None) -> None:
+def require_not_both(file: Path | None, resumed: str | None) -> None:
     """Either begins a run."""
-    if (file is None) == (folder is None):
+    if (file is None) == (resumed is None):
         what = "name an experiment file, or with --resume the folder of a run to go on with, and not both"
         raise InputError(what, "Write: lanelab run FILE, or: lanelab run --resume DIR")

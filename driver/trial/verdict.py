@@ -27,7 +27,7 @@ REASONS = frozenset(reason.value for reason in Reason)
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
 ENCODINGS = {"off": None, "gzip": "gzip", "brotli": "br"}  # by the arm's name for it
-FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY), or a probe
+FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
 PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
 
 
