@@ -27,7 +27,7 @@ class Point:
         """What a reader who points at it is told."""
         found = self.summary.estimate
         unit = f" {metric.unit}" if metric.unit else ""
-        interval = "" if found.low is None else f", 95% interval {found.low:,.1f} to {found.high:,.1f}"
+        interval = "" if found.low is None else f", {found.name} {found.low:,.1f} to {found.high:,.1f}"
         return f"{self.label}: median {found.median:,.1f}{unit}{interval}, n = {found.n}"
 
 

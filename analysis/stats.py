@@ -3,10 +3,15 @@
 Everything is robust (medians, ranks), since one slow trial on a busy machine must not decide a result, and all of it
 is deterministic: the same run gives the same numbers. The bootstrap of the median is not simulated but worked out: what
 infinitely many resamples would give has a closed form (Maritz and Jarrett 1978; Efron 1979), so it needs no seed.
+
+How often an interval between two values of a sample holds the true median is known exactly, whatever the distribution:
+each value is as likely below it as above. By that measure the bootstrap's interval is often too narrow (87.5% with 7
+values), so it is widened to the nearest values that hold the median in 95% of runs.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import statistics
@@ -31,16 +36,15 @@ class Estimate:
     high: float | None
 
     @property
-    def relative_half_width(self) -> float | None:
-        """Half the interval's width as a share of the median: what `until: {ci: 2%}` waits for."""
-        if self.low is None or self.high is None or self.median <= 0:
-            return None
-        return (self.high - self.low) / 2 / self.median
+    def confidence(self) -> float:
+        """How often an interval like this one holds the true median, whatever the values are distributed like. Exact;
+        where the bootstrap reaches further than it must, no more than that."""
+        return innermost(self.n)[1]
 
     @property
-    def confidence(self) -> float:
-        """How often an interval like this one holds the true median at best: 95%, or what so few values allow."""
-        return min(LEVEL, attainable(self.n))
+    def name(self) -> str:
+        """What it may be called: 95% interval, or what so few values make of it."""
+        return f"{_percent(min(LEVEL, self.confidence))} interval"
 
     def meaning(self) -> str:
         """What the interval means for this n, in plain words."""
@@ -50,10 +54,20 @@ class Estimate:
             return "n = 1: a single value has no interval"
         if self.n < ENOUGH:
             return (
-                f"n = {self.n}: the interval is about the whole range, and holds the true median in at most "
-                f"{attainable(self.n):.0%} of such runs"
+                f"n = {self.n}: the interval is the whole range, and holds the true median in only "
+                f"{_percent(self.confidence)} of such runs"
             )
-        return f"n = {self.n}: the interval holds the true median in about 95% of such runs"
+        return f"n = {self.n}: the interval holds the true median in at least {_percent(self.confidence)} of such runs"
+
+
+def interval_name(found: Iterable[Estimate]) -> str:
+    """Of a column of them: 95% only where every one is that."""
+    return "95% interval" if all(one.n < 2 or one.confidence >= LEVEL for one in found) else "interval"
+
+
+def _percent(share: float) -> str:
+    """Never rounded up: 93.75% is 93.7%."""
+    return f"{math.floor(1000 * share) / 10:g}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +95,6 @@ class Summary:
         return None if self.stdev is None or not self.mean else 100 * self.stdev / self.mean
 
 
-def attainable(n: int) -> float:
-    """The chance that n values lie on both sides of their distribution's median: no interval can promise more."""
-    return max(0.0, 1 - 2.0 ** (1 - n))
-
-
 def summarise(values: Iterable[float]) -> Summary | None:
     """None where there are no values."""
     ordered = sorted(values)
@@ -111,24 +120,35 @@ def quartiles(values: Sequence[float]) -> tuple[float, float]:
     return first, third
 
 
-def estimate(values: Iterable[float], level: float = LEVEL) -> Estimate:
-    """The median with its percentile bootstrap interval."""
+def estimate(values: Iterable[float]) -> Estimate:
+    """The median with its percentile bootstrap interval, widened where that would hold the median too rarely."""
     ordered = sorted(values)
     if not ordered:
         raise ValueError("there is no median of nothing")
-    middle = statistics.median(ordered)
-    if len(ordered) < 2:
-        return Estimate(len(ordered), middle, None, None)
-    low, high = bootstrap_interval(ordered, level)
-    return Estimate(len(ordered), middle, low, high)
+    n, middle = len(ordered), statistics.median(ordered)
+    if n < 2:
+        return Estimate(n, middle, None, None)
+    low, high = bootstrap_interval(ordered)
+    k, _ = innermost(n)
+    return Estimate(n, middle, min(low, ordered[k - 1]), max(high, ordered[n - k]))
 
 
-def relative_half_width(values: Iterable[float]) -> float | None:
-    """What `until: {ci: …}` compares; None while there are too few values for an interval of 95%.
+# --- how often an interval between two values of a sample holds the true median
 
-    Five or fewer values can agree by luck: stopping then would promise more than they say."""
-    given = list(values)
-    return estimate(given).relative_half_width if len(given) >= ENOUGH else None
+
+@functools.cache
+def innermost(n: int) -> tuple[int, float]:
+    """The k for which the interval from the k-th lowest to the k-th highest of n values is the narrowest that holds the
+    median of what they come from in 95% of runs, and in how many it does. 1, the whole range, where none does.
+
+    Each value is below the median or above it with the same chance, so this is a matter of tossing n coins."""
+    k, ways, outside, everything = 1, 1, 1, 2**n
+    while True:
+        ways = ways * (n - k + 1) // k  # to toss exactly k heads
+        if 2 * (outside + ways) / everything > 1 - LEVEL:
+            return k, max(0.0, 1 - 2 * outside / everything)
+        outside += ways
+        k += 1
 
 
 # --- the bootstrap distribution of a median

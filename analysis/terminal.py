@@ -12,6 +12,7 @@ from rich.text import Text
 from analysis import tables
 from analysis.model import Run
 from analysis.numbers import change_words, count, kilobytes, milliseconds, percent, ratio
+from analysis.stats import ENOUGH, interval_name
 from analysis.tables import ComparisonRow, Row
 
 _STYLES = {"faster": "green", "slower": "red"}
@@ -32,7 +33,7 @@ def results(run: Run) -> RenderableType:
     if found.found:
         parts.append(Text(found.words(), style="yellow"))
     counts = [row.ok for row in rows if row.plt]
-    if counts and min(counts) < 6:
+    if counts and min(counts) < ENOUGH:
         least = min((row for row in rows if row.plt), key=lambda row: row.ok)
         if least.plt:
             parts.append(Text(least.plt.estimate.meaning(), style="dim"))
@@ -42,7 +43,8 @@ def results(run: Run) -> RenderableType:
 def result_table(run: Run, rows: Sequence[Row]) -> Table:
     sites = len({cell.site for cell in run.cells}) > 1
     names = [*(["site"] if sites else []), "link", "arm"]
-    numbers = ["ok", "failed", "median ms", "95% interval", "quartiles", "sd", "kB down", "conn.", "of bound"]
+    interval = interval_name(row.plt.estimate for row in rows if row.plt)
+    numbers = ["ok", "failed", "median ms", interval, "quartiles", "sd", "kB down", "conn.", "of bound"]
     made = _table([*names, *numbers], right=numbers)
     last = ("", "")
     for row in rows:
@@ -79,7 +81,8 @@ def _numbers(row: Row) -> list[Text]:
 def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
     sites = len({row.cell.site for row in rows}) > 1
     names = [*(["site"] if sites else []), "link", "arm"]
-    made = _table([*names, "change", "95% interval", "difference ms", "faster in", ""], right=["change", "faster in"])
+    interval = interval_name(row.comparison.ratio for row in rows if row.comparison)
+    made = _table([*names, "change", interval, "difference ms", "faster in", ""], right=["change", "faster in"])
     for row in rows:
         where = [*([row.cell.site] if sites else []), row.cell.link.label, row.cell.arm.name]
         made.add_row(*map(Text, where), *_compared(row))

@@ -25,6 +25,7 @@ from analysis.report import provenance, sections
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.run_folder import read_record, read_run
+from analysis.stats import interval_name
 from analysis.waterfall import waterfall
 from driver.errors import StoreError
 
@@ -127,8 +128,8 @@ def figures(run: Run) -> Html | None:
 
 
 _ABOUT = {
-    "line": "Medians; bands and whiskers are their 95% intervals.",
-    "bar": "Medians; whiskers are their 95% intervals.",
+    "line": "Medians; bands and whiskers are each one's {interval}.",
+    "bar": "Medians; whiskers are each one's {interval}.",
     "box": "Every trial as a dot; boxes are the middle half, the dark tick is the median.",
     "cdf": "The share of trials that took no longer.",
 }
@@ -136,8 +137,10 @@ _ABOUT = {
 
 def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
+    interval = interval_name(point.summary.estimate for point in drawing.points())
+    about = _ABOUT.get(drawing.kind, "").format(interval=interval)
     scales = " Each panel has a scale of its own, from 0." if own_scales(drawing) else ""
-    caption = el("figcaption", el("b", drawing.title), " ", _ABOUT.get(drawing.kind, ""), scales, missing)
+    caption = el("figcaption", el("b", drawing.title), " ", about, scales, missing)
     image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
     return el("figure", caption, sections.scroll(image))
 

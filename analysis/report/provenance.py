@@ -56,9 +56,10 @@ READING = {
         protocol was the arm's, every object came, nothing was asked of the world outside, no captured packet was
         lost.""",
     "Page load time": "how long the browser's navigation took, by the clock of the program that drives it.",
-    "Median and interval": """the middle one of the trials, and the range in which medians of such trials lie
-        (percentile bootstrap, worked out exactly). With 3 trials no interval can hold the true median in more than
-        75% of runs, with 5 in more than 94%; from 6 on it aims at 95%.""",
+    "Median and interval": """the middle one of the trials, and where the true median is: the range in which medians of
+        resampled trials lie (percentile bootstrap, worked out exactly), widened to the nearest trials that hold the
+        true median in at least 95% of runs. With fewer than 6 trials there is no such interval: it is the whole range,
+        and holds the true median in 75% of runs with 3 trials, in 93.7% with 5. Point at an interval for its share.""",
     "Against another arm": """a round makes every arm once, shortly after each other. Ratios are taken within
         rounds, so what slows the machine for a while slows both.""",
     "Of bound": """the page load time divided by what handshakes and bytes need at the link's rate and round trip.

@@ -12,6 +12,7 @@ from analysis.numbers import change_words, count, kilobytes, milliseconds, perce
 from analysis.report import plots
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
+from analysis.stats import interval_name
 from analysis.tables import ComparisonRow, Row
 
 _STATES = {
@@ -67,7 +68,8 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
     top = max((row.plt.high for row in rows if row.plt), default=1.0) * 1.03
     values = run.values()
     arms = [arm.name for arm in run.arms]
-    heads = ["arm", "trials", "median", "95% interval", "", "quartiles", "sd", "kB down", "conn.", "of bound"]
+    interval = interval_name(row.plt.estimate for row in rows if row.plt)
+    heads = ["arm", "trials", "median", interval, "", "quartiles", "sd", "kB down", "conn.", "of bound"]
     body: list[Html] = []
     group: tuple[str, str] | None = None
     for row in rows:
@@ -122,7 +124,8 @@ def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
         return None
     base = compared[0].base.name
     reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
-    heads = ["arm", "change", "95% interval", "", "difference", "faster in", "verdict"]
+    interval = interval_name(row.comparison.ratio for row in compared if row.comparison)
+    heads = ["arm", "change", interval, "", "difference", "faster in", "verdict"]
     body: list[Html] = []
     group: tuple[str, str] | None = None
     for row in compared:
