@@ -74,6 +74,7 @@ def run(  # noqa: PLR0913 - one for each option
     try:
         prepare(_needs(begun.experiment))
         _play(begun, as_json=as_json)
+        _tell_what_is_missing(begun)
     finally:
         store.close()
     _tell_results(store.folder, as_json=as_json, open_report=open_report)
@@ -134,6 +135,17 @@ def _play(begun: Prepared, *, as_json: bool) -> None:
             store.add_provenance("load_at_the_end", load())
             store.end_session(ending)
             store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
+
+
+def _tell_what_is_missing(begun: Prepared) -> None:
+    """A run that has done all it could, and yet has not all that was asked for, must not look like one that has."""
+    plts, least = begun.store.plts(), begun.experiment.repeat.min
+    short = [cell.label for cell in begun.experiment.cells if len(plts[cell.id]) < least]
+    if short:
+        more = f" and {len(short) - 1} more" if len(short) > 1 else ""
+        note(
+            f"fewer than {least} trials count in {len(short)} of {len(begun.experiment.cells)} cells: {short[0]}{more}"
+        )
 
 
 @contextmanager

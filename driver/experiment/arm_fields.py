@@ -107,7 +107,7 @@ ARM_FIELDS: tuple[ArmField, ...] = (
              "the key of the server's certificate", "rsa-2048", ("tls", "off")),
     ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
     ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
-             "Apache's MaxKeepAliveRequests: how often a connection is kept, so it carries one more; 0: any number", "0",
+             "Apache's MaxKeepAliveRequests: how often a connection is kept, so it carries one more; 0: no limit", "0",
              ("keepalive", False)),
     ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms", ("keepalive", False)),
