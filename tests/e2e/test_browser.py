@@ -44,7 +44,7 @@ def test_a_cold_load_asks_for_everything(starts: dict[str, Any], start: str) -> 
 
 @pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
 def test_what_is_recorded(starts: dict[str, Any], start: str) -> None:
-    for load in starts[start]:
+    for number, load in enumerate(starts[start]):
         record = load["record"]
         assert record["plt_ms"] >= record["plt_navigation_ms"] >= record["dcl_ms"] >= record["ttfb_ms"] > 0
         assert record["plt_ms"] - record["plt_navigation_ms"] < 300
@@ -57,6 +57,7 @@ def test_what_is_recorded(starts: dict[str, Any], start: str) -> None:
         assert browser["sandbox"] is True
         assert browser["product"].split()[-1].split(".")[0] == browser["chromedriver"].split()[1].split(".")[0]
         assert browser["start"] == start
+        assert browser["loads_before"] == (number if start == "fresh-context" else 0)
         assert "--headless=new" in browser["flags"]
         assert re.search(r"Chrome/\d+", browser["user_agent"])
         assert record["artifacts"] == [f"{start}.png"]
