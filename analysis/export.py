@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis import axes, tables
+from analysis import axes, conditions, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request
 from analysis.text import visible_everywhere
@@ -208,6 +208,7 @@ def results(run: Run) -> dict[str, Any]:
         "failures": dict(tables.failure_counts(run).most_common()),
         "drift": {"found": drift.found, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
+        "changes": conditions.changes(run),
     }  # fmt: skip
 
 

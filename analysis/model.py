@@ -128,6 +128,7 @@ class Run:
     trials: tuple[Trial, ...]
     self_tests: tuple[SelfTest, ...]
     figures: tuple[Figure, ...]
+    browsers: tuple[tuple[str, int], ...]  # product, and the first trial that it loaded
 
     @property
     def ok(self) -> list[Trial]:

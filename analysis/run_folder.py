@@ -55,6 +55,7 @@ def read_run(folder: Path) -> Run:
             trials=_trials(database, {cell.number: cell for cell in cells}),
             self_tests=_self_tests(database, links),
             figures=_figures(meta.get("figures", "")),
+            browsers=_browsers(database),
         )
 
 
@@ -247,6 +248,11 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell]) -> tuple[Trial
         )
         for row in rows
     )
+
+
+def _browsers(database: sqlite3.Connection) -> tuple[tuple[str, int], ...]:
+    query = "SELECT json_extract(record, '$.browser.product') AS product, min(trial) FROM trials GROUP BY 1 ORDER BY 2"
+    return tuple((str(product), first) for product, first in database.execute(query) if product)
 
 
 def _time(text: str) -> datetime.datetime:

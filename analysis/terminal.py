@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import tables
+from analysis import conditions, tables
 from analysis.model import Run
 from analysis.numbers import change_words, count, kilobytes, milliseconds, percent, ratio
 from analysis.stats import ENOUGH, interval_name
@@ -32,6 +32,7 @@ def results(run: Run) -> RenderableType:
     found = tables.run_drift(run)
     if found.found:
         parts.append(Text(found.words(), style="yellow"))
+    parts += [Text(sentence, style="yellow") for sentence in conditions.changes(run)]
     counts = [row.ok for row in rows if row.plt]
     if counts and min(counts) < ENOUGH:
         least = min((row for row in rows if row.plt), key=lambda row: row.ok)

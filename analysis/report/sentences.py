@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis import tables
+from analysis import conditions, tables
 from analysis.model import Run
 from analysis.numbers import change_words, milliseconds, seconds
 from analysis.stats import ENOUGH
@@ -24,7 +24,7 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
     found = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
     said = [sentence for sentence in found if sentence] or _single(rows)
     few = _few(rows)
-    return [*said, *([few] if few else [])]
+    return [*said, *([few] if few else []), *conditions.changes(run)]
 
 
 def _against(run: Run, arm: str, compared: Sequence[ComparisonRow]) -> str:

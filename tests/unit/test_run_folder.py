@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import sqlite3
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from analysis import axes
+from analysis import axes, conditions
 from analysis import format as run_format
 from analysis.run_folder import each_record, each_request, read_artifacts, read_record, read_run
 from analysis.runs import find_run, list_runs
@@ -188,3 +189,33 @@ def test_runs_are_listed_and_found_by_name(folder: Path, tmp_path: Path) -> None
 
 def test_what_an_experiment_may_draw_is_what_there_is_to_draw() -> None:
     assert tuple(axes.METRICS) == keys.METRICS
+
+
+def test_what_changed_within_a_run_is_told(folder: Path, tmp_path: Path) -> None:
+    assert conditions.changes(read_run(folder)) == []
+    there = Path(shutil.copytree(folder, tmp_path / "run"))
+    bed = {"client": {"kernel": "6.1"}, "bring_up_s": 1.0}
+    first = {"bed_options": {"router": "auto", "pinned": {}}, "load": {"1min": 1}, "bed": bed}
+    other = {"client": {"kernel": "6.2"}, "bring_up_s": 2.0}
+    second = {
+        "bed_options": {"router": "auto", "pinned": {"client": [1]}},
+        "load": {"1min": 2},
+        "bed": bed,
+        "bed 2": other,
+    }
+    with sqlite3.connect(there / run_format.DATABASE) as database:
+        database.execute("UPDATE sessions SET provenance = ?", (json.dumps(first),))
+        row = (2, "2026-11-21T00:00:00.000Z", None, None, json.dumps(second))
+        database.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", row)
+        product = "json_set(record, '$.browser.product', 'Chromium/141.0')"
+        database.execute(f"UPDATE trials SET record = {product} WHERE trial > 20")  # noqa: S608
+    database.close()
+    run = read_run(there)
+    assert conditions.changes(run) == [
+        (
+            "The browser changed within the run: Chromium/140.0 from trial 1 on, Chromium/141.0 from trial 21 on. "
+            "Comparisons by round may mix them."
+        ),
+        "Option pinned changed within the run: none in session 1, client [1] in session 2.",
+        "The bed client kernel changed within the run: 6.1 in session 1, 6.2 in session 2 (bed 2).",
+    ]
