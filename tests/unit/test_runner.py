@@ -1,0 +1,200 @@
+"""What a run does next, and what it counts: order, retries, resume. The bed is a stand-in that answers at once; real
+ones are in tests/e2e."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from driver.control.client import Bed
+from driver.errors import BedLost, Interrupted, NamespaceError
+from driver.experiment.model import Experiment
+from driver.experiment.read import parse_experiment
+from driver.run import runner
+from driver.run.events import Event
+from driver.run.finish import Finished
+from driver.run.runner import Runner, StopRequest
+from driver.run.store import Store
+from driver.selftest.results import Result, SelfTest
+from driver.site import load_site
+
+META = {"format": "1", "name": "made", "seed": "1", "state": "running"}
+TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"
+
+
+@dataclass
+class StandIn:
+    """Answers as a bed does; `plan` says what becomes of each load: a page load time, a reason to fail, or an error."""
+
+    plan: Callable[[str, int], float | str | Exception]
+    link_is_right: bool = True
+    info: dict[str, Any] = field(default_factory=lambda: {"router": "uml", "kernel": "6", "bring_up_s": 0.0})
+    self_tests: int = 0
+    loads: list[str] = field(default_factory=list)
+    prepared: dict[str, Any] = field(default_factory=dict)
+
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def tc_state(self) -> list[Any]:
+        return []
+
+    def set_link(self, _link: object) -> None: ...
+    def check_arm(self, _spec: object) -> None: ...
+    def end_trial(self) -> None: ...
+
+    def test_link(self) -> dict[str, Any]:
+        self.self_tests += 1
+        result = Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, "ok" if self.link_is_right else "out")
+        return SelfTest((result,), 0.1).to_json()
+
+    def prepare_trial(self, spec: dict[str, Any]) -> None:
+        self.prepared = spec
+
+    def go_trial(self, _timeout_s: float) -> dict[str, Any]:
+        arm = self.prepared["arm"]["name"]
+        self.loads.append(arm)
+        outcome = self.plan(arm, self.loads.count(arm))
+        if isinstance(outcome, Exception):
+            raise outcome
+        failures = [{"reason": outcome, "detail": "made"}] if isinstance(outcome, str) else []
+        plt = None if isinstance(outcome, str) else outcome
+        return {"started_utc": "2026-01-01T00:00:00.000Z", "plt_ms": plt, "requests": [], "failures": failures}
+
+
+@pytest.fixture(autouse=True)
+def _judged_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts have tests of their own."""
+
+    def finish(record: dict[str, Any], *_rest: object) -> Finished:
+        return Finished("failed" if record["failures"] else "ok", record)
+
+    monkeypatch.setattr(runner, "finish", finish)
+
+
+@dataclass
+class Play:
+    """A run in a folder, gone on with as often as wanted."""
+
+    folder: Path
+    experiment: Experiment
+    events: list[Event] = field(default_factory=list)
+
+    def on(self, *beds: StandIn | Exception, stop: StopRequest | None = None) -> dict[str, list[bool]]:
+        """Run with these beds, one after the other; which trials of each arm counted, in order."""
+        exists = (self.folder / "run.sqlite").exists()
+        store = Store.open(self.folder) if exists else Store.create(self.folder, "", META, self.experiment.cells)
+        store.begin_session({})
+        waiting = list(beds)
+
+        @contextlib.contextmanager
+        def open_bed() -> Iterator[Bed]:
+            bed = waiting.pop(0)
+            if isinstance(bed, Exception):
+                raise bed
+            yield cast(Bed, bed)
+
+        sites = {"dummy": load_site("dummy")}
+        try:
+            Runner(self.experiment, sites, store, open_bed, self.events.append, stop or StopRequest()).run()
+        finally:
+            names = {cell.id: cell.arm.name for cell in self.experiment.cells}
+            found: dict[str, list[bool]] = {name: [] for name in names.values()}
+            for (cell, _), attempts in sorted(store.attempts().items(), key=lambda item: item[0][1]):
+                found[names[cell]] += [attempt.ok for attempt in attempts]
+            store.close()
+            self.outcome = found
+        return found
+
+    outcome: dict[str, list[bool]] = field(default_factory=dict)
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Callable[[str], Play]:
+    return lambda text: Play(tmp_path / "run", parse_experiment(text, "made.yaml", ["dummy"]))
+
+
+def test_every_cell_is_loaded_as_often_as_asked(play: Callable[[str], Play]) -> None:
+    bed = StandIn(lambda _arm, _number: 100.0)
+    assert play(f"{TWO_ARMS}trials: 3\n").on(bed) == {"a": [True] * 3, "b": [True] * 3}
+    assert all(set(bed.loads[at : at + 2]) == {"a", "b"} for at in (0, 2, 4)), bed.loads
+    assert bed.self_tests == 1
+
+
+def test_a_failed_trial_is_tried_again_and_no_more_often_than_allowed(play: Callable[[str], Play]) -> None:
+    bed = StandIn(lambda arm, number: "timeout" if arm == "b" or number == 1 else 100.0)
+    found = play(f"{TWO_ARMS}trials: 1\nretries: 2\n").on(bed)
+    assert found == {"a": [False, True], "b": [False, False, False]}
+
+
+def test_a_run_goes_on_with_what_is_missing(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 3\n")
+    broken = StandIn(lambda _arm, number: 100.0 if number < 2 else RuntimeError("stand-in for a kill"))
+    with pytest.raises(RuntimeError):
+        run.on(broken)
+    bed = StandIn(lambda _arm, _number: 100.0)
+    assert run.on(bed) == {"a": [True] * 3, "b": [True] * 3}
+    assert len(bed.loads) == 4
+
+
+def test_lost_beds_use_up_no_retries(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
+    lost = StandIn(lambda _arm, _number: BedLost("the bed process died"))
+    good = StandIn(lambda _arm, _number: 100.0)
+    found = run.on(lost, good)
+    assert [sum(ok) for ok in found.values()] == [1, 1]
+    assert [event.kind for event in run.events].count("bed-lost") == 1
+
+
+def test_three_beds_lost_in_a_row_end_the_run_and_it_can_go_on(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
+    with pytest.raises(NamespaceError):
+        run.on(*(NamespaceError("not now") for _ in range(3)))
+    found = run.on(StandIn(lambda _arm, _number: 100.0))
+    assert [sum(ok) for ok in found.values()] == [1, 1]
+
+
+def test_a_refused_link_is_measured_a_few_times_and_not_for_every_trial(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 10\nretries: 2\n")
+    refused = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
+    found = run.on(refused)
+    assert not any(found["a"] + found["b"])
+    assert refused.loads == []
+    assert refused.self_tests <= 9
+    good = run.on(StandIn(lambda _arm, _number: 100.0))
+    assert [sum(ok) for ok in good.values()] == [10, 10]
+
+
+def test_until_finishes_a_round_that_a_kill_cut_in_two(play: Callable[[str], Play]) -> None:
+    """Arms are compared by round: what one arm has of a round, the others get too."""
+    plts = {"a": [100.0, 130, 100, 130, 100, 130], "b": [100.0] * 9}
+    run = play(f"{TWO_ARMS}until: {{ci: 20%, min: 6, max: 9}}\n")
+
+    def killed(arm: str, number: int) -> float | Exception:
+        if number <= 6:
+            return plts[arm][number - 1]
+        return 115.0 if bed.loads.count("a") + bed.loads.count("b") == 13 else RuntimeError("stand-in for a kill")
+
+    bed = StandIn(killed)
+    with contextlib.suppress(RuntimeError):
+        run.on(bed)
+    run.on(StandIn(lambda _arm, _number: 115.0))
+    assert len(run.outcome["a"]) == len(run.outcome["b"])
+
+
+def test_a_stop_between_trials_begins_no_other(play: Callable[[str], Play]) -> None:
+    stop = StopRequest()
+
+    def last(_arm: str, _number: int) -> float:
+        stop.asked = True
+        return 100.0
+
+    run = play(f"{TWO_ARMS}trials: 3\n")
+    with pytest.raises(Interrupted):
+        run.on(StandIn(last), stop=stop)
+    assert sum(map(len, run.outcome.values())) == 1
