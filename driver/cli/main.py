@@ -49,14 +49,28 @@ def main() -> int:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         lanelab.main(prog_name="lanelab", standalone_mode=False)
+        sys.stdout.flush()  # here, where it can be told that it does not fit
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # click ends so when nobody reads any more
+            return _nobody_reads()
+        raise
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for what Python flushes at its end
-        return STATUS_OF_SIGNAL + signal.SIGPIPE
+        return _nobody_reads()
     except (click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - told in one line
         return _told(error)
     return 0
+
+
+def _nobody_reads() -> int:
+    _mute()
+    return STATUS_OF_SIGNAL + signal.SIGPIPE
+
+
+def _mute() -> None:
+    """Python flushes what is left at its end, and complains when that cannot be."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 def _told(error: BaseException) -> int:
@@ -71,6 +85,7 @@ def _told(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return fail("interrupted", STATUS_OF_SIGNAL + signal.SIGINT)
     if isinstance(error, OSError):
+        _mute()
         return fail(_os_message(error), EXIT_FAILED)
     return fail(_keep_trace(error), EXIT_FAILED)
 
