@@ -247,8 +247,6 @@ def bad_lines_in_its_error_log_are_seen(bed: InsideBed) -> None:
             file.write("[Fri Nov 20 15:14:46.340115 2026] [core:error] [pid 1:tid 1] AH00999: something\n[half a line")
         assert [line.partition("AH")[2] for line in server.error_lines()] == ["00999: something"]
         assert server.error_lines() == []
-    with served(bed, server_directives=['ErrorLogFormat "[%{cu}t] [%-m:%l] %M"', "LogLevel debug"]) as server:
-        assert server.error_lines() == []
 
 
 def a_child_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
