@@ -24,9 +24,9 @@ from analysis.numbers import seconds
 from analysis.report import provenance, sections
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
+from analysis.report.waterfall import waterfall
 from analysis.run_folder import read_record, read_run
 from analysis.stats import interval_name
-from analysis.waterfall import waterfall
 from driver.errors import StoreError
 
 FIGURES = "figures"
@@ -162,9 +162,8 @@ def waterfalls(run: Run) -> Html | None:
         trial = tables.median_trial(trials)
         if trial is None:
             continue
-        specification = waterfall(read_record(run.folder, trial.number), str(cell))
-        if specification:
-            image = Html(render.inline_svg(specification, f"Waterfall of trial {trial.number}", f"w{cell.number}"))
+        image = waterfall(read_record(run.folder, trial.number), f"Waterfall of trial {trial.number}: {cell}")
+        if image:
             made.append(el("details", el("summary", *_waterfall_summary(trial)), sections.scroll(image)))
     if not made:
         return None
