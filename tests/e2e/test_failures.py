@@ -40,6 +40,7 @@ arms:
   gone: {server_directives: ['RedirectMatch 404 "03[.]png$"']}
   moved: {server_directives: ['Redirect 302 /style/base.css http://elsewhere.test/base.css']}
   loud: {server_directives: [Alias /images/03.png /etc/passwd]}
+  unpacked: {compression: gzip, server_directives: ["LoadModule env_module ${MODULES}/mod_env.so", SetEnv no-gzip 1]}
   sound: {}
 trials: 1
 retries: 0
@@ -60,6 +61,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Played:
     ("gone", "failed-object"),
     ("moved", "outside-request"),
     ("loud", "server-error-log"),
+    ("unpacked", "compression-ignored"),
 ])  # fmt: skip
 def test_what_was_not_asked_for_does_not_count(wrong: Played, arm: str, reason: str) -> None:
     assert wrong.statuses(arm) == ["failed"]
