@@ -12,6 +12,11 @@ def milliseconds(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
 
 
+def difference(value: float) -> str:
+    """Milliseconds with a sign; a decimal where there would be little without."""
+    return f"{value:+,.0f}" if abs(value) >= 10 else f"{value:+.1f}"
+
+
 def seconds(ms: float) -> str:
     """A time in words: 840 ms, 1.23 s."""
     return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.0f} ms"
@@ -22,7 +27,10 @@ def percent(value: float | None) -> str:
 
 
 def kilobytes(value: float | None) -> str:
-    return NONE if value is None else f"{value / 1000:,.0f}"
+    """With a decimal below 10: a warm load moves next to nothing, which is not nothing."""
+    if value is None:
+        return NONE
+    return f"{value / 1000:,.0f}" if value >= 10_000 or value == 0 else f"{max(0.1, value / 1000):.1f}"
 
 
 def count(value: float | None) -> str:
@@ -30,7 +38,7 @@ def count(value: float | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    return NONE if value is None else f"{value:.2f}"
+    return NONE if value is None else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
 def change_words(value: float) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from analysis import conditions, tables
 from analysis.model import Run
-from analysis.numbers import change_words, count, kilobytes, milliseconds, percent, ratio
+from analysis.numbers import change_words, count, difference, kilobytes, milliseconds, percent, ratio
 from analysis.stats import ENOUGH, interval_name
 from analysis.tables import ComparisonRow, Row
 
@@ -98,7 +98,7 @@ def _compared(row: ComparisonRow) -> list[Text]:
     return [
         Text(change_words(found.ratio.median), style="bold"),
         Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
-        Text(f"{found.difference.median:+,.0f}"),
+        Text(difference(found.difference.median)),
         Text(f"{found.lower} of {found.n}"),
         Text(found.verdict, style=_STYLES.get(found.verdict, "")),
     ]

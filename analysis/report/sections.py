@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis import tables
 from analysis.model import Run
-from analysis.numbers import change_words, count, kilobytes, milliseconds, percent, ratio, span
+from analysis.numbers import change_words, count, difference, kilobytes, milliseconds, percent, ratio, span
 from analysis.report import plots
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
@@ -162,7 +162,7 @@ def _compared(row: ComparisonRow, reach: float) -> Html:
         el("td", el("b", change_words(middle)), class_="num"),
         el("td", between, class_="num"),
         el("td", plots.change(low, middle, high, reach, f"{row.cell}: {between}, {found.ratio.meaning()}")),
-        el("td", f"{found.difference.median:+,.0f} ms", class_="num"),
+        el("td", f"{difference(found.difference.median)} ms", class_="num"),
         el("td", f"{found.lower} of {found.n}", class_="num", title=f"sign test: p = {found.sign_p:.3g}"),
         el("td", found.verdict, class_=mood),
     )

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sqlite3
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,8 +15,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
+from rich.text import Text
 
-from analysis import axes, export, render, tables, terminal
+from analysis import axes, export, numbers, render, tables, terminal
+from analysis import format as run_format
 from analysis.chart_parts import LABEL_GAP, label_rows
 from analysis.charts import chart
 from analysis.drawing import draw, figures_of
@@ -257,3 +260,22 @@ def test_commands(quick: Path, words: str) -> None:
 def test_the_record_of_a_trial_is_the_one_stored(quick: Path) -> None:
     found = CliRunner().invoke(lanelab, ["show", str(quick), "--trial", "7", "--json"], catch_exceptions=False)
     assert json.loads(found.stdout) == read_record(quick, 7)
+
+
+def test_next_to_nothing_is_shown_as_such(tmp_path: Path) -> None:
+    """A warm load may ask the link for a few bytes, or for none; then its bound is 0, and there is no ratio to it."""
+    assert [numbers.kilobytes(value) for value in (None, 0, 12, 340, 9_960, 1_174_000)] == [
+        "-", "0", "0.1", "0.3", "10.0", "1,174",
+    ]  # fmt: skip
+    assert [numbers.ratio(value) for value in (None, 1.084, 241.3)] == ["-", "1.08", "241"]
+    assert [numbers.difference(value) for value in (-0.4, 3, -1230)] == ["-0.4", "+3.0", "-1,230"]
+    folder = make_run(tmp_path / "run", Made(rounds=6, fails=lambda _trial, _attempt: False))
+    with sqlite3.connect(folder / run_format.DATABASE) as database:
+        database.execute("UPDATE trials SET bytes_down = 0, connections = 0, bound_ms = 0 WHERE cell = 2")
+    database.close()
+    run = read_run(folder)
+    row = tables.rows(run)[1]
+    assert (row.bytes_down, row.connections, row.ratio) == (0, 0, None)
+    assert terminal._numbers(row)[-3:] == [Text("0"), Text("0"), Text("-")]
+    assert chart(draw(run, Figure("T", "rtt", "bytes_down", "arm", "", "line"))) is not None
+    assert "<td" in page(run)
