@@ -81,12 +81,12 @@ def test_a_page_that_takes_too_long_is_a_time_out_and_the_next_trial_is_sound(
 sites: [dummy]
 links: {rtt: 10ms}
 cells:
-  - {site: dummy, link: {rate: 1mbit, rtt: 10ms}, arm: slow}
+  - {site: dummy, link: {rate: 2mbit, rtt: 10ms}, arm: slow}
   - {site: dummy, link: {rate: 20mbit, rtt: 10ms}, arm: sound}
 arms: {slow: {start: fresh-context}, sound: {start: fresh-context, keepalive_timeout: 6s}}
 trials: 1
 retries: 0
-timeout: 3s
+timeout: 2s
 order: sequential
 """
     played = play(lanelab, tmp_path, text.replace("links: {rtt: 10ms}\n", ""))
