@@ -89,15 +89,16 @@ class TrialMachine:
         spec = trial.spec
         if spec.dns == "resolver":
             self._ask_resolver()  # before a browser can read whom to ask
-        # A warm arm's browser loads the page while it is opened, so the server must be there before.
+        # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's. But
+        # a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves must go, too.
         _together(
             lambda: self._serve(trial, addresses, leaf),
             lambda: self._browse(trial, addresses, leaf),
+            self._drain,
             in_order=spec.arm.start == "warm",
         )
         if not trial.failures:
             self._forget_first_visit(trial)
-            self._drain()
             with trial.failing(Reason.CAPTURE_LOST_PACKETS):
                 self._record(trial)
         trial.prepare_s = time.monotonic() - started
@@ -273,16 +274,11 @@ class TrialMachine:
 _NOT_LOADED: Mapping[str, Any] = {"plt_ms": None, "requests": [], "console": [], "failures": []}
 
 
-def _together(first: Callable[[], None], second: Callable[[], None], *, in_order: bool) -> None:
-    """Both at the same time, or one after the other; the first's error before the second's."""
-    if in_order:
-        first()
-        second()
-        return
-    with ThreadPoolExecutor(1, "prepare") as threads:
-        other = threads.submit(second)
-        first()
-        other.result()
+def _together(*steps: Callable[[], None], in_order: bool) -> None:
+    """All at the same time, or one after the other; the error of an earlier one before a later one's."""
+    with ThreadPoolExecutor(1 if in_order else len(steps), "prepare") as threads:
+        for done in [threads.submit(step) for step in steps]:
+            done.result()
 
 
 def _utc_now() -> str:

@@ -70,8 +70,9 @@ class LanelabCommand:
         )
 
     def start(self, *words: str, options: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+        # As from a shell in the foreground, also where the tests themselves run in the background.
         return subprocess.Popen(
-            self.argv(*words, *options),
+            ["env", "--default-signal=INT", *self.argv(*words, *options)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
