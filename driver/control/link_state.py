@@ -19,6 +19,7 @@ from driver.topology import ADDRESSES
 from driver.units import Duration
 
 DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
+ORPHANS_S = 1.5  # what was thrown away is sent once more, by a kernel that does not know that nobody waits for it
 UNSHAPED = Link.parse({})
 
 
@@ -59,6 +60,7 @@ class LinkState:
         while empty < DRAIN_LOOKS:
             if time.monotonic() > until:
                 self._apply(self._shape(self._link or UNSHAPED))  # new queues are empty ones
+                time.sleep(ORPHANS_S)
                 return
             empty = empty + 1 if self._waiting() == 0 else 0
 

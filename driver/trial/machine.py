@@ -89,8 +89,8 @@ class TrialMachine:
         spec = trial.spec
         if spec.dns == "resolver":
             self._ask_resolver()  # before a browser can read whom to ask
-        # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's. But
-        # a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves must go, too.
+        # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's.
+        # But a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves goes, too.
         _together(
             lambda: self._serve(trial, addresses, leaf),
             lambda: self._browse(trial, addresses, leaf),
