@@ -70,9 +70,8 @@ class LanelabCommand:
         )
 
     def start(self, *words: str, options: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        # As from a shell in the foreground, also where the tests themselves run in the background.
         return subprocess.Popen(
-            ["env", "--default-signal=INT", *self.argv(*words, *options)],
+            self.argv(*words, *options),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
