@@ -151,9 +151,14 @@ def _tell_what_is_missing(begun: Prepared) -> None:
 @contextmanager
 def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
     """The first Ctrl-C lets the trial finish; the second does not."""
+    interrupted = False
 
     def asked(_number: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
         if stop.asked or not stop.under_way:
+            interrupted = True
+            for each in heard:  # ending takes a moment, in which another Ctrl-C would only do harm
+                signal.signal(each, signal.SIG_IGN)
             raise KeyboardInterrupt
         stop.asked = True
         tell(Event("stopping"))
@@ -165,7 +170,8 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if not interrupted:
+                signal.signal(number, handler)
 
 
 def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
