@@ -21,9 +21,9 @@ from driver.site import Site
 from driver.topology import ADDRESSES
 from driver.trial.bound import physical_bound
 from driver.trial.reasons import Reason
+from driver.trial.spec import KEYS
 from driver.trial.verdict import judge
 
-KEYS = "keys.log"
 PACKED = ("netlog.json", "access.log")
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.stats import ENOUGH, estimate
+from driver.clock import utc_now
 from driver.control.client import Bed
 from driver.errors import BedError, BedLost, Interrupted, StoreError
 from driver.experiment.model import Cell, Experiment
@@ -25,7 +26,7 @@ from driver.run.events import Event, Listener
 from driver.run.finish import Finished, finish, not_started
 from driver.run.links import LinkKeeper
 from driver.run.start import AUTHORITY
-from driver.run.store import Attempt, Store, Stored, utc_now
+from driver.run.store import Attempt, Store, Stored
 from driver.site import Site
 from driver.trial.reasons import Reason
 from driver.trial.spec import TrialSpec

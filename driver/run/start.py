@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis import format as run_format
+from driver.clock import utc_now
 from driver.errors import InputError, StoreError
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
-from driver.run.store import Store, utc_now
+from driver.run.store import Store
 from driver.servers.authority import Authority
 from driver.site import Site, load_site, site_names
 

@@ -7,7 +7,6 @@ folder that no row knows, which the next opening removes. The format is analysis
 from __future__ import annotations
 
 import contextlib
-import datetime
 import errno
 import fcntl
 import hashlib
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from analysis import format as run_format
+from driver.clock import utc_now
 from driver.errors import InputError, StoreError
 from driver.experiment.model import Cell
 
@@ -268,10 +268,6 @@ _METRICS = (
 _REQUEST = (
     "url", "status", "protocol", "connection", "priority", "started_ms", "ended_ms", "wire_bytes", "body_bytes",
 )  # fmt: skip
-
-
-def utc_now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

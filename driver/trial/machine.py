@@ -7,7 +7,6 @@ started for a trial ends with it, except ChromeDriver and, for arms that ask for
 from __future__ import annotations
 
 import contextlib
-import datetime
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,16 +22,16 @@ from driver.browser.failures import BrowserError
 from driver.browser.flags import Surroundings
 from driver.browser.page import Page
 from driver.capture import Capture
+from driver.clock import utc_now
 from driver.errors import BedError, InputError, StoreError
 from driver.servers.authority import Authority, Leaf
 from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Server, check_configuration
 from driver.topology import origin_addresses
 from driver.trial.reasons import Reason
-from driver.trial.spec import TrialSpec
+from driver.trial.spec import KEYS, TrialSpec
 
 WORK = Path("/run/lanelab-trials")  # in memory, seen from every node, gone with the bed
-KEYS = "keys.log"
 TLS = "https"
 
 
@@ -127,7 +126,7 @@ class TrialMachine:
         spec = TrialSpec.from_json(data)
         folder = WORK / f"{self._count:06d}"
         folder.mkdir()
-        trial = self._trial = _Trial(spec, folder, _utc_now())
+        trial = self._trial = _Trial(spec, folder, utc_now())
         leaf = self._leaf(spec) if spec.arm.scheme == TLS else None
         return trial, origin_addresses(spec.site.hosts, spec.addresses), leaf
 
@@ -186,7 +185,7 @@ class TrialMachine:
         trial = self._trial
         if trial is None:
             raise BedError("no trial was prepared")
-        trial.started_utc = _utc_now()
+        trial.started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
         loaded = self._load(trial) if not trial.failures and trial.page else dict(_NOT_LOADED)
         navigated = time.monotonic()
@@ -279,7 +278,3 @@ def _together(*steps: Callable[[], None], in_order: bool) -> None:
     with ThreadPoolExecutor(1 if in_order else len(steps), "prepare") as threads:
         for done in [threads.submit(step) for step in steps]:
             done.result()
-
-
-def _utc_now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

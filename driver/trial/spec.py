@@ -11,6 +11,8 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import CaptureSettings
 from driver.site import Site
 
+KEYS = "keys.log"  # TLS keys among the files of a trial, until they are put into its captures
+
 
 @dataclass(frozen=True, slots=True)
 class TrialSpec:
