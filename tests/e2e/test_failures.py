@@ -94,25 +94,32 @@ order: sequential
     assert played.statuses("sound") == ["ok"], played.reasons("sound")
 
 
-def test_a_browser_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    """While a page is loading, whatever starts."""
-    file, out = tmp_path / "experiment.yaml", tmp_path / "run"
-    file.write_text("sites: [dummy]\nlinks: {rate: 2mbit, rtt: 20ms}\narms: {one: {}}\ntrials: 1\n")
+def play_and_kill(lanelab: LanelabCommand, folder: Path, text: str, victim: str, *, after_s: float) -> Played:
+    """Kill every process of the bed with such a name, in the middle of the first load, and let the run go on to its
+    end."""
+    file, out = folder / "experiment.yaml", folder / "run"
+    file.write_text(text)
     run = lanelab.start("run", str(file), "--out", str(out), "--json")
     assert run.stdout
     for line in run.stdout:
         if json.loads(line)["event"] == "trial-started":
             break
-    time.sleep(1)
+    time.sleep(after_s)
     (bed,) = (lanelab.build / "beds").iterdir()
-    browsers = [part for part in carriers_of(bed.name) if part.name.startswith("chromium")]
-    assert browsers
-    for part in browsers:
+    killed = [part for part in carriers_of(bed.name) if part.name.startswith(victim)]
+    assert killed
+    for part in killed:
         with contextlib.suppress(ProcessLookupError):
             os.kill(part.pid, signal.SIGKILL)
     run.stdout.read()
     assert run.wait() == 0
-    played = Played(out, None)  # type: ignore[arg-type]
+    return Played(out, None)  # type: ignore[arg-type]
+
+
+def test_a_browser_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """While a page is loading, whatever starts."""
+    text = "sites: [dummy]\nlinks: {rate: 2mbit, rtt: 20ms}\narms: {one: {}}\ntrials: 1\n"
+    played = play_and_kill(lanelab, tmp_path, text, "chromium", after_s=1)
     assert played.statuses("one") == ["failed", "ok"]
     assert played.reasons("one") == {"browser-crashed"}
 
@@ -163,22 +170,7 @@ def test_what_a_bed_is_made_of_may_die_and_the_run_goes_on(
     lanelab: LanelabCommand, tmp_path: Path, victim: str, reason: str
 ) -> None:
     """Once, in the middle of a load: one trial fails by that name, and every other counts."""
-    file, out = tmp_path / "experiment.yaml", tmp_path / "run"
-    file.write_text("sites: [dummy]\nlinks: {rate: 4mbit, rtt: 20ms, queue: 1000p}\narms: {one: {}}\ntrials: 2\n")
-    run = lanelab.start("run", str(file), "--out", str(out), "--json")
-    assert run.stdout
-    for line in run.stdout:
-        if json.loads(line)["event"] == "trial-started":
-            break
-    time.sleep(0.5)
-    (bed,) = (lanelab.build / "beds").iterdir()
-    killed = [part for part in carriers_of(bed.name) if part.name == victim]
-    assert killed
-    for part in killed:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(part.pid, signal.SIGKILL)
-    run.stdout.read()
-    assert run.wait() == 0
-    played = Played(out, None)  # type: ignore[arg-type]
+    text = "sites: [dummy]\nlinks: {rate: 4mbit, rtt: 20ms, queue: 1000p}\narms: {one: {}}\ntrials: 2\n"
+    played = play_and_kill(lanelab, tmp_path, text, victim, after_s=0.5)
     assert sorted(played.statuses("one")) == ["failed", "ok", "ok"]
     assert reason in played.reasons("one")
