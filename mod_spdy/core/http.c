@@ -1,0 +1,192 @@
+#include "spdy_http.h"
+
+#include "block.h"
+
+#include <string.h>
+
+enum { METHOD, TARGET, PROTOCOL, HOST, SCHEME, SPECIALS };
+
+#define LITERAL(text) {text, sizeof text - 1}
+
+static const spdy_text names_2[SPECIALS] = {LITERAL("method"), LITERAL("url"), LITERAL("version"), LITERAL("host"),
+                                            LITERAL("scheme")};
+static const spdy_text names_3[SPECIALS] = {LITERAL(":method"), LITERAL(":path"), LITERAL(":version"),
+                                            LITERAL(":host"), LITERAL(":scheme")};
+
+static const spdy_text *names_of(spdy_version version)
+{
+    return version == SPDY_VERSION_2 ? names_2 : names_3;
+}
+
+const char *spdy_http_fault_text(spdy_http_fault fault)
+{
+    static const char *const texts[] = {
+        [SPDY_HTTP_FINE] = "no fault",
+        [SPDY_HTTP_MISSING] = "request without method, path, version, host or scheme",
+        [SPDY_HTTP_REPEATED] = "request with several methods, paths, versions, hosts or schemes",
+        [SPDY_HTTP_BAD_METHOD] = "request method is no token",
+        [SPDY_HTTP_BAD_TARGET] = "request path does not begin with / or has control characters",
+        [SPDY_HTTP_BAD_PROTOCOL] = "request version is not HTTP/x.y",
+        [SPDY_HTTP_BAD_HOST] = "request host is empty or has characters that no host has",
+        [SPDY_HTTP_BAD_FIELD] = "request header that HTTP does not allow",
+    };
+
+    return texts[fault];
+}
+
+static bool is(spdy_text text, const char *literal)
+{
+    spdy_text other = {literal, strlen(literal)};
+
+    return spdy_same_name(text, other);
+}
+
+bool spdy_http_field_passes(spdy_text name)
+{
+    return !is(name, "connection") && !is(name, "keep-alive") && !is(name, "proxy-connection") &&
+           !is(name, "transfer-encoding") && !is(name, "upgrade");
+}
+
+static bool visible(spdy_text text, const char *but_not)
+{
+    size_t i;
+
+    for (i = 0; i < text.length; i++) {
+        unsigned char letter = (unsigned char)text.bytes[i];
+
+        if (letter <= ' ' || letter == 0x7f || strchr(but_not, letter))
+            return false;
+    }
+    return text.length > 0;
+}
+
+/* SPDY/2's url may be absolute, as older clients wrote it. */
+static void split_url(spdy_http_request *request)
+{
+    static const spdy_text root = LITERAL("/");
+    const char *end = request->target.bytes + request->target.length;
+    const char *host = NULL;
+    const char *path;
+
+    if (request->target.length > 7 && !memcmp(request->target.bytes, "http://", 7))
+        host = request->target.bytes + 7;
+    else if (request->target.length > 8 && !memcmp(request->target.bytes, "https://", 8))
+        host = request->target.bytes + 8;
+    if (!host)
+        return;
+    path = memchr(host, '/', (size_t)(end - host));
+    if (!request->host.bytes)
+        request->host = (spdy_text){host, (size_t)((path ? path : end) - host)};
+    request->target = path ? (spdy_text){path, (size_t)(end - path)} : root;
+}
+
+static bool is_protocol(spdy_text text)
+{
+    const char *bytes = text.bytes;
+
+    return text.length == 8 && !memcmp(bytes, "HTTP/", 5) && bytes[5] >= '0' && bytes[5] <= '9' && bytes[6] == '.' &&
+           bytes[7] >= '0' && bytes[7] <= '9';
+}
+
+static bool is_target(const spdy_http_request *request)
+{
+    if (is(request->target, "*"))
+        return is(request->method, "OPTIONS");
+    return visible(request->target, "") && request->target.bytes[0] == '/';
+}
+
+static spdy_http_fault check(const spdy_http_request *request)
+{
+    if (!request->method.bytes || !request->target.bytes || !request->protocol.bytes || !request->host.bytes ||
+        !request->scheme.bytes)
+        return SPDY_HTTP_MISSING;
+    if (!spdy_is_name(request->method) || request->method.bytes[0] == ':')
+        return SPDY_HTTP_BAD_METHOD;
+    if (!is_target(request))
+        return SPDY_HTTP_BAD_TARGET;
+    if (!is_protocol(request->protocol))
+        return SPDY_HTTP_BAD_PROTOCOL;
+    return visible(request->host, "/\\?#@,\"<>") ? SPDY_HTTP_FINE : SPDY_HTTP_BAD_HOST;
+}
+
+static spdy_text *special_of(spdy_version version, spdy_text name, spdy_http_request *request)
+{
+    spdy_text *texts[SPECIALS] = {&request->method, &request->target, &request->protocol, &request->host,
+                                  &request->scheme};
+    size_t i;
+
+    for (i = 0; i < SPECIALS; i++)
+        if (spdy_same_name(name, names_of(version)[i]))
+            return texts[i];
+    return NULL;
+}
+
+static bool field_is_sound(const spdy_header *header)
+{
+    if (!spdy_is_name(header->name) || header->name.bytes[0] == ':')
+        return false;
+    return !header->value.length || (!memchr(header->value.bytes, '\r', header->value.length) &&
+                                     !memchr(header->value.bytes, '\n', header->value.length));
+}
+
+spdy_http_fault spdy_http_request_read(spdy_version version, const spdy_header *headers, size_t count,
+                                       spdy_header *fields, spdy_http_request *request)
+{
+    size_t i;
+
+    *request = (spdy_http_request){.fields = fields};
+    for (i = 0; i < count; i++) {
+        spdy_text *special = special_of(version, headers[i].name, request);
+
+        if (special && special->bytes)
+            return SPDY_HTTP_REPEATED;
+        if (special) {
+            static const char nothing[] = "";
+            *special = headers[i].value.length ? headers[i].value : (spdy_text){nothing, 0};
+        } else if (!field_is_sound(&headers[i])) {
+            return SPDY_HTTP_BAD_FIELD;
+        } else if (spdy_http_field_passes(headers[i].name) && !is(headers[i].name, "host")) {
+            fields[request->field_count++] = headers[i];
+        }
+    }
+    if (version == SPDY_VERSION_2 && request->target.bytes)
+        split_url(request);
+    return check(request);
+}
+
+void spdy_http_reply_write(spdy_version version, spdy_text status, spdy_text protocol,
+                           spdy_header headers[SPDY_HTTP_REPLY_HEADERS])
+{
+    static const spdy_text status_2 = LITERAL("status"), status_3 = LITERAL(":status");
+
+    headers[0] = (spdy_header){version == SPDY_VERSION_2 ? status_2 : status_3, status};
+    headers[1] = (spdy_header){names_of(version)[PROTOCOL], protocol};
+}
+
+size_t spdy_http_request_write(spdy_version version, const spdy_http_request *request,
+                               spdy_header headers[SPDY_HTTP_REQUEST_HEADERS])
+{
+    const spdy_text *names = names_of(version);
+
+    headers[0] = (spdy_header){names[METHOD], request->method};
+    headers[1] = (spdy_header){names[TARGET], request->target};
+    headers[2] = (spdy_header){names[PROTOCOL], request->protocol};
+    headers[3] = (spdy_header){names[HOST], request->host};
+    headers[4] = (spdy_header){names[SCHEME], request->scheme};
+    return 5;
+}
+
+size_t spdy_http_push_write(spdy_version version, const spdy_http_request *request,
+                            spdy_header headers[SPDY_HTTP_REQUEST_HEADERS])
+{
+    const spdy_text *names = names_of(version);
+
+    if (version == SPDY_VERSION_2) {
+        headers[0] = (spdy_header){names[TARGET], request->target};
+        return 1;
+    }
+    headers[0] = (spdy_header){names[SCHEME], request->scheme};
+    headers[1] = (spdy_header){names[HOST], request->host};
+    headers[2] = (spdy_header){names[TARGET], request->target};
+    return 3;
+}

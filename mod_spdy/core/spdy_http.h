@@ -1,0 +1,53 @@
+/* HTTP over SPDY: how requests and responses are named in each version. */
+#ifndef SPDY_HTTP_H
+#define SPDY_HTTP_H
+
+#include "spdy.h"
+
+/* A request as it came. Texts point into the event's headers, or are literals. */
+typedef struct spdy_http_request {
+    spdy_text method;
+    spdy_text target;   /* path and query; "*" for OPTIONS; of SPDY/2's absolute url the path */
+    spdy_text protocol; /* "HTTP/1.1" */
+    spdy_text host;     /* with port if there was one */
+    spdy_text scheme;
+    spdy_header *fields; /* all but the above, and without fields that SPDY forbids (connection, keep-alive,
+                            proxy-connection, transfer-encoding); memory given by the caller */
+    size_t field_count;
+} spdy_http_request;
+
+typedef enum spdy_http_fault {
+    SPDY_HTTP_FINE,
+    SPDY_HTTP_MISSING,   /* method, path, version, host or scheme lacks (SPDY/3: 400) */
+    SPDY_HTTP_REPEATED,  /* one of them has several values, or host disagrees with the url's */
+    SPDY_HTTP_BAD_METHOD,
+    SPDY_HTTP_BAD_TARGET,
+    SPDY_HTTP_BAD_PROTOCOL,
+    SPDY_HTTP_BAD_HOST,
+    SPDY_HTTP_BAD_FIELD  /* a name that is no token, CR or LF in a value, or an unknown ":name" */
+} spdy_http_fault;
+const char *spdy_http_fault_text(spdy_http_fault fault);
+
+/* `fields` has room for `count` headers. A fault means: answer 400 Bad Request on the stream. */
+spdy_http_fault spdy_http_request_read(spdy_version version, const spdy_header *headers, size_t count,
+                                       spdy_header *fields, spdy_http_request *request);
+
+/* The special headers of a response, written before its fields: status ("200 OK") and version. */
+enum { SPDY_HTTP_REPLY_HEADERS = 2 };
+void spdy_http_reply_write(spdy_version version, spdy_text status, spdy_text protocol,
+                           spdy_header headers[SPDY_HTTP_REPLY_HEADERS]);
+
+/* The special headers of a request (a client's, or those of a pushed stream). */
+enum { SPDY_HTTP_REQUEST_HEADERS = 5 };
+/* Returns how many it wrote. */
+size_t spdy_http_request_write(spdy_version version, const spdy_http_request *request,
+                               spdy_header headers[SPDY_HTTP_REQUEST_HEADERS]);
+/* What SYN_STREAM of a push says: SPDY/3 :scheme, :host, :path; SPDY/2 url (absolute, built by the caller in target). */
+size_t spdy_http_push_write(spdy_version version, const spdy_http_request *request,
+                            spdy_header headers[SPDY_HTTP_REQUEST_HEADERS]);
+
+/* May this field name pass from an HTTP/1.1 response into SPDY? False for connection, keep-alive,
+ * proxy-connection, transfer-encoding and upgrade. Any case. */
+bool spdy_http_field_passes(spdy_text name);
+
+#endif

@@ -1,0 +1,147 @@
+#include "mspdy_push.h"
+
+#include <stdlib.h>
+
+#include "apr_hash.h"
+#include "apr_lib.h"
+#include "apr_strings.h"
+#include "apr_uri.h"
+#include "http_log.h"
+
+#include "mspdy_streams.h"
+
+APLOG_USE_MODULE(spdy);
+
+enum { MOST_PER_RESPONSE = 32 };
+
+/* What a browser would have sent along, had it asked itself. */
+static const char *const passed_on[] = {"accept-encoding", "accept-language", "authorization", "cookie",
+                                        "user-agent"};
+
+typedef struct pushed {
+    const char *target;
+    unsigned priority;
+} pushed;
+
+static spdy_text text_of(const char *string)
+{
+    spdy_text text = {string, strlen(string)};
+    return text;
+}
+
+/* Path and query, if the url is of the same origin as the stream's request. */
+static const char *same_origin_target(mspdy_stream *stream, apr_pool_t *pool, const char *url)
+{
+    apr_uri_t uri;
+    if (apr_uri_parse(pool, url, &uri) != APR_SUCCESS || uri.path == NULL || uri.path[0] != '/')
+        return NULL;
+    if (uri.scheme != NULL && ap_cstr_casecmp(uri.scheme, stream->scheme))
+        return NULL;
+    if (uri.hostinfo != NULL && ap_cstr_casecmp(uri.hostinfo, apr_table_get(stream->headers, "Host")))
+        return NULL;
+    return uri.query ? apr_pstrcat(pool, uri.path, "?", uri.query, NULL) : uri.path;
+}
+
+/* The next of "url":priority, … with or without quotes and priority. */
+static const char *next_url(apr_pool_t *pool, const char **at, unsigned *priority)
+{
+    const char *p = *at, *begin, *end;
+    while (*p == ',' || apr_isspace(*p))
+        p++;
+    if (*p == '\0')
+        return NULL;
+    bool quoted = *p == '"';
+    begin = quoted ? ++p : p;
+    while (*p != '\0' && (quoted ? *p != '"' : *p != ',' && !apr_isspace(*p)))
+        p++;
+    end = p;
+    if (quoted && *p == '"')
+        p++;
+    if (quoted && *p == ':' && apr_isdigit(p[1]))
+        *priority = (unsigned)strtoul(p + 1, NULL, 10);
+    while (*p != '\0' && *p != ',')
+        p++;
+    *at = p;
+    return apr_pstrmemdup(pool, begin, (apr_size_t)(end - begin));
+}
+
+static void request_of(mspdy_stream *stream, const char *target, spdy_http_request *request, spdy_header *fields)
+{
+    request->method = text_of("GET");
+    request->target = text_of(target);
+    request->protocol = text_of("HTTP/1.1");
+    request->host = text_of(apr_table_get(stream->headers, "Host"));
+    request->scheme = text_of(stream->scheme);
+    request->fields = fields;
+    request->field_count = 0;
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
+        const char *value = apr_table_get(stream->headers, passed_on[i]);
+        if (value != NULL) {
+            fields[request->field_count].name = text_of(passed_on[i]);
+            fields[request->field_count++].value = text_of(value);
+        }
+    }
+}
+
+/* False: the client takes no more. */
+static bool push(mspdy_stream *stream, const pushed *what)
+{
+    mspdy_session *session = stream->session;
+    spdy_http_request request;
+    spdy_header fields[sizeof(passed_on) / sizeof(passed_on[0])];
+    spdy_header headers[SPDY_HTTP_REQUEST_HEADERS];
+    spdy_opening opening = {what->priority, stream->id, true, false};
+    uint32_t id;
+    uint64_t before = spdy_session_totals(session->core).sent_header_wire_bytes;
+    if (session->stream_count >= session->config->max_streams)
+        return false; /* there is enough to do */
+    request_of(stream, what->target, &request, fields);
+    size_t count = spdy_http_push_write(session->version, &request, headers);
+    spdy_result result = spdy_stream_open(session->core, &opening, headers, count, &id);
+    if (result != SPDY_OK) {
+        ap_log_cerror(APLOG_MARK, APLOG_DEBUG, 0, session->c1, "stream %u: %s is not pushed: %s",
+                      (unsigned)stream->id, what->target, spdy_result_text(result));
+        return false;
+    }
+    mspdy_stream *promised = mspdy_stream_new(session, id, what->priority, &request);
+    if (promised == NULL) {
+        spdy_stream_reset(session->core, id, SPDY_STATUS_INTERNAL_ERROR);
+        return false;
+    }
+    promised->pushed = true;
+    session->push_count++;
+    promised->body_ended = true;
+    promised->wire_bytes_out = MSPDY_SYN_STREAM_HEAD_BYTES;
+    promised->wire_bytes_out += spdy_session_totals(session->core).sent_header_wire_bytes - before;
+    spdy_stream_set_context(session->core, id, promised);
+    return mspdy_streams_submit(promised);
+}
+
+void mspdy_push_associated(mspdy_stream *stream, const char *associated)
+{
+    mspdy_session *session = stream->session;
+    apr_pool_t *pool = session->event_pool;
+    const char *url;
+    unsigned lowest = spdy_lowest_priority(session->version);
+    if (session->version == SPDY_VERSION_2 || session->going_away)
+        return;
+    apr_hash_t *done = apr_hash_make(pool);
+    for (int count = 0; count < MOST_PER_RESPONSE; count++) {
+        pushed what = {NULL, stream->priority < lowest ? stream->priority + 1 : lowest};
+        if ((url = next_url(pool, &associated, &what.priority)) == NULL)
+            break;
+        if (what.priority > lowest)
+            what.priority = lowest;
+        what.target = same_origin_target(stream, pool, url);
+        if (what.target == NULL)
+            ap_log_cerror(APLOG_MARK, APLOG_INFO, 0, session->c1,
+                          "stream %u: X-Associated-Content names %s, which is not of the same origin: not pushed",
+                          (unsigned)stream->id, ap_escape_logitem(pool, url));
+        else if (apr_hash_get(done, what.target, APR_HASH_KEY_STRING) == NULL) {
+            apr_hash_set(done, what.target, APR_HASH_KEY_STRING, "");
+            if (!push(stream, &what))
+                break;
+        }
+    }
+    apr_pool_clear(pool);
+}

@@ -1,0 +1,275 @@
+#include "mspdy_session.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ap_mpm.h"
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_log.h"
+#include "scoreboard.h"
+
+#include "mspdy_link.h"
+#include "mspdy_source.h"
+#include "mspdy_streams.h"
+#include "mspdy_wait.h"
+#include "mspdy_wire.h"
+#include "mspdy_workers.h"
+
+APLOG_USE_MODULE(spdy);
+
+enum {
+    READS_PER_TURN = 16,    /* then what is there to be sent has its turn */
+    IDLE_LINGER_MS = 5,     /* before an idle session gives its thread back */
+    STALL_CHECK_MS = 1000
+};
+
+mspdy_session *mspdy_session_of(const conn_rec *c)
+{
+    const mspdy_link *link = mspdy_link_of(c);
+    return link != NULL && link->stream == NULL ? link->session : NULL;
+}
+
+/* ---- beginning and end ---- */
+
+static apr_status_t session_destroy(void *data)
+{
+    mspdy_session *session = data;
+    mspdy_workers_leave(session);
+    mspdy_streams_end_all(session);
+    spdy_session_free(session->core);
+    if (session->wake_fd >= 0)
+        close(session->wake_fd);
+    session->core = NULL;
+    session->wake_fd = -1;
+    return APR_SUCCESS;
+}
+
+static bool session_open(mspdy_session *session)
+{
+    apr_pool_t *pool = session->c1->pool;
+    spdy_limits limits;
+    mspdy_config_limits(session->server, &limits);
+    session->core = spdy_session_new(SPDY_ROLE_SERVER, session->version, &limits);
+    session->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return session->core != NULL && session->wake_fd >= 0 &&
+           apr_thread_mutex_create(&session->lock, APR_THREAD_MUTEX_DEFAULT, pool) == APR_SUCCESS &&
+           apr_thread_cond_create(&session->came_back, pool) == APR_SUCCESS &&
+           apr_pool_create(&session->event_pool, pool) == APR_SUCCESS;
+}
+
+mspdy_session *mspdy_session_new(conn_rec *c1, server_rec *server, spdy_version version)
+{
+    mspdy_session *session = apr_pcalloc(c1->pool, sizeof(*session));
+    session->c1 = c1;
+    session->server = server;
+    session->config = mspdy_config_of(server);
+    session->version = version;
+    session->in_brigade = apr_brigade_create(c1->pool, c1->bucket_alloc);
+    session->out_brigade = apr_brigade_create(c1->pool, c1->bucket_alloc);
+    if (!session_open(session)) {
+        ap_log_cerror(APLOG_MARK, APLOG_ERR, errno, c1,
+                      "SPDY session could not begin: the system has no memory, mutex or descriptor for it");
+        spdy_session_free(session->core);
+        if (session->wake_fd >= 0)
+            close(session->wake_fd);
+        return NULL;
+    }
+    mspdy_workers_join(session);
+    apr_pool_pre_cleanup_register(c1->pool, session, session_destroy);
+    session->idle_since = session->written_at = apr_time_now();
+    mspdy_wire_prepare(session);
+    return session;
+}
+
+void mspdy_session_wake(mspdy_session *session)
+{
+    if (!session->woken) {
+        uint64_t one = 1;
+        session->woken = true;
+        if (write(session->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+            ap_log_cerror(APLOG_MARK, APLOG_ERR, errno, session->c1, "SPDY session cannot be woken");
+    }
+}
+
+/* ---- one turn ---- */
+
+static void look_at_streams(mspdy_session *session)
+{
+    uint64_t unused;
+    apr_thread_mutex_lock(session->lock);
+    if (session->woken && read(session->wake_fd, &unused, sizeof(unused)) < 0 && errno != EAGAIN)
+        ap_log_cerror(APLOG_MARK, APLOG_ERR, errno, session->c1, "SPDY session's wakening cannot be read");
+    session->woken = false;
+    while (session->first_flagged != NULL) {
+        mspdy_stream *stream = session->first_flagged;
+        session->first_flagged = stream->next_flagged;
+        stream->flagged = false;
+        apr_thread_mutex_unlock(session->lock);
+        mspdy_streams_consumed(stream);
+        mspdy_source_look(stream);
+        apr_thread_mutex_lock(session->lock);
+    }
+    apr_thread_mutex_unlock(session->lock);
+}
+
+static void look_at_server(mspdy_session *session)
+{
+    int state = AP_MPMQ_RUNNING;
+    if (!session->going_away && ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS &&
+        state == AP_MPMQ_STOPPING) {
+        session->going_away = true;
+        spdy_session_goaway(session->core, SPDY_GOAWAY_OK);
+    }
+}
+
+/* False: nothing more has come. */
+static bool read_some(mspdy_session *session)
+{
+    for (int i = 0; i < READS_PER_TURN && mspdy_wait_may_read(session); i++)
+        switch (mspdy_wire_read(session)) {
+        case MSPDY_WIRE_NOTHING:
+            return false;
+        case MSPDY_WIRE_ENDED:
+            session->input_ended = true;
+            mspdy_streams_input_ended(session);
+            return true;
+        case MSPDY_WIRE_PROGRESS:
+            break;
+        }
+    return true;
+}
+
+/* After half a close by the client what was asked for is still sent, as long as
+ * that does not need the client's word. */
+static bool nothing_can_follow(mspdy_session *session)
+{
+    spdy_slot slot;
+    if (!session->input_ended)
+        return false;
+    apr_thread_mutex_lock(session->lock);
+    bool workers_are_done = session->busy == 0 && session->first_flagged == NULL;
+    apr_thread_mutex_unlock(session->lock);
+    return workers_are_done && !spdy_session_next(session->core, &slot);
+}
+
+static bool has_output(mspdy_session *session)
+{
+    const uint8_t *bytes;
+    size_t length;
+    return mspdy_wire_blocked(session) || spdy_session_output(session->core, &bytes, &length);
+}
+
+/* ---- how long ---- */
+
+static int ms_until(apr_time_t when)
+{
+    apr_time_t left = when - apr_time_now();
+    return left <= 0 ? 0 : (int)apr_time_as_msec(left) + 1;
+}
+
+static apr_time_t idle_ends(const mspdy_session *session)
+{
+    return session->idle_since + session->server->keep_alive_timeout;
+}
+
+static bool is_idle(mspdy_session *session)
+{
+    return session->stream_count == 0 && !has_output(session);
+}
+
+/* Is it over? And if not, how long may it wait? */
+static bool is_over(mspdy_session *session, int *wait_ms)
+{
+    bool blocked = mspdy_wire_blocked(session);
+    if (session->c1->aborted || (blocked && apr_time_now() > session->written_at + session->server->timeout))
+        return true;
+    *wait_ms = STALL_CHECK_MS;
+    if (has_output(session))
+        return false;
+    if (session->failed || spdy_session_over(session->core) || nothing_can_follow(session))
+        return true;
+    if (session->stream_count > 0)
+        return false;
+    if (session->going_away || session->input_ended)
+        return true;
+    *wait_ms = ms_until(idle_ends(session));
+    return *wait_ms == 0;
+}
+
+static void show_state(mspdy_session *session, int status)
+{
+    apr_thread_mutex_lock(session->lock);
+    if (status == SERVER_BUSY_KEEPALIVE)
+        ap_update_child_status(session->c1->sbh, status, NULL);
+    else
+        ap_update_child_status_from_conn(session->c1->sbh, status, session->c1);
+    apr_thread_mutex_unlock(session->lock);
+}
+
+static void say_goodbye(mspdy_session *session)
+{
+    if (session->c1->aborted)
+        return;
+    if (!spdy_session_over(session->core))
+        spdy_session_goaway(session->core, SPDY_GOAWAY_OK);
+    while (mspdy_wire_write(session) == MSPDY_WIRE_PROGRESS)
+        ;
+}
+
+void mspdy_session_goodbye(mspdy_session *session)
+{
+    session->going_away = true;
+    say_goodbye(session);
+}
+
+static mspdy_outcome finish(mspdy_session *session)
+{
+    mspdy_streams_end_all(session);
+    say_goodbye(session);
+    return MSPDY_OVER;
+}
+
+/* Reads and writes until neither goes on. */
+static bool work(mspdy_session *session)
+{
+    bool more_to_read;
+    do {
+        more_to_read = read_some(session);
+        look_at_streams(session);
+        look_at_server(session);
+        mspdy_wire written;
+        while ((written = mspdy_wire_write(session)) == MSPDY_WIRE_PROGRESS && !mspdy_wire_blocked(session))
+            look_at_streams(session);
+        mspdy_streams_bury(session, written != MSPDY_WIRE_ENDED);
+        if (written == MSPDY_WIRE_ENDED)
+            return false;
+    } while (more_to_read && mspdy_wait_may_read(session));
+    return true;
+}
+
+mspdy_outcome mspdy_session_run(mspdy_session *session, bool may_pause)
+{
+    bool lingered = false;
+    int wait_ms;
+    show_state(session, SERVER_BUSY_READ);
+    for (;;) {
+        bool readable, writable;
+        if (!work(session) || is_over(session, &wait_ms))
+            return finish(session);
+        bool idle = is_idle(session);
+        if (!idle)
+            lingered = false;
+        else if (may_pause && lingered)
+            return MSPDY_IDLE;
+        else if (may_pause)
+            wait_ms = IDLE_LINGER_MS;
+        else
+            show_state(session, SERVER_BUSY_KEEPALIVE);
+        mspdy_wait(session, wait_ms, &readable, &writable);
+        lingered = idle && !readable;
+        if (!idle)
+            mspdy_streams_reset_stalled(session);
+    }
+}

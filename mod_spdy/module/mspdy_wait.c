@@ -1,0 +1,71 @@
+#include "mspdy_wait.h"
+
+#include <poll.h>
+
+#include "apr_portable.h"
+#include "http_core.h"
+
+#include "mspdy_streams.h"
+#include "mspdy_wire.h"
+
+enum { MOST_ANSWERS_BYTES = 64 * 1024 }; /* waiting for a client that does not read */
+
+/* Each frame of a client may need an answer: one that does not read these is
+ * not listened to either. */
+static bool answers_pile_up(const mspdy_session *session)
+{
+    const uint8_t *bytes;
+    size_t length;
+    return spdy_session_output(session->core, &bytes, &length) && length > MOST_ANSWERS_BYTES;
+}
+
+/* SPDY/2 has no windows: what a client sends ahead is bounded by not reading it.
+ * But if a worker waits for its body, that may stand behind what waits for
+ * others: then as much is read as SPDY/3's windows would let come. */
+static bool bodies_pile_up(mspdy_session *session)
+{
+    const mspdy_config *config = session->config;
+    size_t most = (size_t)config->max_streams * (size_t)config->stream_window_bytes;
+    if (session->version != SPDY_VERSION_2 || session->body_bytes < (size_t)config->session_window_bytes)
+        return false;
+    apr_thread_mutex_lock(session->lock);
+    bool wanted = session->readers > 0;
+    apr_thread_mutex_unlock(session->lock);
+    return !wanted || session->body_bytes >= most;
+}
+
+bool mspdy_wait_may_read(mspdy_session *session)
+{
+    return !session->input_ended && !session->failed && !answers_pile_up(session) && !bodies_pile_up(session);
+}
+
+/* Nothing was to be read or written now, but the connection is gone: poll would
+ * tell that again and again. */
+static void note_hangup(mspdy_session *session, short told)
+{
+    if (told & POLLERR)
+        session->c1->aborted = 1;
+    else if (told & POLLHUP) {
+        session->input_ended = true;
+        mspdy_streams_input_ended(session);
+    }
+}
+
+void mspdy_wait(mspdy_session *session, int timeout_ms, bool *readable, bool *writable)
+{
+    apr_os_sock_t fd;
+    struct pollfd fds[2] = {{.fd = -1}, {.fd = session->wake_fd, .events = POLLIN}};
+    if (apr_os_sock_get(&fd, ap_get_conn_socket(session->c1)) == APR_SUCCESS)
+        fds[0].fd = fd;
+    fds[0].events = (short)((mspdy_wait_may_read(session) ? POLLIN : 0) |
+                            (mspdy_wire_blocked(session) ? POLLOUT : 0));
+    if (fds[0].events == 0 && session->input_ended)
+        fds[0].fd = -1; /* its hanging up is no news, and would be told again and again */
+    int n = poll(fds, 2, timeout_ms);
+    *readable = n > 0 && (fds[0].revents & (POLLIN | POLLHUP | POLLERR));
+    *writable = n > 0 && (fds[0].revents & (POLLOUT | POLLERR));
+    if (*writable)
+        session->written_at = apr_time_now();
+    if (n > 0 && fds[0].events == 0)
+        note_hangup(session, fds[0].revents);
+}

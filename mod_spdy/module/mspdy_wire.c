@@ -1,0 +1,217 @@
+#include "mspdy_wire.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+
+#include "apr_portable.h"
+#include "http_connection.h"
+#include "http_core.h"
+#include "http_log.h"
+#include "util_filter.h"
+
+#include "mspdy_events.h"
+#include "mspdy_source.h"
+
+APLOG_USE_MODULE(spdy);
+
+enum {
+    READ_BYTES = 16 * 1024,
+    /* Under httpd's limit above which its network filter waits (65535), and
+     * little enough that something urgent need not wait long behind it. */
+    BATCH_BYTES = 32 * 1024
+};
+
+/* mod_ssl holds small pieces back until something follows that is not data,
+ * and a flush would make httpd wait for the socket: this is neither. */
+static apr_status_t mark_read(apr_bucket *b, const char **bytes, apr_size_t *length, apr_read_type_e block)
+{
+    (void)b;
+    (void)block;
+    *bytes = "";
+    *length = 0;
+    return APR_SUCCESS;
+}
+
+static const apr_bucket_type_t mark_type = {
+    "SPDY_MARK", 5,         APR_BUCKET_METADATA, apr_bucket_destroy_noop, mark_read, apr_bucket_setaside_noop,
+    apr_bucket_split_notimpl, apr_bucket_simple_copy,
+};
+
+static apr_bucket *mark_create(apr_bucket_alloc_t *alloc)
+{
+    apr_bucket *b = apr_bucket_alloc(sizeof(*b), alloc);
+    APR_BUCKET_INIT(b);
+    b->free = apr_bucket_free;
+    b->list = alloc;
+    b->type = &mark_type;
+    b->length = 0;
+    b->start = 0;
+    b->data = NULL;
+    return b;
+}
+
+/* mod_reqtimeout takes a connection that stays for one slow request. See
+ * SpdyMinBodyRate for what takes its place. */
+static void remove_request_timeouts(conn_rec *c1)
+{
+    ap_filter_t *next;
+    for (ap_filter_t *f = c1->input_filters; f != NULL; f = next) {
+        next = f->next;
+        if (!ap_cstr_casecmp(f->frec->name, "reqtimeout"))
+            ap_remove_input_filter(f);
+    }
+    for (ap_filter_t *f = c1->output_filters; f != NULL; f = next) {
+        next = f->next;
+        if (!ap_cstr_casecmp(f->frec->name, "reqtimeout"))
+            ap_remove_output_filter(f);
+    }
+}
+
+void mspdy_wire_prepare(mspdy_session *session)
+{
+    conn_rec *c1 = session->c1;
+    apr_socket_t *socket = ap_get_conn_socket(c1);
+    remove_request_timeouts(c1);
+    apr_socket_timeout_set(socket, session->server->timeout);
+#ifdef TCP_NOTSENT_LOWAT
+    apr_os_sock_t fd;
+    int unsent_bytes = session->config->unsent_bytes;
+    if (unsent_bytes > 0 && apr_os_sock_get(&fd, socket) == APR_SUCCESS)
+        setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof(unsent_bytes));
+#endif
+}
+
+bool mspdy_wire_blocked(const mspdy_session *session)
+{
+    return session->c1->data_in_output_filters != 0;
+}
+
+/* ---- reading ---- */
+
+static mspdy_wire take_bucket(mspdy_session *session, apr_bucket *bucket)
+{
+    const char *bytes;
+    apr_size_t length;
+    if (APR_BUCKET_IS_EOS(bucket))
+        return MSPDY_WIRE_ENDED;
+    if (APR_BUCKET_IS_METADATA(bucket))
+        return MSPDY_WIRE_NOTHING;
+    if (apr_bucket_read(bucket, &bytes, &length, APR_NONBLOCK_READ) != APR_SUCCESS)
+        return MSPDY_WIRE_ENDED;
+    if (length == 0)
+        return MSPDY_WIRE_NOTHING;
+    mspdy_events_receive(session, bytes, length);
+    return MSPDY_WIRE_PROGRESS;
+}
+
+mspdy_wire mspdy_wire_read(mspdy_session *session)
+{
+    conn_rec *c1 = session->c1;
+    apr_bucket_brigade *brigade = session->in_brigade;
+    mspdy_wire outcome = MSPDY_WIRE_NOTHING;
+    apr_status_t rv = ap_get_brigade(c1->input_filters, brigade, AP_MODE_READBYTES, APR_NONBLOCK_READ, READ_BYTES);
+    if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
+        ap_log_cerror(APLOG_MARK, APLOG_DEBUG, rv, c1, "SPDY session: the client sends no more");
+        outcome = MSPDY_WIRE_ENDED;
+    }
+    while (outcome != MSPDY_WIRE_ENDED && !APR_BRIGADE_EMPTY(brigade)) {
+        apr_bucket *bucket = APR_BRIGADE_FIRST(brigade);
+        mspdy_wire of_bucket = take_bucket(session, bucket);
+        if (of_bucket != MSPDY_WIRE_NOTHING)
+            outcome = of_bucket;
+        apr_bucket_delete(bucket);
+    }
+    apr_brigade_cleanup(brigade);
+    return outcome;
+}
+
+/* ---- writing ---- */
+
+static size_t copy_control(mspdy_session *session, char *to, size_t room)
+{
+    const uint8_t *bytes;
+    size_t length;
+    if (room == 0 || !spdy_session_output(session->core, &bytes, &length))
+        return 0;
+    if (length > room)
+        length = room;
+    memcpy(to, bytes, length);
+    spdy_session_output_sent(session->core, length);
+    return length;
+}
+
+/* Frames, the most urgent first, up to a batch. */
+static size_t collect(mspdy_session *session, char *batch)
+{
+    size_t filled = 0;
+    for (;;) {
+        const uint8_t *bytes;
+        size_t length;
+        size_t n = copy_control(session, batch + filled, BATCH_BYTES - filled);
+        filled += n;
+        if (n > 0)
+            continue;
+        if (spdy_session_output(session->core, &bytes, &length))
+            break; /* full */
+        n = mspdy_source_frame(session, batch + filled, BATCH_BYTES - filled);
+        filled += n;
+        if (n == 0 && !spdy_session_output(session->core, &bytes, &length))
+            break; /* else it was a reset, which goes along */
+    }
+    return filled;
+}
+
+/* httpd's last filter, called with nothing, writes what it holds and does not wait. */
+static apr_status_t write_held(conn_rec *c1)
+{
+    ap_filter_t *last = c1->output_filters;
+    while (last->next != NULL)
+        last = last->next;
+    return last->frec->filter_func.out_func(last, NULL);
+}
+
+static apr_status_t pass(mspdy_session *session, char *batch, size_t length)
+{
+    conn_rec *c1 = session->c1;
+    apr_bucket_brigade *brigade = session->out_brigade;
+    APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_heap_create(batch, length, free, c1->bucket_alloc));
+    APR_BRIGADE_INSERT_TAIL(brigade, mark_create(c1->bucket_alloc));
+    apr_status_t rv = ap_pass_brigade(c1->output_filters, brigade);
+    apr_brigade_cleanup(brigade);
+    return rv == APR_SUCCESS ? write_held(c1) : rv;
+}
+
+static mspdy_wire write_batch(mspdy_session *session)
+{
+    char *batch = malloc(BATCH_BYTES);
+    if (batch == NULL) {
+        ap_log_cerror(APLOG_MARK, APLOG_ERR, APR_ENOMEM, session->c1, "SPDY session: no memory to send from");
+        return MSPDY_WIRE_ENDED;
+    }
+    size_t length = collect(session, batch);
+    if (length == 0) {
+        free(batch);
+        return MSPDY_WIRE_NOTHING;
+    }
+    apr_status_t rv = pass(session, batch, length);
+    if (rv != APR_SUCCESS || session->c1->aborted) {
+        ap_log_cerror(APLOG_MARK, APLOG_DEBUG, rv, session->c1, "SPDY session: the client takes no more");
+        session->c1->aborted = 1;
+        return MSPDY_WIRE_ENDED;
+    }
+    session->written_at = apr_time_now();
+    return MSPDY_WIRE_PROGRESS;
+}
+
+mspdy_wire mspdy_wire_write(mspdy_session *session)
+{
+    conn_rec *c1 = session->c1;
+    if (mspdy_wire_blocked(session)) {
+        if (write_held(c1) != APR_SUCCESS || c1->aborted)
+            return MSPDY_WIRE_ENDED;
+        if (mspdy_wire_blocked(session))
+            return MSPDY_WIRE_NOTHING;
+    }
+    return write_batch(session);
+}

@@ -1,0 +1,28 @@
+/* A session's bytes from and to the client, through the filters of its
+ * connection (mod_ssl's among them), without ever waiting for it. */
+#ifndef MSPDY_WIRE_H
+#define MSPDY_WIRE_H
+
+#include <stdbool.h>
+
+#include "mspdy_session.h"
+
+typedef enum mspdy_wire {
+    MSPDY_WIRE_NOTHING,  /* there is nothing (more) now */
+    MSPDY_WIRE_PROGRESS,
+    MSPDY_WIRE_ENDED     /* the client has closed or vanished */
+} mspdy_wire;
+
+/* Before the first byte: how the socket is to behave. */
+void mspdy_wire_prepare(mspdy_session *session);
+
+/* Reads once, and hands what came to mspdy_event_receive. */
+mspdy_wire mspdy_wire_read(mspdy_session *session);
+
+/* Writes what the socket takes. */
+mspdy_wire mspdy_wire_write(mspdy_session *session);
+
+/* Is something left that the socket did not take? */
+bool mspdy_wire_blocked(const mspdy_session *session);
+
+#endif

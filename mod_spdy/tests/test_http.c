@@ -1,0 +1,131 @@
+/* HTTP's names in SPDY. */
+#include "check.h"
+#include "peer.h"
+#include "spdy_http.h"
+
+#include <string.h>
+
+static void check_text(spdy_text is, const char *should_be)
+{
+    CHECK_BYTES(is.bytes, is.length, should_be, strlen(should_be));
+}
+
+static spdy_header fields[16];
+static spdy_http_request got;
+
+static spdy_http_fault read_3(const char *method, const char *path, const char *protocol, const char *host)
+{
+    const spdy_header headers[] = {header(":method", method), header(":path", path), header(":version", protocol),
+                                   header(":host", host), header(":scheme", "https")};
+
+    return spdy_http_request_read(SPDY_VERSION_3, headers, 5, fields, &got);
+}
+
+TEST(requests_of_spdy_3)
+{
+    const spdy_header headers[] = {header(":host", "a.example:81"), header("accept", "*/*"), header(":method", "GET"),
+                                   header("connection", "close"),   header(":path", "/x?y"), header("host", "b.example"),
+                                   header(":version", "HTTP/1.1"),  header("cookie", "a"),   header("cookie", "b"),
+                                   header(":scheme", "http"),       header("transfer-encoding", "chunked")};
+
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3_1, headers, 11, fields, &got), SPDY_HTTP_FINE);
+    check_text(got.method, "GET");
+    check_text(got.target, "/x?y");
+    check_text(got.protocol, "HTTP/1.1");
+    check_text(got.host, "a.example:81");
+    check_text(got.scheme, "http");
+    CHECK_EQUAL(got.field_count, 3);
+    check_text(got.fields[0].name, "accept");
+    check_text(got.fields[2].value, "b");
+}
+
+TEST(requests_of_spdy_2)
+{
+    spdy_header headers[] = {header("method", "GET"), header("url", "/x"), header("version", "HTTP/1.1"),
+                             header("scheme", "http"), header("host", "a.example")};
+
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_2, headers, 5, fields, &got), SPDY_HTTP_FINE);
+    check_text(got.target, "/x");
+    check_text(got.host, "a.example");
+    headers[1] = header("url", "http://b.example:8/y?z");
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_2, headers, 4, fields, &got), SPDY_HTTP_FINE);
+    check_text(got.target, "/y?z");
+    check_text(got.host, "b.example:8");
+    headers[1] = header("url", "https://b.example");
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_2, headers, 4, fields, &got), SPDY_HTTP_FINE);
+    check_text(got.target, "/");
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, headers, 5, fields, &got), SPDY_HTTP_MISSING);
+}
+
+TEST(faults_of_requests_are_found)
+{
+    const spdy_header twice[] = {header(":method", "GET"), header(":method", "PUT")};
+    const spdy_header strange[] = {header(":status", "200")}, broken[] = {header("a", "b\r\nc: d")},
+                      empty[] = {header(":method", ""), header(":method", "PUT")};
+
+    CHECK_EQUAL(read_3("GET", "/", "HTTP/1.1", "a"), SPDY_HTTP_FINE);
+    CHECK_EQUAL(read_3("GE T", "/", "HTTP/1.1", "a"), SPDY_HTTP_BAD_METHOD);
+    CHECK_EQUAL(read_3("", "/", "HTTP/1.1", "a"), SPDY_HTTP_BAD_METHOD);
+    CHECK_EQUAL(read_3(":GET", "/", "HTTP/1.1", "a"), SPDY_HTTP_BAD_METHOD);
+    CHECK_EQUAL(read_3("GET", "x", "HTTP/1.1", "a"), SPDY_HTTP_BAD_TARGET);
+    CHECK_EQUAL(read_3("GET", "", "HTTP/1.1", "a"), SPDY_HTTP_BAD_TARGET);
+    CHECK_EQUAL(read_3("GET", "/ HTTP/1.1\r\nx: y", "HTTP/1.1", "a"), SPDY_HTTP_BAD_TARGET);
+    CHECK_EQUAL(read_3("GET", "*", "HTTP/1.1", "a"), SPDY_HTTP_BAD_TARGET);
+    CHECK_EQUAL(read_3("GET", "http://a/", "HTTP/1.1", "a"), SPDY_HTTP_BAD_TARGET); /* SPDY/2's alone may be absolute */
+    CHECK_EQUAL(read_3("OPTIONS", "*", "HTTP/1.1", "a"), SPDY_HTTP_FINE);
+    CHECK_EQUAL(read_3("GET", "/", "HTTP/1.10", "a"), SPDY_HTTP_BAD_PROTOCOL);
+    CHECK_EQUAL(read_3("GET", "/", "SPDY/3.1", "a"), SPDY_HTTP_BAD_PROTOCOL);
+    CHECK_EQUAL(read_3("GET", "/", "HTTP/1.1", ""), SPDY_HTTP_BAD_HOST);
+    CHECK_EQUAL(read_3("GET", "/", "HTTP/1.1", "a b"), SPDY_HTTP_BAD_HOST);
+    CHECK_EQUAL(read_3("GET", "/", "HTTP/1.1", "u@a"), SPDY_HTTP_BAD_HOST);
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, twice, 1, fields, &got), SPDY_HTTP_MISSING);
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, twice, 2, fields, &got), SPDY_HTTP_REPEATED);
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, empty, 2, fields, &got), SPDY_HTTP_REPEATED);
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, strange, 1, fields, &got), SPDY_HTTP_BAD_FIELD);
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, broken, 1, fields, &got), SPDY_HTTP_BAD_FIELD);
+    CHECK_EQUAL(spdy_http_request_read(SPDY_VERSION_3, NULL, 0, fields, &got), SPDY_HTTP_MISSING);
+}
+
+TEST(written_requests_and_replies_have_each_versions_names)
+{
+    const spdy_http_request request = {.method = text("GET"), .target = text("/x"), .protocol = text("HTTP/1.1"),
+                                       .host = text("a"), .scheme = text("http")};
+    spdy_header headers[SPDY_HTTP_REQUEST_HEADERS];
+    size_t version;
+
+    for (version = 0; version < 3; version++) {
+        bool is_2 = all_versions[version] == SPDY_VERSION_2;
+
+        CHECK_EQUAL(spdy_http_request_write(all_versions[version], &request, headers), 5);
+        CHECK_EQUAL(spdy_http_request_read(all_versions[version], headers, 5, fields, &got), SPDY_HTTP_FINE);
+        check_text(got.target, "/x");
+        spdy_http_reply_write(all_versions[version], text("200 OK"), text("HTTP/1.1"), headers);
+        check_text(headers[0].name, is_2 ? "status" : ":status");
+        check_text(headers[0].value, "200 OK");
+        check_text(headers[1].name, is_2 ? "version" : ":version");
+        CHECK_EQUAL(spdy_http_push_write(all_versions[version], &request, headers), is_2 ? 1 : 3);
+        check_text(headers[is_2 ? 0 : 2].name, is_2 ? "url" : ":path");
+    }
+}
+
+TEST(fields_of_one_connection_do_not_pass)
+{
+    CHECK(!spdy_http_field_passes(text("Connection")));
+    CHECK(!spdy_http_field_passes(text("keep-alive")));
+    CHECK(!spdy_http_field_passes(text("Transfer-Encoding")));
+    CHECK(!spdy_http_field_passes(text("proxy-connection")));
+    CHECK(!spdy_http_field_passes(text("Upgrade")));
+    CHECK(spdy_http_field_passes(text("Content-Length")));
+}
+
+TEST(what_is_said_of_faults_and_results_differs)
+{
+    int one, other;
+
+    for (one = 0; one <= SPDY_HTTP_BAD_FIELD; one++)
+        for (other = 0; other < one; other++)
+            CHECK(strcmp(spdy_http_fault_text(one), spdy_http_fault_text(other)));
+    for (one = 0; one <= SPDY_SESSION_OVER; one++)
+        for (other = 0; other < one; other++)
+            CHECK(strcmp(spdy_result_text(one), spdy_result_text(other)));
+}
