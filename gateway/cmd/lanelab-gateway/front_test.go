@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	neturl "net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"lanelab/gateway/internal/testkit"
+)
+
+func TestPagesUpgradeWhatTheyName(t *testing.T) {
+	o := serveHTTP(t, "http/1.1", 0, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		w.Header().Set("Content-Security-Policy", "img-src 'self'")
+	})
+	w := begin(t, o.pin, o.port, nil, nil)
+	for kind, added := range map[string]bool{
+		"text/html": true, "Text/HTML; charset=utf-8": true, "application/xhtml+xml": true, "text/css": false, "text/htmlx": false,
+	} {
+		response, _ := w.get(url(names[0], "/?type=%s", neturl.QueryEscape(kind)))
+		policies := response.Header.Values("Content-Security-Policy")
+		if policies[0] != "img-src 'self'" || (len(policies) == 2) != added || (added && policies[1] != "upgrade-insecure-requests") {
+			t.Errorf("%s: %q", kind, policies)
+		}
+	}
+}
+
+func TestRedirectsStayWithTheGateway(t *testing.T) {
+	o := serveHTTP(t, "http/1.1", 0, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.Header.Get("X-To"))
+		w.WriteHeader(302)
+	})
+	w := begin(t, o.pin, o.port, nil, nil)
+	for to, wanted := range map[string]string{
+		"http://a.example/x?y": "https://a.example/x?y", "http://b.example:8080": "https://b.example",
+		"http://elsewhere.example/": "http://elsewhere.example/", "/relative": "/relative", "https://a.example/": "https://a.example/",
+	} {
+		request, _ := http.NewRequestWithContext(t.Context(), "GET", url(names[0], "/"), nil)
+		request.Header.Set("X-To", to)
+		response, err := w.browser.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if got := response.Header.Get("Location"); got != wanted {
+			t.Errorf("%s became %s", to, got)
+		}
+	}
+}
+
+func TestABrowserThatSpeaksHTTP1IsAnswered(t *testing.T) {
+	o := serveHTTP(t, "h2", 0, site)
+	w := begin(t, o.pin, o.port, settings{"protocol": "h2"}, nil)
+	conn, err := tls.Dial("tcp", w.gateway.front.Address().String(), &tls.Config{
+		ServerName: names[0], InsecureSkipVerify: true, NextProtos: []string{"http/1.1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(testkit.Patience))
+	reader := bufio.NewReader(conn)
+	for _, size := range []int{10, 100_000, 0} {
+		fmt.Fprintf(conn, "GET /%d HTTP/1.1\r\nHost: a.example\r\n\r\n", size)
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil || len(body) != size {
+			t.Errorf("%d bytes, %v", len(body), err)
+		}
+	}
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	if response, err := http.ReadResponse(reader, nil); err != nil || response.StatusCode != http.StatusNotImplemented {
+		t.Errorf("%v, %v", response, err)
+	}
+}
+
+func TestEarlyHintsAndTrailersReachTheBrowser(t *testing.T) {
+	o := rawOrigin(t, func(_ int, conn net.Conn, reader *bufio.Reader) {
+		for next(reader) != "" {
+			io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"+
+				"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 6\r\n\r\n")
+		}
+	})
+	w := begin(t, o.pin, o.port, nil, nil)
+	hints := make(chan string, 1)
+	request, _ := http.NewRequestWithContext(withHints(t.Context(), hints), "GET", url(names[0], "/"), nil)
+	response, err := w.browser.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if hint := <-hints; hint != "103 </a.css>; rel=preload" {
+		t.Error(hint)
+	}
+	if err != nil || string(body) != "abc" || response.Trailer.Get("X-Sum") != "6" {
+		t.Errorf("%q, %v, %v", body, response.Trailer, err)
+	}
+}
+
+func TestAnAnswerThatBreaksOffDoesNotLookWhole(t *testing.T) {
+	o := rawOrigin(t, func(_ int, conn net.Conn, reader *bufio.Reader) {
+		next(reader)
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+	})
+	w := begin(t, o.pin, o.port, nil, nil)
+	if _, body, err := w.fetch("GET", url(names[0], "/"), nil); err == nil {
+		t.Errorf("%q was taken for all of it", body)
+	}
+	if r := w.events("request")[0]; r["error"] == nil || r.number("response_body_bytes") != 3 || r["last_byte_ms"] != nil {
+		t.Errorf("%v", r)
+	}
+}
+
+// resolver answers questions over UDP by what the test says.
+func resolver(t *testing.T, answer func(dnsmessage.Question) (dnsmessage.RCode, []dnsmessage.ResourceBody)) (address string, asked chan string) {
+	t.Helper()
+	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { socket.Close() })
+	asked = make(chan string, 100)
+	go func() {
+		packet := make([]byte, 1500)
+		for {
+			n, from, err := socket.ReadFrom(packet)
+			if err != nil {
+				return
+			}
+			var message dnsmessage.Message
+			if message.Unpack(packet[:n]) != nil {
+				continue
+			}
+			question := message.Questions[0]
+			asked <- question.Name.String() + " " + question.Type.String()
+			message.Response = true
+			var bodies []dnsmessage.ResourceBody
+			message.RCode, bodies = answer(question)
+			for _, body := range bodies {
+				message.Answers = append(message.Answers, dnsmessage.Resource{
+					Header: dnsmessage.ResourceHeader{Name: question.Name, Class: dnsmessage.ClassINET, TTL: 1}, Body: body,
+				})
+			}
+			if reply, err := message.Pack(); err == nil {
+				socket.WriteTo(reply, from)
+			}
+		}
+	}()
+	return socket.LocalAddr().String(), asked
+}
+
+func TestNamesAreLookedUpOverTheLinkOnce(t *testing.T) {
+	server, asked := resolver(t, func(q dnsmessage.Question) (dnsmessage.RCode, []dnsmessage.ResourceBody) {
+		switch {
+		case strings.HasPrefix(q.Name.String(), "b."):
+			return dnsmessage.RCodeNameError, nil
+		case q.Type == dnsmessage.TypeA:
+			return dnsmessage.RCodeSuccess, []dnsmessage.ResourceBody{&dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}}
+		}
+		return dnsmessage.RCodeSuccess, nil
+	})
+	for _, coalescing := range []string{"origin", "address"} {
+		o := serveHTTP(t, "h2", 0, site)
+		dns := settings{"mode": "resolver", "server": server, "hosts": names}
+		w := begin(t, o.pin, o.port, settings{"protocol": "h2", "coalescing": coalescing}, dns)
+		for range 3 {
+			if response, body := w.get(url(names[0], "/10")); response.StatusCode != 200 {
+				t.Errorf("%d %s", response.StatusCode, body)
+			}
+		}
+		if response, body := w.get(url(names[1], "/10")); response.StatusCode != 502 || !strings.Contains(body, "does not exist") {
+			t.Errorf("%d %q", response.StatusCode, body)
+		}
+		events := w.events("dns")
+		if fmt.Sprint(events[0]["host"], " ", events[0]["addresses"], " ", events[0]["error"]) != "a.example [127.0.0.1] <nil>" || events[0].number("ended_ms") <= events[0].number("began_ms") {
+			t.Errorf("%v", events[0])
+		}
+		if last := events[len(events)-1]; last["host"] != "b.example" || last["error"] == nil {
+			t.Errorf("%v", last)
+		}
+		count := map[string]int{}
+		for len(asked) > 0 {
+			count[<-asked]++
+		}
+		if count["a.example. TypeA"] != 1 || count["a.example. TypeAAAA"] != 1 || count["b.example. TypeA"] < 1 {
+			t.Errorf("%v", count)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"lanelab/gateway/internal/testkit"
+)
+
+// A rawOrigin accepts connections and lets the test serve each by hand. serve gets the connection's number, from 1.
+func rawOrigin(t testing.TB, serve func(number int, conn net.Conn, reader *bufio.Reader)) *origin {
+	t.Helper()
+	o := &origin{pin: testkit.NewIdentity(t, names...).Pin}
+	listener := testkit.Listen(t)
+	o.port = testkit.Port(listener.Addr())
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			o.mu.Lock()
+			o.all++
+			number := o.all
+			o.mu.Unlock()
+			go func() {
+				defer conn.Close()
+				serve(number, conn, bufio.NewReader(conn))
+			}()
+		}
+	}()
+	return o
+}
+
+// next reads a request's head, and gives its path; empty at the end.
+func next(reader *bufio.Reader) string {
+	line, err := reader.ReadString('\n')
+	if err != nil {
+		return ""
+	}
+	for {
+		field, err := reader.ReadString('\n')
+		if err != nil {
+			return ""
+		}
+		if field == "\r\n" {
+			return strings.Fields(line)[1]
+		}
+	}
+}
+
+func answer(conn net.Conn, body string) {
+	fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+func (w *world) getAll(count int) {
+	w.t.Helper()
+	var all sync.WaitGroup
+	for i := range count {
+		all.Go(func() {
+			path := fmt.Sprint("/", i)
+			response, body, err := w.fetch("GET", url(names[0], "%s", path), nil)
+			if err != nil || response.StatusCode != 200 || body != path {
+				w.t.Errorf("%s: %v %q %v", path, response, body, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAnIdleConnectionThatTheServerClosedIsReplaced(t *testing.T) {
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		if path := next(reader); path != "" {
+			answer(conn, path)
+		}
+		if number < 3 {
+			next(reader) // and it closes without a word, as if the request had come too late
+			return
+		}
+		for path := next(reader); path != ""; path = next(reader) {
+			answer(conn, path)
+		}
+	})
+	w := begin(t, o.pin, o.port, settings{"connections_per_host": 1}, nil)
+	for i := range 5 {
+		if _, body := w.get(url(names[0], "/%d", i)); body != fmt.Sprint("/", i) {
+			t.Errorf("%q", body)
+		}
+	}
+	tries := 0.0
+	for _, r := range w.events("request") {
+		tries += r.number("tries")
+	}
+	if tries != 7 {
+		t.Errorf("%v tries for 5 requests, two of which were closed upon", tries)
+	}
+}
+
+func TestAPOSTIsNotSentTwice(t *testing.T) {
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		if path := next(reader); path != "" {
+			answer(conn, path)
+		}
+		next(reader)
+	})
+	w := begin(t, o.pin, o.port, settings{"connections_per_host": 1}, nil)
+	w.get(url(names[0], "/"))
+	response, body, err := w.fetch("POST", url(names[0], "/form"), strings.NewReader("x"))
+	if err != nil || response.StatusCode != 502 || !strings.Contains(body, names[0]+"/form") {
+		t.Errorf("%v %q %v", response, body, err)
+	}
+	if failed := w.events("request")[1]; failed["error"] == nil || failed.number("tries") != 1 || failed.number("connection") != 1 {
+		t.Errorf("%v", failed)
+	}
+}
+
+func TestAConnectionThatIsClosedUnusedIsNoEnd(t *testing.T) {
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		next(reader) // every connection, at its first request
+	})
+	w := begin(t, o.pin, o.port, nil, nil)
+	if response, _ := w.get(url(names[0], "/")); response.StatusCode != 502 {
+		t.Errorf("%v", response)
+	}
+	if r := w.events("request")[0]; r.number("tries") != 1 {
+		t.Errorf("a server that answers nothing was asked again: %v", r)
+	}
+}
+
+func TestAPipelineThatBreaksIsMended(t *testing.T) {
+	const each = 3
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		for range each { // and then it closes, whatever else was asked
+			path := next(reader)
+			if path == "" {
+				return
+			}
+			answer(conn, path)
+		}
+	})
+	w := begin(t, o.pin, o.port, settings{"pipelining": 8, "connections_per_host": 2}, nil)
+	w.get(url(names[0], "/first")) // so that it is known to keep connections
+	w.getAll(30)
+	deepest := 0.0
+	for _, r := range w.events("request")[1:] {
+		deepest = max(deepest, r.number("in_flight"))
+		if r.number("tries") > 3 || r["error"] != nil {
+			t.Errorf("%v", r)
+		}
+	}
+	if deepest < 2 || deepest > 8 {
+		t.Errorf("at most %v were in flight", deepest)
+	}
+}
+
+func TestPipeliningWaitsForAnAnswer(t *testing.T) {
+	asked := make(chan string, 100)
+	goOn := make(chan bool)
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		for path := next(reader); path != ""; path = next(reader) {
+			asked <- path
+			<-goOn
+			answer(conn, path)
+		}
+	})
+	w := begin(t, o.pin, o.port, settings{"pipelining": 4, "connections_per_host": 1}, nil)
+	done := make(chan bool)
+	go func() {
+		w.getAll(9)
+		close(done)
+	}()
+	<-asked
+	testkit.Eventually(t, "all nine have come", func() bool { return w.waiting() == 8 })
+	if len(asked) > 0 {
+		t.Error("a second request was sent to a server of which nothing is known")
+	}
+	close(goOn)
+	<-done
+	var deepest float64
+	for _, r := range w.events("request") {
+		deepest = max(deepest, r.number("in_flight"))
+	}
+	if deepest != 4 {
+		t.Errorf("at most %v were in flight", deepest)
+	}
+}
+
+// waiting is how many requests the pool has not given to a connection.
+func (w *world) waiting() int { return w.gateway.pool.Waiting() }
+
+func TestUrgentRequestsGoFirst(t *testing.T) {
+	asked := make(chan string, 100)
+	goOn := make(chan bool)
+	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+		for path := next(reader); path != ""; path = next(reader) {
+			asked <- path
+			<-goOn
+			answer(conn, path)
+		}
+	})
+	w := begin(t, o.pin, o.port, settings{"connections_per_host": 1}, nil)
+	var all sync.WaitGroup
+	ask := func(path, priority string, waiting int) {
+		all.Go(func() {
+			request, _ := http.NewRequestWithContext(t.Context(), "GET", url(names[0], "%s", path), nil)
+			request.Header.Set("Priority", priority)
+			if response, err := w.browser.Do(request); err != nil {
+				t.Error(err)
+			} else {
+				response.Body.Close()
+			}
+		})
+		testkit.Eventually(t, path+" waits", func() bool { return w.waiting() == waiting })
+	}
+	ask("/blocks", "u=7", 0)
+	<-asked
+	for i, one := range []struct{ path, priority string }{
+		{"/image", "u=5, i"}, {"/script", "u=2"}, {"/default", ""}, {"/style", "u=0"}, {"/font", "u=2"},
+	} {
+		ask(one.path, one.priority, i+1)
+	}
+	close(goOn)
+	all.Wait()
+	close(asked)
+	var order []string
+	for path := range asked {
+		order = append(order, path)
+	}
+	if got := strings.Join(order, " "); got != "/style /script /font /default /image" {
+		t.Error(got)
+	}
+}
+
+func TestConnectionsPerHostAreNeverMore(t *testing.T) {
+	for _, most := range []int{1, 2, 13} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			var mu sync.Mutex
+			open, highest := 0, 0
+			together := make(chan bool)
+			o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
+				mu.Lock()
+				open++
+				highest = max(highest, open)
+				if open == most {
+					close(together)
+				}
+				mu.Unlock()
+				for path := next(reader); path != ""; path = next(reader) {
+					<-together // so that all of them are needed
+					answer(conn, path)
+				}
+			})
+			w := begin(t, o.pin, o.port, settings{"connections_per_host": most}, nil)
+			w.getAll(40)
+			if connections := w.events("connection"); highest != most || len(connections) != most {
+				t.Errorf("%d at the same time, %d in the log", highest, len(connections))
+			}
+		})
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/h2"
+	"lanelab/gateway/internal/spdy"
+	"lanelab/gateway/internal/spdyconn"
+)
+
+// load is what is to be done.
+type load struct {
+	URL       string `json:"url"`
+	Protocol  string `json:"protocol"`
+	TLS       bool   `json:"tls"`
+	Clients   int    `json:"clients"`
+	Streams   int    `json:"streams"`
+	Requests  int    `json:"requests"`
+	BodyBytes int64  `json:"body_bytes"`
+
+	version spdy.Version // of SPDY
+	target  *url.URL
+	connect string
+	timeout time.Duration
+}
+
+// run does it. All connections are established before the clock starts.
+func (l *load) run(ctx context.Context) *result {
+	counters := newResult(l)
+	connections := l.connectAll(ctx, counters)
+	var left atomic.Int64
+	left.Store(int64(l.Requests))
+	began := time.Now()
+	var all sync.WaitGroup
+	for _, connection := range connections {
+		for range l.Streams {
+			all.Go(func() {
+				for left.Add(-1) >= 0 && ctx.Err() == nil {
+					counters.add(l.request(ctx, connection))
+				}
+			})
+		}
+	}
+	all.Wait()
+	took := time.Since(began)
+	for _, connection := range connections {
+		_ = connection.Close() // never fails
+	}
+	for _, connection := range connections {
+		<-connection.Done()
+		counters.WireBytes += connection.wire.received.Load()
+	}
+	counters.finish(took, l.Requests)
+	return counters
+}
+
+func (l *load) connectAll(ctx context.Context, counters *result) []*connection {
+	var mutex sync.Mutex
+	var connections []*connection
+	var all sync.WaitGroup
+	for range l.Clients {
+		all.Go(func() {
+			c, err := l.connectOne(ctx)
+			if err != nil {
+				counters.failed(err)
+				return
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			connections = append(connections, c)
+		})
+	}
+	all.Wait()
+	return connections
+}
+
+// connection counts what passes on the wire.
+type connection struct {
+	exchange.Conn
+	wire *countingConn
+}
+
+type countingConn struct {
+	net.Conn
+	received atomic.Int64
+}
+
+func (c *countingConn) Read(buffer []byte) (int, error) {
+	count, err := c.Conn.Read(buffer)
+	c.received.Add(int64(count))
+	return count, err
+}
+
+func (l *load) connectOne(ctx context.Context) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	plain, err := new(net.Dialer).DialContext(ctx, "tcp", l.connect)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", l.connect, err)
+	}
+	wire := &countingConn{Conn: plain}
+	var conn net.Conn = wire
+	if l.TLS {
+		// The server is under test, with whatever certificate; nothing secret is sent.
+		secured := tls.Client(wire, &tls.Config{ServerName: l.target.Hostname(), InsecureSkipVerify: true, NextProtos: []string{l.Protocol}})
+		if err := secured.HandshakeContext(ctx); err != nil {
+			_ = plain.Close()
+			return nil, fmt.Errorf("TLS with %s: %w", l.connect, err)
+		}
+		if chosen := secured.ConnectionState().NegotiatedProtocol; chosen != l.Protocol {
+			_ = plain.Close()
+			return nil, fmt.Errorf("%s chose the protocol %q, not %s", l.connect, chosen, l.Protocol)
+		}
+		conn = secured
+	}
+	client, err := l.client(conn)
+	if err != nil {
+		_ = plain.Close()
+		return nil, err
+	}
+	return &connection{client, wire}, nil
+}
+
+func (l *load) client(conn net.Conn) (exchange.Conn, error) {
+	if l.Protocol == protocolH2 {
+		return h2.NewClient(conn, h2.ClientSettings{}), nil
+	}
+	return spdyconn.NewClient(conn, l.version, spdyconn.Settings{MaxStreams: max(l.Streams, 100)})
+}
+
+// sample is one request's outcome.
+type sample struct {
+	latency, firstByte time.Duration
+	bytes              int64
+	status             int
+	err                error
+}
+
+// stopwatch is a Notes that takes the time of the first byte.
+type stopwatch struct {
+	began     time.Time
+	firstByte time.Duration
+}
+
+func (*stopwatch) Sent(uint32, int, int, int) {}
+func (s *stopwatch) FirstByte(int, int)       { s.firstByte = time.Since(s.began) }
+func (*stopwatch) LastByte()                  {}
+
+func (l *load) request(ctx context.Context, c *connection) (s sample) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	request := &exchange.Request{
+		Method: "GET", Scheme: l.target.Scheme, Authority: l.target.Host, Path: l.target.RequestURI(),
+		Fields:   []exchange.Field{{Name: "user-agent", Value: "spdy-load"}, {Name: "accept", Value: "*/*"}},
+		Priority: exchange.Priority{Urgency: 3},
+	}
+	if l.BodyBytes > 0 {
+		request.Method, request.Body, request.BodySize = "POST", io.LimitReader(zeros{}, l.BodyBytes), l.BodyBytes
+		request.Fields = append(request.Fields, exchange.Field{Name: "content-length", Value: strconv.FormatInt(l.BodyBytes, 10)})
+	}
+	notes := &stopwatch{began: time.Now()}
+	response, err := c.RoundTrip(ctx, request, notes)
+	if err != nil {
+		return sample{err: err}
+	}
+	defer response.Body.Close()
+	s.bytes, s.err = io.Copy(io.Discard, response.Body)
+	s.latency, s.firstByte, s.status = time.Since(notes.began), notes.firstByte, response.Status
+	return s
+}
+
+type zeros struct{}
+
+func (zeros) Read(buffer []byte) (int, error) {
+	clear(buffer)
+	return len(buffer), nil
+}

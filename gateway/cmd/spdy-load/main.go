@@ -1,0 +1,115 @@
+// spdy-load loads a server that speaks SPDY and tells how it did, as h2load does for HTTP/2. It speaks HTTP/2 as well, so
+// that servers of both can be compared by one client.
+//
+//	spdy-load -protocol spdy/3.1 -clients 10 -streams 20 -requests 10000 http://127.0.0.1:8080/page
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"time"
+
+	"lanelab/gateway/internal/spdy"
+)
+
+const protocolH2 = "h2"
+
+// Statuses of the process.
+const (
+	statusFine    = 0
+	statusFailed  = 1 // some requests failed
+	statusMisused = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, arguments []string, out, errors io.Writer) int {
+	load, asJSON, err := parse(arguments, errors)
+	if err != nil {
+		fmt.Fprintln(errors, "spdy-load:", err)
+		return statusMisused
+	}
+	result := load.run(ctx)
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", " ")
+		err = encoder.Encode(result)
+	} else {
+		_, err = io.WriteString(out, result.text())
+	}
+	if err != nil {
+		fmt.Fprintln(errors, "spdy-load: writing the result:", err)
+		return statusFailed
+	}
+	if result.Failed > 0 {
+		return statusFailed
+	}
+	return statusFine
+}
+
+func parse(arguments []string, errors io.Writer) (*load, bool, error) {
+	flags := flag.NewFlagSet("spdy-load", flag.ContinueOnError)
+	flags.SetOutput(errors)
+	protocol := flags.String("protocol", spdy.V31.String(), "spdy/2, spdy/3, spdy/3.1 or, to compare, h2")
+	l := new(load)
+	flags.IntVar(&l.Clients, "clients", 1, "connections")
+	flags.IntVar(&l.Streams, "streams", 1, "requests under way at once on each connection")
+	flags.IntVar(&l.Requests, "requests", 100, "requests in all")
+	flags.Int64Var(&l.BodyBytes, "body", 0, "bytes of body that each request brings (POST)")
+	flags.DurationVar(&l.timeout, "timeout", time.Minute, "after which a connection or request has failed")
+	flags.StringVar(&l.connect, "connect", "", "address:port to connect to instead of what the URL names")
+	overTLS := flags.Bool("tls", false, "inside TLS, by ALPN; the certificate is not verified. The same as an https URL")
+	asJSON := flags.Bool("json", false, "write the result as JSON")
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "usage: spdy-load [options] URL")
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(arguments); err != nil {
+		return nil, false, err
+	}
+	if flags.NArg() != 1 {
+		return nil, false, fmt.Errorf("one URL is needed, there are %d: see spdy-load -help", flags.NArg())
+	}
+	if l.Protocol = *protocol; l.Protocol != protocolH2 {
+		var err error
+		if l.version, err = spdy.ParseVersion(*protocol); err != nil {
+			return nil, false, err
+		}
+		l.Protocol = l.version.String()
+	}
+	return l, *asJSON, l.aim(flags.Arg(0), *overTLS)
+}
+
+// aim takes the URL apart.
+func (l *load) aim(text string, overTLS bool) error {
+	target, err := url.Parse(text)
+	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
+		return fmt.Errorf("%q is no http or https URL", text)
+	}
+	if l.Clients < 1 || l.Streams < 1 || l.Requests < 1 || l.BodyBytes < 0 {
+		return fmt.Errorf("clients, streams and requests must be 1 at least, and -body not negative")
+	}
+	if overTLS {
+		target.Scheme = "https"
+	}
+	l.TLS = target.Scheme == "https"
+	l.URL = target.String()
+	l.target = target
+	if l.connect == "" {
+		l.connect = target.Host
+		if target.Port() == "" {
+			l.connect += map[bool]string{false: ":80", true: ":443"}[l.TLS]
+		}
+	}
+	return nil
+}

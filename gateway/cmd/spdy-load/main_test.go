@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lanelab/gateway/internal/spdy"
+	"lanelab/gateway/internal/spdyconn"
+)
+
+func serve(t *testing.T, version spdy.Version, handler func(*spdyconn.ServerStream)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- (&spdyconn.Server{Version: version, Handler: handler}).Listen(listener) }()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + listener.Addr().String() + "/x?y"
+}
+
+func TestLoad(t *testing.T) {
+	for _, version := range spdy.Versions {
+		var handled, got atomic.Int64
+		target := serve(t, version, func(st *spdyconn.ServerStream) {
+			count, _ := io.Copy(io.Discard, st.Body)
+			got.Add(count)
+			if handled.Add(1)%10 == 0 {
+				_ = st.Reply(404, true)
+				return
+			}
+			_ = st.Reply(200, false)
+			_, _ = st.Write(make([]byte, 1000))
+		})
+		var out, errors bytes.Buffer
+		status := run(context.Background(), []string{"-json", "-protocol", version.String(), "-clients", "3", "-streams", "4", "-requests", "100",
+			"-body", "2000", target}, &out, &errors)
+		var result struct {
+			Succeeded, Failed int
+			Body_bytes        int64
+			Latency_ms        map[string]float64
+			Statuses          map[string]int
+		}
+		if err := json.Unmarshal(out.Bytes(), &result); err != nil {
+			t.Fatalf("%v: %s %s", err, out.String(), errors.String())
+		}
+		if status != statusFailed || handled.Load() != 100 || got.Load() != 200_000 || result.Succeeded != 90 || result.Failed != 10 ||
+			result.Body_bytes != 90_000 || result.Statuses["404"] != 10 || result.Latency_ms["p50"] <= 0 {
+			t.Errorf("%s: status %d, %d handled, %d bytes of bodies; %s", version, status, handled.Load(), got.Load(), out.String())
+		}
+	}
+}
+
+func TestLoadOfAServerOfHTTP2(t *testing.T) {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	served := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			w.WriteHeader(http.StatusHTTPVersionNotSupported)
+		}
+		_, _ = w.Write(make([]byte, 1000))
+	}))
+	served.Config.Protocols = protocols
+	served.Start()
+	defer served.Close()
+	var out, errors bytes.Buffer
+	status := run(context.Background(), []string{"-json", "-protocol", "h2", "-clients", "2", "-streams", "5", "-requests", "50", served.URL}, &out, &errors)
+	if status != statusFine || !strings.Contains(out.String(), `"200": 50`) || !strings.Contains(out.String(), `"body_bytes": 50000`) {
+		t.Errorf("status %d: %s %s", status, out.String(), errors.String())
+	}
+}
+
+func TestServerThatIsNotThere(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	var out, errors bytes.Buffer
+	if status := run(context.Background(), []string{"-requests", "5", "http://" + address + "/"}, &out, &errors); status != statusFailed {
+		t.Errorf("status %d: %s", status, out.String())
+	}
+	if !strings.Contains(out.String(), "5 failed") || !strings.Contains(out.String(), "error, 1 times: connecting to") {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+func TestWrongArguments(t *testing.T) {
+	for _, arguments := range [][]string{{}, {"ftp://x/"}, {"-protocol", "http/1.1", "http://x/"}, {"-clients", "0", "http://x/"}, {"http://x/", "http://y/"}} {
+		var out, errors bytes.Buffer
+		if status := run(context.Background(), arguments, &out, &errors); status != statusMisused || errors.Len() == 0 || out.Len() != 0 {
+			t.Errorf("%q: status %d, %s", arguments, status, errors.String())
+		}
+	}
+}
+
+func TestPercentiles(t *testing.T) {
+	var samples []time.Duration
+	for i := range 200 {
+		samples = append(samples, time.Duration(200-i)*time.Millisecond)
+	}
+	want := percentiles{Min: 1, P50: 100, P90: 180, P99: 198, Max: 200, Mean: 100.5}
+	if got := percentilesOf(samples); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := percentilesOf(nil); got != (percentiles{}) {
+		t.Errorf("of nothing: %+v", got)
+	}
+}

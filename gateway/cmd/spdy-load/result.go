@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// result is what came of a load.
+type result struct {
+	Load *load `json:"load"`
+
+	Seconds           float64        `json:"seconds"`
+	Succeeded         int            `json:"succeeded"` // answered in full with a status below 400
+	Failed            int            `json:"failed"`    // others, those never begun too
+	RequestsPerSecond float64        `json:"requests_per_second"`
+	BodyBytes         int64          `json:"body_bytes"`
+	WireBytes         int64          `json:"wire_bytes"`           // received by TCP
+	MegabytesPerS     float64        `json:"megabytes_per_second"` // of bodies; 1,000,000 bytes
+	LatencyMs         percentiles    `json:"latency_ms"`           // to the last byte
+	FirstByteMs       percentiles    `json:"first_byte_ms"`
+	Statuses          map[string]int `json:"statuses"`
+	Errors            map[string]int `json:"errors"` // text: times
+
+	mutex                sync.Mutex
+	latencies, firstByte []time.Duration
+}
+
+type percentiles struct {
+	Min  float64 `json:"min"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+	Mean float64 `json:"mean"`
+}
+
+func (p percentiles) String() string {
+	return fmt.Sprintf("min %.3f  p50 %.3f  p90 %.3f  p99 %.3f  max %.3f  mean %.3f ms", p.Min, p.P50, p.P90, p.P99, p.Max, p.Mean)
+}
+
+func newResult(l *load) *result {
+	return &result{Load: l, Statuses: make(map[string]int), Errors: make(map[string]int)}
+}
+
+// failed counts a connection's or request's error. Numbers in the text are left out, so that like errors are counted together.
+func (r *result) failed(err error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.countError(err)
+}
+
+func (r *result) countError(err error) {
+	const most = 20 // kinds of error
+	text := strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return '#'
+		}
+		return c
+	}, err.Error())
+	if len(r.Errors) < most || r.Errors[text] > 0 {
+		r.Errors[text]++
+	}
+}
+
+func (r *result) add(s sample) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if s.err != nil {
+		r.countError(s.err)
+		return
+	}
+	r.Statuses[fmt.Sprint(s.status)]++
+	r.BodyBytes += s.bytes
+	if s.status < 400 {
+		r.Succeeded++
+		r.latencies, r.firstByte = append(r.latencies, s.latency), append(r.firstByte, s.firstByte)
+	}
+}
+
+func (r *result) finish(took time.Duration, requests int) {
+	r.Seconds = took.Seconds()
+	r.Failed = requests - r.Succeeded
+	r.RequestsPerSecond = float64(r.Succeeded) / r.Seconds
+	r.MegabytesPerS = float64(r.BodyBytes) / r.Seconds / 1e6
+	r.LatencyMs, r.FirstByteMs = percentilesOf(r.latencies), percentilesOf(r.firstByte)
+}
+
+func percentilesOf(samples []time.Duration) (p percentiles) {
+	if len(samples) == 0 {
+		return p
+	}
+	slices.Sort(samples)
+	var sum time.Duration
+	for _, sample := range samples {
+		sum += sample
+	}
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	// The nearest rank: the smallest sample that so many per cent are not above.
+	at := func(percent int) float64 { return ms(samples[(len(samples)*percent+99)/100-1]) }
+	return percentiles{ms(samples[0]), at(50), at(90), at(99), at(100), ms(sum) / float64(len(samples))}
+}
+
+func (r *result) text() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s, %s (TLS: %t), %d clients, %d streams each\n", r.Load.URL, r.Load.Protocol, r.Load.TLS, r.Load.Clients, r.Load.Streams)
+	fmt.Fprintf(&text, "%d requests succeeded, %d failed in %.3f s: %.1f requests/s, %.2f MB/s\n",
+		r.Succeeded, r.Failed, r.Seconds, r.RequestsPerSecond, r.MegabytesPerS)
+	fmt.Fprintf(&text, "%d bytes received, TLS and framing included\n", r.WireBytes)
+	fmt.Fprintln(&text, "first byte:", r.FirstByteMs)
+	fmt.Fprintln(&text, "last byte: ", r.LatencyMs)
+	for _, kind := range sortedKeys(r.Statuses) {
+		fmt.Fprintf(&text, "status %s: %d\n", kind, r.Statuses[kind])
+	}
+	for _, kind := range sortedKeys(r.Errors) {
+		fmt.Fprintf(&text, "error, %d times: %s\n", r.Errors[kind], kind)
+	}
+	return text.String()
+}
+
+func sortedKeys(counts map[string]int) []string {
+	keys := make([]string, 0, len(counts))
+	for key := range counts {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// check tells of the first thing in a configuration that cannot be.
+func (c *Config) check() error {
+	if c.Version != Version {
+		return fmt.Errorf("version: %d is not known; this gateway reads version %d", c.Version, Version)
+	}
+	for _, needed := range []struct{ key, value string }{
+		{"listen", c.Listen}, {"certificate", c.Certificate}, {"key", c.Key}, {"log", c.Log},
+	} {
+		if needed.value == "" {
+			return fmt.Errorf("%s: missing", needed.key)
+		}
+	}
+	if _, err := netip.ParseAddrPort(c.Listen); err != nil {
+		return fmt.Errorf("listen: %q is no address and port, as 127.0.0.1:443", c.Listen)
+	}
+	if err := c.DNS.check(); err != nil {
+		return err
+	}
+	return c.Wire.check()
+}
+
+func (d *DNS) check() error {
+	if err := oneOf("dns.mode", d.Mode, Instant, Resolver); err != nil {
+		return err
+	}
+	if len(d.Hosts) == 0 {
+		return fmt.Errorf("dns.hosts: no names, so no request could be answered")
+	}
+	names := make([]string, 0, len(d.Hosts))
+	for name := range d.Hosts {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if name == "" || name != strings.ToLower(name) || strings.ContainsAny(name, "/: ") {
+			return fmt.Errorf("dns.hosts: %q is no host name in lower case", name)
+		}
+		if _, err := netip.ParseAddr(d.Hosts[name]); (err != nil) == (d.Mode == Instant) {
+			return fmt.Errorf("dns.hosts: %q has the address %q; with dns.mode %q names have %s", name, d.Hosts[name], d.Mode,
+				map[bool]string{true: "an address each", false: "none: it is a list"}[d.Mode == Instant])
+		}
+	}
+	if _, err := netip.ParseAddrPort(d.Server); (err != nil) == (d.Mode == Resolver) {
+		return fmt.Errorf("dns.server: %q; an address and port with dns.mode \"resolver\", and only then", d.Server)
+	}
+	return nil
+}
+
+func (w *Wire) check() error {
+	err := oneOf("wire.protocol", string(w.Protocol), string(HTTP1), string(H2), string(SPDY2), string(SPDY3), string(SPDY31))
+	if err == nil {
+		err = oneOf("wire.tls", w.TLS, "off", "1.2", "1.3")
+	}
+	if err == nil {
+		err = oneOf("wire.coalescing", w.Coalescing, Origin, Address)
+	}
+	if err != nil {
+		return err
+	}
+	for _, number := range []struct {
+		key         string
+		value, most int
+	}{{"wire.port", w.Port, 65535}, {"wire.pipelining", w.Pipelining, 100}, {"wire.connections_per_host", w.ConnectionsPerHost, 256}} {
+		if number.value < 1 || number.value > number.most {
+			return fmt.Errorf("%s: %d is not from 1 to %d", number.key, number.value, number.most)
+		}
+	}
+	for i, pin := range w.Trust {
+		if hash, err := base64.StdEncoding.DecodeString(pin); err != nil || len(hash) != 32 {
+			return fmt.Errorf("wire.trust[%d]: %q is no base64 of a SHA-256", i, pin)
+		}
+	}
+	return w.checkTogether()
+}
+
+// checkTogether looks for settings that cannot be together: one that had no effect would be measured as if it had.
+func (w *Wire) checkTogether() error {
+	if w.Secure() && len(w.Trust) == 0 {
+		return fmt.Errorf("wire.trust: with wire.tls %q it must name the server's key, or every connection would be refused", w.TLS)
+	}
+	if w.Protocol.Multiplexed() {
+		if w.Pipelining != 1 {
+			return fmt.Errorf("wire.pipelining: only http/1.1 has it; with %s it must be 1", w.Protocol)
+		}
+		if !w.Keepalive {
+			return fmt.Errorf("wire.keepalive: false only goes with http/1.1; %s keeps its connections", w.Protocol)
+		}
+		return nil
+	}
+	if w.Pipelining != 1 && !w.Keepalive {
+		return fmt.Errorf("wire.pipelining: %d needs wire.keepalive true", w.Pipelining)
+	}
+	if w.Coalescing != Origin {
+		return fmt.Errorf("wire.coalescing: %q only goes with protocols that multiplex; http/1.1 has connections per host", w.Coalescing)
+	}
+	return nil
+}
+
+func oneOf(key, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is not one of %s", key, value, strings.Join(known, ", "))
+}

@@ -1,0 +1,132 @@
+package config
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const good = `{"version": 1, "listen": "127.0.0.1:443", "certificate": "c", "key": "k", "log": "l", "keylog": "",
+ "dns": {"mode": "instant", "hosts": {"a.example": "10.10.2.2"}},
+ "wire": {"protocol": "h2", "port": 443, "tls": "1.3", "tls_resumption": false, "trust": ["lMPWIkE4qWeMYVRSM+7adKb+JpzH1i8fJYjk3GCSIZ4="],
+          "keepalive": true, "pipelining": 1, "connections_per_host": 6, "coalescing": "address"}}`
+
+// changed is the good configuration with one place changed; nil removes it.
+func changed(t *testing.T, path string, value any) []byte {
+	t.Helper()
+	var whole map[string]any
+	if err := json.Unmarshal([]byte(good), &whole); err != nil {
+		t.Fatal(err)
+	}
+	place, names := whole, strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		place = place[name].(map[string]any)
+	}
+	if last := names[len(names)-1]; value == nil {
+		delete(place, last)
+	} else {
+		place[last] = value
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestAGoodConfigurationIsReadWhole(t *testing.T) {
+	config, err := Parse([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Wire.Protocol != H2 || config.Wire.TLSResumption || config.DNS.Hosts["a.example"] != "10.10.2.2" || config.Wire.Coalescing != Address {
+		t.Errorf("%+v", config)
+	}
+	if got := config.Wire.Authority("a.example"); got != "a.example" {
+		t.Errorf("the scheme's own port is in the authority: %s", got)
+	}
+}
+
+func TestWhatIsLeftOutHasItsDefault(t *testing.T) {
+	text := `{"version":1,"listen":"[::1]:1","certificate":"c","key":"k","log":"l","dns":{"mode":"resolver","server":"10.0.0.1:53","hosts":["a.b"]},
+	          "wire":{"protocol":"http/1.1"}}`
+	config, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire := config.Wire
+	if wire.Port != 80 || !wire.Keepalive || wire.Pipelining != 1 || wire.ConnectionsPerHost != 6 || wire.Secure() || wire.Coalescing != Origin {
+		t.Errorf("%+v", wire)
+	}
+	if _, known := config.DNS.Hosts["a.b"]; !known {
+		t.Error("the list of hosts is lost")
+	}
+}
+
+func TestErrorsNameTheKey(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		value any
+		says  []string
+	}{
+		{"version", 2, []string{"version", "2"}},
+		{"versoin", 1, []string{"versoin", `"version"`}},
+		{"wire.pipelinig", 2, []string{"wire.pipelinig", `"pipelining"`}},
+		{"dns.server_address", "x", []string{"dns.server_address", "hosts, mode, server"}},
+		{"listen", "localhost", []string{"listen", "localhost"}},
+		{"log", nil, []string{"log", "missing"}},
+		{"wire.port", "80", []string{"wire.port", "whole number"}},
+		{"wire.port", 70000, []string{"wire.port", "70000"}},
+		{"wire.keepalive", 1, []string{"wire.keepalive", "true or false"}},
+		{"wire.protocol", "spdy/4", []string{"wire.protocol", "spdy/4", "spdy/3.1"}},
+		{"wire.tls", "1.1", []string{"wire.tls", "1.1"}},
+		{"wire.trust", []string{"abc"}, []string{"wire.trust[0]", "abc"}},
+		{"wire.trust", []string{}, []string{"wire.trust", "1.3"}},
+		{"wire.trust", "abc", []string{"wire.trust", "list"}},
+		{"wire.pipelining", 4, []string{"wire.pipelining", "http/1.1"}},
+		{"wire.connections_per_host", 0, []string{"wire.connections_per_host", "0"}},
+		{"wire.coalescing", "host", []string{"wire.coalescing", "origin, address"}},
+		{"dns.hosts", map[string]string{}, []string{"dns.hosts"}},
+		{"dns.hosts", map[string]string{"A.example": "1.2.3.4"}, []string{"dns.hosts", "A.example", "lower case"}},
+		{"dns.hosts", map[string]string{"a.example": ""}, []string{"dns.hosts", "a.example", "address"}},
+		{"dns.hosts", []string{"a.example"}, []string{"dns.hosts", "a.example"}},
+		{"dns.mode", "resolver", []string{"dns.hosts", "a.example"}},
+		{"dns", 5, []string{"dns", "object"}},
+	} {
+		_, err := Parse(changed(t, c.path, c.value))
+		if err == nil {
+			t.Errorf("%s = %v was taken", c.path, c.value)
+			continue
+		}
+		for _, part := range c.says {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s = %v: %q does not say %q", c.path, c.value, err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: more than one line: %q", c.path, err)
+		}
+	}
+}
+
+func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
+	for wire, says := range map[string]string{
+		`{"protocol":"h2","keepalive":false}`:                      "wire.keepalive",
+		`{"protocol":"http/1.1","keepalive":false,"pipelining":2}`: "wire.pipelining",
+		`{"protocol":"http/1.1","coalescing":"address"}`:           "wire.coalescing",
+		`{"protocol":"spdy/3","pipelining":2}`:                     "wire.pipelining",
+	} {
+		text := `{"version":1,"listen":"127.0.0.1:1","certificate":"c","key":"k","log":"l","dns":{"mode":"instant","hosts":{"a":"1.2.3.4"}},"wire":` + wire + `}`
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", wire, err)
+		}
+	}
+}
+
+func TestWhatIsNoJSONIsRefused(t *testing.T) {
+	for _, text := range []string{"", "[]", "{", good + "{}", "null", `{"version":1}`} {
+		if _, err := Parse([]byte(text)); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}

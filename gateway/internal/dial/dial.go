@@ -1,0 +1,175 @@
+// Package dial makes connections on the wire: the name looked up, TCP, TLS.
+package dial
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"lanelab/gateway/internal/config"
+	"lanelab/gateway/internal/wirelog"
+)
+
+// connectTime is how long a connection may take to be made. Chromium's figure.
+const connectTime = 4 * time.Minute
+
+// A Dialer makes connections for one wire.
+type Dialer struct {
+	wire     *config.Wire
+	log      *wirelog.Log
+	trusted  map[string]bool
+	sessions tls.ClientSessionCache
+	keys     io.Writer
+	plain    net.Dialer
+}
+
+// New makes a dialer. keys gets TLS keys, if it is not nil.
+func New(wire *config.Wire, log *wirelog.Log, keys io.Writer) *Dialer {
+	d := &Dialer{wire: wire, log: log, keys: keys, trusted: map[string]bool{}}
+	for _, pin := range wire.Trust {
+		d.trusted[pin] = true
+	}
+	if wire.TLSResumption {
+		d.sessions = tls.NewLRUClientSessionCache(1024)
+	}
+	d.plain.KeepAlive = -1 // no packets that nobody asked for
+	return d
+}
+
+// A Conn is a connection that is ready for its protocol, and what is known of it.
+type Conn struct {
+	net.Conn
+	Remote, Local string
+	Began         wirelog.Time
+	Connected     *wirelog.Time
+	Secured       *wirelog.Time
+	ALPN, TLS     string
+	Resumed       bool
+	State         *tls.ConnectionState // nil in clear
+	counts        *counting
+}
+
+// NoConn is one of which nothing is known.
+func NoConn() *Conn { return &Conn{counts: &counting{}} }
+
+// Sent and Received are bytes of TCP payload.
+func (c *Conn) Sent() int64     { return c.counts.sent.Load() }
+func (c *Conn) Received() int64 { return c.counts.received.Load() }
+
+// counting counts what crosses the wire, below TLS.
+type counting struct {
+	net.Conn
+	sent, received atomic.Int64
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.sent.Add(int64(n))
+	return n, err
+}
+
+// Connect makes a connection for host at the first of its addresses that answers. What is known of a failed one is returned too.
+func (d *Dialer) Connect(ctx context.Context, host string, addresses []netip.Addr) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	conn := NoConn()
+	conn.Began = d.log.Now()
+	if len(addresses) > 0 {
+		conn.Remote = d.at(addresses[0])
+	}
+	tcp, err := d.connectTCP(ctx, addresses)
+	if err != nil {
+		return conn, fmt.Errorf("cannot connect to %s: %w", host, err)
+	}
+	conn.Connected = wirelog.At(d.log.Now())
+	conn.Remote, conn.Local = tcp.RemoteAddr().String(), tcp.LocalAddr().String()
+	conn.counts.Conn = tcp
+	conn.Conn = conn.counts
+	if !d.wire.Secure() {
+		return conn, nil
+	}
+	return conn, d.secure(ctx, conn, host)
+}
+
+func (d *Dialer) connectTCP(ctx context.Context, addresses []netip.Addr) (net.Conn, error) {
+	err := errors.New("it has no address")
+	for _, address := range addresses {
+		var tcp net.Conn
+		tcp, err = d.plain.DialContext(ctx, "tcp", d.at(address))
+		if err == nil {
+			return tcp, nil
+		}
+	}
+	return nil, err
+}
+
+func (d *Dialer) at(address netip.Addr) string {
+	return netip.AddrPortFrom(address, uint16(d.wire.Port)).String()
+}
+
+func (d *Dialer) secure(ctx context.Context, conn *Conn, host string) error {
+	secured := tls.Client(conn.counts, d.tlsConfig(host))
+	if err := secured.HandshakeContext(ctx); err != nil {
+		conn.counts.Close()
+		return fmt.Errorf("no TLS %s for %s with %s: %w", d.wire.TLS, d.wire.Protocol, host, err)
+	}
+	state := secured.ConnectionState()
+	now := d.log.Now()
+	conn.Conn, conn.Secured, conn.State = secured, &now, &state
+	conn.ALPN, conn.TLS, conn.Resumed = state.NegotiatedProtocol, tls.VersionName(state.Version), state.DidResume
+	if wanted := string(d.wire.Protocol); conn.ALPN != wanted && !(wanted == string(config.HTTP1) && conn.ALPN == "") {
+		secured.Close()
+		return fmt.Errorf("%s does not speak %s: asked for it by ALPN, it chose %q", host, wanted, conn.ALPN)
+	}
+	return nil
+}
+
+func (d *Dialer) tlsConfig(host string) *tls.Config {
+	version := uint16(tls.VersionTLS12)
+	if d.wire.TLS == "1.3" {
+		version = tls.VersionTLS13
+	}
+	return &tls.Config{
+		ServerName: host, MinVersion: version, MaxVersion: version, NextProtos: []string{string(d.wire.Protocol)},
+		ClientSessionCache: d.sessions, SessionTicketsDisabled: d.sessions == nil, KeyLogWriter: d.keys,
+		InsecureSkipVerify: true, VerifyConnection: d.verify, // trust is by key, as the browser's is
+		DynamicRecordSizingDisabled: true, // as browsers: a record for each write
+	}
+}
+
+// verify looks for a key that is trusted, in any certificate that the server shows.
+func (d *Dialer) verify(state tls.ConnectionState) error {
+	var shown []string
+	for _, certificate := range state.PeerCertificates {
+		hash := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
+		pin := base64.StdEncoding.EncodeToString(hash[:])
+		if d.trusted[pin] {
+			return nil
+		}
+		shown = append(shown, pin)
+	}
+	return fmt.Errorf("the server's key is not trusted: it has %s, wire.trust has %s", strings.Join(shown, ", "), strings.Join(d.wire.Trust, ", "))
+}
+
+// Covers tells whether a connection's certificate is for host, too. In clear there is none to ask.
+func (c *Conn) Covers(host string) bool {
+	if c.State == nil {
+		return true
+	}
+	return len(c.State.PeerCertificates) > 0 && c.State.PeerCertificates[0].VerifyHostname(host) == nil
+}

@@ -1,0 +1,127 @@
+// Package front is the gateway's side towards the browser: it takes connections on the loopback as if it were the origin.
+package front
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"lanelab/gateway/internal/h2"
+	"lanelab/gateway/internal/relay"
+)
+
+const (
+	handshakeTime = 30 * time.Second
+	// mostConnections at a time: a browser has a few.
+	mostConnections = 500
+)
+
+// A Front accepts connections until it is closed.
+type Front struct {
+	listener net.Listener
+	relay    *relay.Relay
+	config   *tls.Config
+	old      *oldFront
+	room     chan struct{}
+
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+}
+
+// Listen begins to listen. hello is told the name in each ClientHello, as early as the browser says it.
+func Listen(address, certificate, key string, to *relay.Relay, hello func(host string)) (*Front, error) {
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate %s with the key %s: %w", certificate, key, err)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	f := &Front{listener: listener, relay: to, room: make(chan struct{}, mostConnections), open: map[net.Conn]bool{}}
+	f.config = &tls.Config{
+		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		DynamicRecordSizingDisabled: true,
+		GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
+			hello(info.ServerName)
+			return nil, nil
+		},
+	}
+	f.old = newOldFront(to)
+	go f.accept()
+	return f, nil
+}
+
+// Address is where it listens.
+func (f *Front) Address() net.Addr { return f.listener.Addr() }
+
+func (f *Front) accept() {
+	for {
+		f.room <- struct{}{}
+		conn, err := f.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // no descriptors left, for a moment
+			<-f.room
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		go f.serve(conn)
+	}
+}
+
+func (f *Front) serve(conn net.Conn) {
+	defer func() { <-f.room }()
+	defer conn.Close()
+	if !f.remember(conn) {
+		return
+	}
+	defer f.forget(conn)
+	secured := tls.Server(conn, f.config)
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeTime)
+	err := secured.HandshakeContext(ctx)
+	cancel()
+	if err != nil {
+		return // the browser says why, if it is one
+	}
+	if secured.ConnectionState().NegotiatedProtocol != "h2" {
+		f.old.serve(secured)
+		return
+	}
+	session := h2.Serve(secured, func(x *h2.Exchange) { f.relay.Serve(x) })
+	<-session.Done()
+	session.Wait()
+}
+
+func (f *Front) remember(conn net.Conn) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.open[conn] = true
+	return true
+}
+
+func (f *Front) forget(conn net.Conn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, conn)
+}
+
+// Close ends all connections of the browser at once.
+func (f *Front) Close() {
+	f.listener.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for conn := range f.open {
+		conn.Close()
+	}
+}

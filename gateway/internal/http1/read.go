@@ -1,0 +1,166 @@
+package http1
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"lanelab/gateway/internal/exchange"
+)
+
+// readLoop answers the requests in their order.
+func (c *Conn) readLoop() {
+	for {
+		// What comes while nothing is asked ends the connection too: this is how a server closes an idle one.
+		if _, err := c.reader.Peek(1); err != nil {
+			c.end(receiving(err))
+			return
+		}
+		x := c.first()
+		if x == nil {
+			c.end(fmt.Errorf("the server sent something nobody had asked for: %w", io.EOF))
+			return
+		}
+		if err := c.answer(x); err != nil {
+			c.end(receiving(err))
+			return
+		}
+	}
+}
+
+func receiving(err error) error {
+	if err == io.EOF || err == errClosed {
+		return err
+	}
+	return fmt.Errorf("cannot receive: %w", err)
+}
+
+// first is the oldest unanswered request, which has an answer now.
+func (c *Conn) first() *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 || !c.waiting[0].sent {
+		return nil
+	}
+	c.waiting[0].begun = true
+	c.waiting[0].noteSent()
+	return c.waiting[0]
+}
+
+// answer reads one answer. An error ends the connection; io.EOF does in an orderly way.
+func (c *Conn) answer(x *call) error {
+	h, err := c.finalHead(x)
+	if err != nil {
+		return err
+	}
+	framing, err := h.framing(x.request.Method)
+	if err != nil {
+		return err
+	}
+	lasts := h.keepsConnection() && framing != toTheEnd && c.settings.Keepalive
+	x.notes.FirstByte(h.bytes, h.bytes)
+	b := newBody(x, framing, h.length)
+	x.response = &exchange.Response{Status: h.status, Fields: h.endToEnd(), Body: b, Trailers: b.allTrailers}
+	c.mu.Lock()
+	if !lasts {
+		c.ending = true
+	} else if h.minor >= 1 {
+		c.lasting = true
+	}
+	abandoned := x.cancelled
+	x.finish(nil)
+	c.mu.Unlock()
+	if framing == none {
+		b.complete()
+	} else if abandoned {
+		b.Close()
+	}
+	if complete := <-x.bodyDone; !complete {
+		return c.dropRest(x, b, lasts)
+	}
+	switch {
+	case lasts && x.isWhole():
+		return nil
+	case h.keepsConnection() && framing != toTheEnd && x.isWhole():
+		return errClosed // the server would have kept it
+	}
+	return io.EOF
+}
+
+func (x *call) isWhole() bool {
+	x.conn.mu.Lock()
+	defer x.conn.mu.Unlock()
+	return x.whole
+}
+
+// finalHead reads the heads up to the final one.
+func (c *Conn) finalHead(x *call) (*head, error) {
+	for range 100 {
+		h, err := readHead(c.reader)
+		switch {
+		case err != nil:
+			return nil, noEOF(err)
+		case h.status == http.StatusSwitchingProtocols:
+			return nil, fmt.Errorf("the server switched protocols, which nobody had asked for")
+		case h.status >= 200:
+			return h, nil
+		}
+		if h.status == http.StatusContinue {
+			c.mu.Lock()
+			if !x.proceeded {
+				x.proceeded = true
+				close(x.proceed)
+			}
+			c.mu.Unlock()
+		}
+		if x.request.Informed != nil {
+			x.request.Informed(h.status, h.endToEnd())
+		}
+	}
+	return nil, fmt.Errorf("the server sent more than 100 interim answers")
+}
+
+// dropRest deals with an answer that nobody wants any more. It is read to its end only where others wait behind it: else ending the connection
+// is the one way to tell the server.
+func (c *Conn) dropRest(x *call, b *body, lasts bool) error {
+	if b.broken != nil {
+		return b.broken
+	}
+	c.mu.Lock()
+	alone := len(c.waiting) <= 1
+	c.mu.Unlock()
+	if !lasts || alone {
+		return errClosed
+	}
+	if err := b.drop(); err != nil {
+		return err
+	}
+	if !x.isWhole() {
+		return io.EOF
+	}
+	return nil
+}
+
+// leave takes an answered request out of those that wait.
+func (c *Conn) leave(x *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !x.whole {
+		c.ending = true
+	}
+	c.remove(x)
+}
+
+func parseLength(value string) (int64, error) {
+	for _, digit := range []byte(value) {
+		if digit < '0' || digit > '9' {
+			return 0, fmt.Errorf("content-length: %q is no number", value)
+		}
+	}
+	length, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("content-length: %q is no number", value)
+	}
+	return length, nil
+}

@@ -1,0 +1,65 @@
+package pool
+
+import (
+	"slices"
+	"sync"
+
+	"lanelab/gateway/internal/dial"
+	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/wirelog"
+)
+
+// A protocolConn is a connection that speaks one of the protocols.
+type protocolConn interface {
+	exchange.Conn
+	exchange.Starter
+}
+
+// A wireConn is a connection of the pool.
+type wireConn struct {
+	number  int
+	host    string // for which it was made
+	dialled *dial.Conn
+	conn    protocolConn
+
+	// guarded by the pool's lock
+	starting int // exchanges that were handed over and are not in Room yet
+	lastUsed int // order of use; 0: never
+	byUs     bool
+	logged   bool
+
+	mu           sync.Mutex
+	hosts        []string
+	requests     int
+	mostInFlight int
+}
+
+// countSent tells whether another request was sent on it before.
+func (c *wireConn) countSent(inFlight int) (reused bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests++
+	c.mostInFlight = max(c.mostInFlight, inFlight)
+	return c.requests > 1
+}
+
+func (c *wireConn) addHost(host string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.hosts, host) {
+		c.hosts = append(c.hosts, host)
+	}
+}
+
+// event is the connection as the log has it.
+func (c *wireConn) event(protocol string) *wirelog.Connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	event := &wirelog.Connection{
+		Event: "connection", Connection: c.number, Host: c.host, Hosts: slices.Clone(c.hosts), Protocol: protocol,
+		Remote: c.dialled.Remote, Local: c.dialled.Local, ALPN: wirelog.Some(c.dialled.ALPN), TLS: wirelog.Some(c.dialled.TLS),
+		TLSResumed: c.dialled.Resumed, Began: c.dialled.Began, Connected: c.dialled.Connected, Secured: c.dialled.Secured,
+		SentBytes: c.dialled.Sent(), ReceivedBytes: c.dialled.Received(), Requests: c.requests, MostInFlight: c.mostInFlight,
+	}
+	return event
+}

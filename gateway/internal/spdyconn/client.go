@@ -1,0 +1,242 @@
+package spdyconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/spdy"
+)
+
+// maxControlBytes of one frame: a compressed header block is smaller than what it expands to.
+const maxControlBytes = 256 << 10
+
+// Counts is what happened on a connection so far.
+type Counts struct {
+	Exchanges     int // begun
+	MostInFlight  int
+	PushesRefused int // the browser's side has no push, so that every pushed stream is refused at once
+}
+
+// Client is a connection to an origin that speaks SPDY. It implements exchange.Conn. A Notes must not call the Client's methods but Room,
+// Leaving, Close, Done and Err.
+type Client struct {
+	*link
+	settings Settings
+	room     atomic.Int64
+	leaving  atomic.Bool
+
+	// What follows is the link's lock's.
+	exchanges map[uint32]*clientExchange
+	settled   bool // the server's SETTINGS came
+	held      int  // unread bytes of all bodies
+	counts    Counts
+	pings     map[uint32]chan struct{}
+}
+
+var (
+	_ exchange.Conn    = (*Client)(nil)
+	_ exchange.Starter = (*Client)(nil)
+)
+
+// NewClient begins a session over a connection that is established (its TLS handshake done), which is the client's from now on.
+func NewClient(conn net.Conn, version spdy.Version, settings Settings) (*Client, error) {
+	if version < spdy.V2 || version > spdy.V31 {
+		return nil, fmt.Errorf("spdyconn: a connection to %s cannot begin: %s is no version of SPDY", conn.RemoteAddr(), version)
+	}
+	settings = settings.withDefaults()
+	if settings.StreamWindow < 1 || settings.SessionWindow < 1 || settings.MaxStreams < 1 || settings.MaxHeaderBytes < 1 {
+		return nil, fmt.Errorf("spdyconn: a connection to %s cannot begin: a setting is negative: %+v", conn.RemoteAddr(), settings)
+	}
+	c := &Client{settings: settings, exchanges: make(map[uint32]*clientExchange), pings: make(map[uint32]chan struct{})}
+	session := spdy.NewSession(spdy.ClientRole, version, spdy.Config{
+		StreamWindow: settings.StreamWindow, SessionWindow: settings.SessionWindow, MaxPeerStreams: 0,
+		MaxHeaderBytes: settings.MaxHeaderBytes, MaxControlBytes: maxControlBytes, Persisted: settings.Persisted,
+	})
+	c.link = newLink(conn, c, session, settings)
+	c.changed()
+	c.start()
+	return c, nil
+}
+
+// Version is the connection's version of SPDY.
+func (c *Client) Version() spdy.Version { return c.session.Version() }
+
+// Room is how many more exchanges can be begun now.
+func (c *Client) Room() int { return int(c.room.Load()) }
+
+// Leaving tells whether nothing new can begin, ever: a new connection is needed, though this one may still have exchanges under way.
+func (c *Client) Leaving() bool { return c.leaving.Load() }
+
+// Done is closed when the connection has ended.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err says why the connection ended; nil as long as it has not, and after an orderly end.
+func (c *Client) Err() error {
+	select {
+	case <-c.done:
+		return c.cause
+	default:
+		return nil
+	}
+}
+
+// Close sends GOAWAY and closes the connection. It does not wait: Done is closed within a tenth of a second.
+func (c *Client) Close() error {
+	c.room.Store(0)
+	c.leaving.Store(true)
+	go c.do(func() { c.end(nil) }) // the caller may hold the lock: see Notes
+	return nil
+}
+
+// Counts is what happened so far.
+func (c *Client) Counts() Counts {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.counts
+}
+
+// Persisted is what the server asked to be remembered, for the next connection's Settings.
+func (c *Client) Persisted() []spdy.Setting {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.session.Persisted()
+}
+
+// Ping measures a round trip to the peer.
+func (c *Client) Ping(ctx context.Context) (time.Duration, error) {
+	answered := make(chan struct{})
+	began := time.Now()
+	var id uint32
+	c.do(func() {
+		id = c.session.Ping()
+		c.pings[id] = answered
+	})
+	select {
+	case <-answered:
+		return time.Since(began), nil
+	case <-c.done:
+		return 0, fmt.Errorf("spdyconn: PING was not answered: %w", c.endError())
+	case <-ctx.Done():
+		c.do(func() { delete(c.pings, id) })
+		return 0, fmt.Errorf("spdyconn: PING was not answered: %w", ctx.Err())
+	}
+}
+
+// errClosed is why exchanges end that were under way when Close was called, or the peer made an orderly end.
+var errClosed = errors.New("the connection was closed")
+
+// endError is why what was under way at the connection's end failed.
+func (c *Client) endError() error {
+	if c.cause != nil {
+		return c.cause
+	}
+	return errClosed
+}
+
+// What follows is called by the link, with its lock held.
+
+func (c *Client) changed() {
+	if c.session.PeerWentAway() && c.session.OpenStreams() == 0 {
+		c.end(nil) // the server takes nothing more, and nothing is under way
+	}
+	c.room.Store(int64(c.roomNow()))
+	c.leaving.Store(c.ending || c.session.Leaving())
+}
+
+// tellOwner: what the server said may have changed Room or Leaving.
+func (c *Client) tellOwner() {
+	c.changed() // first: whoever hears of it looks
+	if c.settings.Changed != nil {
+		c.settings.Changed()
+	}
+}
+
+func (c *Client) roomNow() int {
+	if c.ending {
+		return 0
+	}
+	most := c.settings.MaxStreams
+	if !c.settled {
+		most = min(most, chromiumStreamsAtFirst)
+	}
+	return max(min(c.session.Room(), most-c.session.OpenStreams()), 0)
+}
+
+func (c *Client) busy() int   { return c.session.OpenStreams() }
+func (c *Client) unread() int { return c.held }
+
+func (c *Client) opened(id uint32) {
+	if e := c.exchanges[id]; e != nil {
+		e.noteSent()
+	}
+}
+
+func (c *Client) drained(id uint32) {
+	if e := c.exchanges[id]; e != nil {
+		e.uploadDrained()
+	}
+}
+
+func (c *Client) handle(event spdy.Event) {
+	switch e := event.(type) {
+	case spdy.Refused:
+		c.counts.PushesRefused++
+	case spdy.Replied:
+		c.with(e.StreamID, func(x *clientExchange) { x.replied(e) })
+	case spdy.MoreHeaders:
+		c.with(e.StreamID, func(x *clientExchange) { x.moreHeaders(e) })
+	case spdy.Received:
+		c.receivedBytes(e)
+	case spdy.Ended:
+		c.with(e.Err.StreamID, func(x *clientExchange) { x.fail(resetError(e.Err)) })
+	case spdy.WentAway:
+		for _, id := range e.Unprocessed {
+			c.with(id, func(x *clientExchange) {
+				x.fail(fmt.Errorf("%w: the server's GOAWAY (%s) has %d as the last stream", exchange.ErrNotProcessed, e.Status, e.LastGoodID))
+			})
+		}
+		c.tellOwner()
+	case spdy.Settled:
+		c.settled = true
+		c.tellOwner()
+	case spdy.Ponged:
+		if answered := c.pings[e.ID]; answered != nil {
+			delete(c.pings, e.ID)
+			close(answered)
+		}
+	}
+}
+
+// resetError is what a reset means for the exchange: REFUSED_STREAM says that the server did nothing.
+func resetError(err *spdy.StreamError) error {
+	if err.ByPeer && err.Status == spdy.RefusedStream {
+		return fmt.Errorf("%w: %w", exchange.ErrNotProcessed, err)
+	}
+	return err
+}
+
+func (c *Client) with(id uint32, act func(*clientExchange)) {
+	if x := c.exchanges[id]; x != nil {
+		act(x)
+	}
+}
+
+func (c *Client) receivedBytes(e spdy.Received) {
+	x := c.exchanges[e.StreamID]
+	if x == nil {
+		c.session.Consume(e.StreamID, len(e.Bytes))
+		return
+	}
+	x.received(e)
+}
+
+func (c *Client) ended(error) {
+	for _, x := range c.exchanges {
+		x.connectionEnded(c.endError())
+	}
+}
