@@ -1,0 +1,45 @@
+"""The tests that Go and C have of their own."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from driver import needs
+from driver.build import mod_spdy
+from driver.build.go import GATEWAY, Go
+
+COMPILES_S = 900  # the race detector's standard library, once, on a slow machine
+
+
+@pytest.mark.timeout(COMPILES_S)
+def test_the_gateways_own_tests(go: Go) -> None:
+    """With the race detector, where there is the C compiler that it takes."""
+    race = all(program.path() for program in needs.COMPILER)
+    argv = [str(go.program), "test", *(["-race"] if race else []), "./..."]
+    done = subprocess.run(
+        argv,
+        cwd=GATEWAY,
+        env=go.environment(cgo=race),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok " in done.stdout
+
+
+@pytest.mark.timeout(COMPILES_S)
+def test_the_protocol_cores_own_tests(tmp_path: Path) -> None:
+    """Under the address and undefined behaviour sanitizers."""
+    wanted = [program for program in needs.MODULE_BUILDING if program is not needs.APXS]
+    if lacking := [program.name for program in wanted if not program.path()]:
+        pytest.skip(f"missing to build mod_spdy's core: {', '.join(lacking)}")
+    done = subprocess.run(
+        ["make", "-j2", "-C", mod_spdy.SOURCES, f"OUT={tmp_path}", "test"],
+        env=mod_spdy.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
