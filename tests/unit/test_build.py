@@ -1,0 +1,249 @@
+"""What lanelab builds for itself: once, whole, by one lanelab at a time, and with words of help where it cannot."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from driver import needs
+from driver.build import gateway, go, mod_spdy, once
+from driver.build.go import Go
+from driver.errors import BuildError
+from driver.programs import find
+from tests.checkout import run
+from tests.machine import ROOT, needs_namespaces, on_changed_machine
+
+WHAT = "making a thing"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
+    return tmp_path / "build" / "things"
+
+
+def make_thing(folder: Path, _log: once.Log) -> None:
+    (folder / "thing").write_text("whole")
+
+
+def made(folder: Path, make: once.Make = make_thing, key: str = "a", out: io.StringIO | None = None) -> Path:
+    return once.made_once(WHAT, folder, key, make, about_s=3, out=out or io.StringIO())
+
+
+def left(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_makes_it_once_and_says_so(folder: Path) -> None:
+    out = io.StringIO()
+    assert (made(folder, out=out) / "thing").read_text() == "whole"
+    assert out.getvalue() == "lanelab: making a thing (once; about 3 s)\n"
+    assert made(folder, lambda _folder, _log: pytest.fail("made again")) == folder / "a"
+    assert made(folder, key="b") == folder / "b"
+
+
+def slowly(folder: Path, _log: once.Log) -> None:
+    with (folder.parent / "makers").open("a") as makers:
+        print(os.getpid(), file=makers)
+    time.sleep(0.5)
+    make_thing(folder, _log)
+
+
+def test_several_at_once_make_one(folder: Path) -> None:
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        places = pool.starmap(made, [(folder, slowly)] * 4)
+    assert places == [folder / "a"] * 4
+    assert len((folder / "makers").read_text().split()) == 1
+
+
+def fails(says: str) -> once.Make:
+    def make(folder: Path, log: once.Log) -> None:
+        (folder / "half").write_text("")
+        log.run(["sh", "-c", 'printf "%s\\n" first "$1" >&2; exit 3', "sh", says], environment=os.environ)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("says", "remedy"),
+    [
+        ("x.c:3: error: expected ';'", "The whole log is"),
+        ("write /x: no space left on device", "The disk is full: make room"),
+        ("dial tcp: lookup proxy: no such host", "Check the network"),
+    ],
+)
+def test_a_failure_leaves_nothing_and_says_what_to_do(folder: Path, says: str, remedy: str) -> None:
+    with pytest.raises(BuildError) as caught:
+        made(folder, fails(says))
+    said = str(caught.value)
+    assert said.startswith(f"making a thing failed: sh ended with status 3. {remedy}")
+    assert said.endswith(f"    first\n    {says}")
+    assert left(folder) == {"lock", "log"}
+    assert made(folder).name == "a"
+
+
+def test_what_a_killed_maker_left_is_not_used(folder: Path) -> None:
+    for name in ("a.new", "other.new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "half").write_text("")
+    assert left(made(folder)) == {"thing"}
+    assert left(folder) == {"a", "lock", "log"}
+
+
+def test_throws_away_what_nobody_used_for_long(folder: Path) -> None:
+    for key in ("used", "forgotten"):
+        made(folder, key=key)
+        os.utime(folder / key, (0, 0))
+    made(folder, key="used")
+    made(folder, key="new")
+    assert left(folder) == {"used", "new", "lock", "log"}
+
+
+def test_a_folder_that_cannot_be_written_is_named(folder: Path) -> None:
+    folder.parent.mkdir()
+    folder.write_text("a file")
+    with pytest.raises(BuildError, match=r"cannot write to .*things.*LANELAB_BUILD"):
+        made(folder)
+
+
+@needs_namespaces
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    script = 'mount -t tmpfs -o size=64k none "$1/disk"; LANELAB_BUILD="$1/disk" PYTHONPATH="$2" "$3" -c "$4"'
+    python = """
+from pathlib import Path
+from driver.build import once
+from driver.errors import BuildError
+from driver.programs import find
+from driver.paths import build_folder
+try:
+    once.made_once("x", build_folder() / "x", "a", lambda f, log: (f / "big").write_bytes(bytes(1 << 20)), about_s=1)
+except BuildError as error:
+    print(error, [path.name for path in (build_folder() / "x").iterdir()])
+"""
+    said = run(on_changed_machine(script, tmp_path, ROOT, sys.executable, python)).stdout
+    assert "No space left on device. Free some space" in said
+    assert "'a" not in said
+
+
+def test_a_key_tells_apart_what_the_parts_are() -> None:
+    keys = {once.key_of(*parts) for parts in (("a", "b"), ("ab",), ("a", "b", ""), ("b", "a"), ("a1:b",))}
+    assert len(keys) == 5
+    assert once.key_of("a") == once.key_of(b"a")
+
+
+# --- Go -----------------------------------------------------------------------------------------------------------
+
+
+def test_versions_of_go_are_in_order() -> None:
+    order = ["go1.100", "go1.27.3", "go1.27.0", "go1.27rc1", "go1.26.8", "1.26", "go1.9"]
+    assert sorted(order, key=go.numbers) == order[::-1]
+    assert go.numbers("go1.27") == go.numbers("1.27.0")
+    assert go.numbers("devel +abc") == ()
+
+
+def test_the_locked_go_is_new_enough() -> None:
+    assert go.numbers(go.locked_version()) >= go.wanted_version() > (1, 20)
+
+
+@pytest.mark.parametrize(("version", "chosen"), [("go1.19.8", "locked"), ("go9.9.9", "own"), ("", "locked")])
+def test_takes_the_systems_go_only_if_it_is_new_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, chosen: str
+) -> None:
+    for place in ("own", "locked/go/bin"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "gofmt").touch()
+        program = tmp_path / place / "go"
+        said = version if place == "own" else "go1.27.3"
+        program.write_text(f'#!/bin/sh\n[ "$GOTOOLCHAIN" = local ] && echo {said}\n')
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'own'}:{os.environ['PATH']}")
+    monkeypatch.setattr(go, "_installed", lambda _out: tmp_path / "locked")
+    assert go.toolchain().program.is_relative_to(tmp_path / chosen)
+
+
+def test_go_keeps_to_the_build_folder_and_to_the_users_proxy(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("GOENV", raising=False)
+    monkeypatch.setenv("GOFLAGS", "-mod=mod")
+    monkeypatch.setenv("GOPROXY", "off")
+    environment = Go(Path("/x/go"), "go1.27").environment()
+    written = ("GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CONFIG_HOME")
+    assert all(Path(environment[name]).is_relative_to(folder.parent) for name in written)
+    assert environment["GOENV"] == "/home/someone/.config/go/env"
+    assert environment["GOPROXY"] == "off"
+    assert "-mod=readonly" in environment["GOFLAGS"]
+    assert "-mod=mod" not in environment["GOFLAGS"]
+
+
+# --- the gateway --------------------------------------------------------------------------------------------------
+
+MAIN = 'package main\n\nfunc main() {\n\tprintln("%s")\n}\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A gateway that only says something."""
+    root = tmp_path / "gateway"
+    (root / "cmd" / gateway.PROGRAM).mkdir(parents=True)
+    (root / "go.mod").write_text("module lanelab/gateway\n\ngo 1.21\n")
+    (root / "cmd" / gateway.PROGRAM / "main.go").write_text(MAIN % "one")
+    monkeypatch.setattr(go, "GATEWAY", root)
+    monkeypatch.setattr(gateway, "GATEWAY", root)
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
+    return root
+
+
+@pytest.mark.skipif(not find("go"), reason="no Go here, and one is not fetched for this")
+def test_builds_the_gateway_again_when_its_sources_change(project: Path) -> None:
+    out = io.StringIO()
+    first = gateway.gateway_program(out=out)
+    assert run([first]).stderr == "one\n"
+    (project / "cmd" / gateway.PROGRAM / "main_test.go").write_text("package main\n")
+    assert gateway.gateway_program(out=out) == first
+    assert out.getvalue().count("building the gateway") == 1
+    (project / "cmd" / gateway.PROGRAM / "main.go").write_text(MAIN % "two")
+    assert run([gateway.gateway_program(out=out)]).stderr == "two\n"
+    assert run([first]).stderr == "one\n"  # another lanelab may be using it
+    (project / "cmd" / gateway.PROGRAM / "main.go").write_text("package main\n\nfunc main() { missing() }\n")
+    with pytest.raises(BuildError, match=r"building the gateway failed: go ended with status 1[^!]*undefined: missing"):
+        gateway.gateway_program(out=out)
+
+
+# --- mod_spdy -----------------------------------------------------------------------------------------------------
+
+
+def test_says_which_packages_mod_spdy_wants(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    assert folder
+    monkeypatch.setattr("driver.prepare.family", lambda: "debian-12")
+    monkeypatch.setattr(needs, "MODULE_BUILDING", (needs.Program("no-such-apxs", "apache-headers"),))
+    with pytest.raises(BuildError, match=r"(?s)no-such-apxs missing\..*apt-get install .* apache2-dev"):
+        mod_spdy.module()
+
+
+@pytest.mark.skipif(
+    any(not program.path() for program in needs.MODULE_BUILDING), reason="what builds modules is missing"
+)
+def test_builds_mod_spdy_again_for_another_apache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    assert folder
+    sources = tmp_path / "mod_spdy"
+    (sources / "tests").mkdir(parents=True)
+    (sources / "Makefile").write_text("all:\n\techo made >$(OUT)/mod_spdy.so\n")
+    monkeypatch.setattr(mod_spdy, "SOURCES", sources)
+    monkeypatch.setenv("MAKEFLAGS", "--no-such-flag")
+    first = mod_spdy.module(out=io.StringIO())
+    assert first.read_text() == "made\n"
+    (sources / "tests" / "new.c").touch()
+    assert mod_spdy.module() == first
+    assert mod_spdy.module(sanitize=True, out=io.StringIO()) != first
+    monkeypatch.setattr(mod_spdy, "_apache_version", lambda _apxs: "Apache 2.4.0\n1")
+    assert mod_spdy.module(out=io.StringIO()) != first
