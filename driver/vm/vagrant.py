@@ -1,0 +1,181 @@
+"""Running Vagrant: its flood goes to a log, a few words of it to who waits; Ctrl-C reaches it once."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+from driver.errors import VmError
+from driver.paths import PROJECT, build_folder
+from driver.prepare import ansible_settings
+from driver.programs import search_path
+
+MACHINES = ("client", "router", "server")
+SHOWN_LINES = 15
+AFTER_INTERRUPT_S = 60.0
+Tell = Callable[[str], None]
+
+LINE = re.compile(r"(?:==>|   ) (client|router|server): (.*)")
+# What Vagrant says -> what is told, in the order in which a machine comes to it.
+MILESTONES = (
+    ("Uploading base box image", "the box's disk is copied to libvirt, once"),
+    ("Creating domain with the following settings", "is made"),
+    ("Waiting for domain to get an IP address", "boots"),
+    ("Machine booted and ready", "can be reached"),
+    ("Configuring and enabling network interfaces", "gets its networks"),
+    ("Running provisioner: by-hand", "gets names and routes"),
+    ("Running provisioner: prepare", "is prepared (Ansible)"),
+    ("Attempting graceful shutdown", "shuts down"),
+    ("Halting domain", "shuts down"),
+    ("Removing domain", "is removed"),
+)
+RECAP = re.compile(r"(client|router|server) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)")
+
+
+def environment() -> dict[str, str]:
+    """What Vagrant is run with: the Ansible of this environment, and the Vagrantfile's own defaults."""
+    return {
+        **os.environ,
+        **ansible_settings(),
+        "PATH": f"{Path(sys.prefix) / 'bin'}:{search_path()}",
+        "LANELAB_BUILD": str(build_folder().absolute()),
+        "VAGRANT_CWD": str(PROJECT),
+        "VAGRANT_NO_COLOR": "1",
+        "VAGRANT_CHECKPOINT_DISABLE": "1",  # it would ask the world for a newer Vagrant
+    }
+
+
+@contextlib.contextmanager
+def only_one(doing: str) -> Iterator[None]:
+    """While this is held, no other lanelab of this checkout changes the machines; it is told so."""
+    folder = build_folder() / "vm"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            who = lock.read().strip() or "another lanelab"
+            raise VmError(
+                f"the virtual machines are busy: {who}", "Wait until it is done, then run this again"
+            ) from None
+        lock.truncate(0)
+        lock.write(f"lanelab vm {doing}, process {os.getpid()}")
+        lock.flush()
+        try:
+            yield
+        finally:
+            lock.truncate(0)
+
+
+def run(words: Sequence[str], tell: Tell, *, what: str, log_name: str, extra: Mapping[str, str] | None = None) -> str:
+    """Run one of Vagrant's commands to its end; what it said. VmError with the last of it when it fails."""
+    log = build_folder() / "vm" / f"{log_name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    progress = Progress(tell)
+    with log.open("w") as output, _child(words, {**environment(), **(extra or {})}) as process:
+        for line in process.stdout or ():
+            output.write(line)
+            output.flush()
+            progress.see(line)
+        status = process.wait()
+    said = log.read_text(errors="replace")
+    if status != 0:
+        last = "\n".join(f"    {line}" for line in said.replace("\r", "\n").splitlines()[-SHOWN_LINES:])
+        raise VmError(f"{what} failed: vagrant {words[0]} ended with status {status}", _remedy(said, log), output=last)
+    return said
+
+
+class Progress:
+    """A line whenever a machine comes to something new, with the seconds since the beginning."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._begun = time.monotonic()
+        self._told: set[tuple[str, str]] = set()
+
+    def see(self, line: str) -> None:
+        match = LINE.match(line)
+        if not match:
+            return
+        machine, words = match.groups()
+        for begin, told in MILESTONES:
+            if words.strip().startswith(begin) and (machine, told) not in self._told:
+                self._told.add((machine, told))
+                self._tell(f"{time.monotonic() - self._begun:4.0f} s  {machine} {told}")
+
+
+def changes(said: str) -> dict[str, int]:
+    """How many tasks Ansible had to change, by machine, as its recap says."""
+    return {match[1]: int(match[3]) for match in RECAP.finditer(said)}
+
+
+@contextlib.contextmanager
+def _child(words: Sequence[str], given: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """Vagrant in a session of its own: the terminal's Ctrl-C is ours, and it gets one from us. setpriv: were we killed,
+    it would get one too."""
+    argv = ["setpriv", "--pdeathsig", "INT", "vagrant", *words]
+    with (
+        _ending_signals(),
+        subprocess.Popen(
+            argv, cwd=PROJECT, env=dict(given), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        ) as process,
+    ):  # fmt: skip
+        try:
+            yield process
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Interrupt it as Ctrl-C would, so that it leaves what it knows in order; then do not wait for ever."""
+    if process.poll() is not None:
+        return
+    print(
+        "lanelab: stopping vagrant, which finishes what it is at (Ctrl-C again: at once)", file=sys.stderr, flush=True
+    )
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)  # Ansible too
+    try:
+        process.communicate(timeout=AFTER_INTERRUPT_S)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _ending_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end us in order, as Ctrl-C does."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _remedy(said: str, log: Path) -> str:
+    lower = said.lower()
+    if "already in use by interface" in lower:
+        return f"Give the machines' management another network: LANELAB_VM_MANAGEMENT=192.168.232.0/24. Log: {log}"
+    if "no space left" in lower:
+        return f"The disk is full: make room for about 5 GB in {build_folder()}. Log: {log}"
+    if "cannot allocate memory" in lower:
+        return f"The machines need 2.8 GB of memory in all: LANELAB_VM_MEMORY=512 takes less. Log: {log}"
+    return f"The whole log is {log}"

@@ -1,0 +1,70 @@
+"""Real virtual machines: brought up once, used by each test in turn, removed. Only with `./lanelab test --vm`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from driver.paths import PROJECT
+from driver.testing import VM_VARIABLE
+
+TIMES = pytest.StashKey[list[tuple[str, float]]]()
+PATIENCE_S = 3600.0
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """They change what runs on this machine, and take long: not part of `./lanelab test`."""
+    return True if collection_path.suffix == ".py" and not os.environ.get(VM_VARIABLE) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "/vm/" in str(item.path):
+            item.add_marker(pytest.mark.timeout(PATIENCE_S))
+
+
+class Vms:
+    """`lanelab` as a user types it, in the build folder of this checkout, where the box is. Every command is timed."""
+
+    def __init__(self, times: list[tuple[str, float]]) -> None:
+        self.times = times
+
+    def lanelab(self, *words: str, status: Sequence[int] = (0,)) -> str:
+        """Its stdout; what it says besides goes to the terminal, for who waits."""
+        begun = time.monotonic()
+        argv = [sys.executable, "-P", "-m", "driver.cli", *words]
+        done = subprocess.run(argv, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False)
+        self.times.append((f"lanelab {' '.join(words)}", time.monotonic() - begun))
+        assert done.returncode in status, f"{words} ended with status {done.returncode}:\n{done.stdout[-2000:]}"
+        return done.stdout
+
+    def run(self, machine: str, *command: str) -> str:
+        """A command in a machine; its stdout."""
+        return self.lanelab("vm", "ssh", machine, "--", *command)
+
+
+@pytest.fixture(scope="session")
+def vms(request: pytest.FixtureRequest) -> Iterator[Vms]:
+    """The machines, up."""
+    machines = Vms(request.config.stash.setdefault(TIMES, []))
+    said = json.loads(machines.lanelab("vm", "status", "--json"))
+    if {machine["state"] for machine in said["machines"]} != {"not_created"}:
+        pytest.exit("there are virtual machines already, perhaps in use. Remove them first: ./lanelab vm destroy", 2)
+    try:
+        machines.lanelab("vm", "up")
+        yield machines
+    finally:
+        machines.lanelab("vm", "destroy")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """How long each command took."""
+    for command, seconds in config.stash.get(TIMES, []):
+        terminalreporter.write_line(f"{seconds:7.1f} s  {command}")
