@@ -16,6 +16,7 @@ import os
 import platform
 import selectors
 import signal
+import socket
 import struct
 import termios
 from collections.abc import Callable
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 else:
     from agent_start import Started, start_on_pipes, start_on_terminal
     from wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
+
+
+CONNECT_TIMEOUT_S = 1.0  # nobody else is served meanwhile
 
 
 def waiting_bytes(fd: int) -> int:
@@ -46,7 +50,7 @@ class Output:
 
 
 class Task:
-    """A process, or a file being written or read, under the caller's number."""
+    """A process, a connection, or a file being written or read, under the caller's number."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -58,6 +62,7 @@ class Task:
         self.input_watched = False
         self.input_is_terminal = False
         self.outputs: list[Output] = []
+        self.is_connection = False
         self.path = ""  # of a file that is being written; it gets its name when it is whole
         self.mode = 0
 
@@ -65,8 +70,9 @@ class Task:
 class Agent:
     """The loop: one thread, every descriptor non-blocking."""
 
-    def __init__(self, fd_in: int, fd_out: int) -> None:
-        self.fd_in, self.fd_out = fd_in, fd_out
+    def __init__(self, fd_in: int, fd_out: int, on_beat: Callable[[], None] = lambda: None) -> None:
+        """`on_beat`: called whenever the other side shows that it is there."""
+        self.fd_in, self.fd_out, self.on_beat = fd_in, fd_out, on_beat
         self.tasks: dict[int, Task] = {}
         self.lines = Lines()
         self.unsent = bytearray()
@@ -79,6 +85,8 @@ class Agent:
             "resize": self.resize,
             "put": self.put,
             "get": self.get,
+            "connect": self.connect,
+            "beat": self.beat,
             "ack": self.acknowledge,
             "drop": self.drop,
         }
@@ -161,6 +169,10 @@ class Agent:
             self.forget_files(task)
         what = error.strerror if isinstance(error, OSError) else repr(error)
         self.tell({"ev": "error", "id": number, "errno": getattr(error, "errno", 0) or 0, "what": what})
+
+    def beat(self, _message: Message) -> None:
+        self.on_beat()
+        self.tell({"ev": "beat"})
 
     # --- processes
 
@@ -267,6 +279,7 @@ class Agent:
             self.tell({"ev": "out", "id": task.number, "fd": output.stream, "data": encode_bytes(data)})
         else:
             self.close_output(output)
+            self.end_connection(task)
         self.finish_if_done(task)
 
     def close_output(self, output: Output) -> None:
@@ -282,6 +295,7 @@ class Agent:
                 self.close_output(output)
                 if task.input_is_terminal and output.stream == 1:
                     self.close_input(task)
+                self.end_connection(task)
                 self.finish_if_done(task)
 
     def acknowledge(self, message: Message) -> None:
@@ -327,6 +341,10 @@ class Agent:
             task.input_waiting.pop(0)
             os.write(task.input_fd, b"\x04")
             return
+        if task.is_connection:
+            self.end_connection(task)
+            self.finish_if_done(task)
+            return
         path = task.path
         self.close_input(task)
         if path:
@@ -348,6 +366,29 @@ class Agent:
         if task.input_fd >= 0:
             os.close(task.input_fd)
             task.input_fd = -1
+
+    # --- connections
+
+    def connect(self, message: Message) -> None:
+        """To a port of this node's own: it answers at once, or nobody listens."""
+        line = socket.create_connection((message["address"], message["port"]), CONNECT_TIMEOUT_S)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        task = Task(message["id"])
+        task.is_connection = True
+        fd = line.detach()
+        task.input_fd = os.dup(fd)
+        self.watch_output(task, fd, 1)
+        self.tasks[task.number] = task
+        self.tell({"ev": "started", "id": task.number, "pid": 0})
+
+    def end_connection(self, task: Task) -> None:
+        """Whoever closes it first, all of it is over: nothing that we reach so has more to say to a closed line."""
+        if not task.is_connection:
+            return
+        task.status = 0
+        self.close_input(task)
+        for output in list(task.outputs):
+            self.close_output(output)
 
     # --- files
 

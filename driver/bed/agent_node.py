@@ -9,6 +9,8 @@ import queue
 import select
 import socket
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,9 @@ class AgentLink:
         self._tasks: dict[int, AgentTask] = {}
         self._next = 1
         self._hello: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._when_lost: Callable[[], None] = lambda: None
         self.lost = threading.Event()
+        self.heard = time.monotonic()  # when the agent last said anything
         threading.Thread(target=self._receive, name=f"agent-{name}", daemon=True).start()
 
     def await_hello(self, timeout_s: float) -> dict[str, Any]:
@@ -59,15 +63,29 @@ class AgentLink:
         except OSError:
             self._lose()
 
+    def when_lost(self, tell: Callable[[], None]) -> None:
+        """Call that when the line closes, or at once if it has."""
+        self._when_lost = tell
+        if self.lost.is_set():
+            tell()
+
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()
 
+    def finish(self, timeout_s: float) -> None:
+        """Close politely: wait until the other side has ended too, but not for ever."""
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_WR)
+        self.lost.wait(timeout_s)
+        self.close()
+
     def _receive(self) -> None:
         lines = Lines()
         try:
             while data := self._line.recv(65536):
+                self.heard = time.monotonic()
                 for message in lines.feed(data):
                     self._dispatch(message)
         except (OSError, ValueError):
@@ -77,6 +95,7 @@ class AgentLink:
     def _dispatch(self, message: dict[str, Any]) -> None:
         if message["ev"] == "hello":
             self._hello.put(message)
+        if message["ev"] in ("hello", "beat"):
             return
         task = self._tasks.get(message["id"])
         if message["ev"] in ("closed", "error"):
@@ -88,6 +107,7 @@ class AgentLink:
         if self.lost.is_set():
             return
         self.lost.set()
+        self._when_lost()  # before those that wait: who knows why tells it better
         self._hello.put({})
         for task in list(self._tasks.values()):
             task.told({"ev": "lost"})
@@ -281,6 +301,22 @@ class AgentNode(Node):
         finally:
             with contextlib.suppress(OSError):
                 part.unlink()
+
+    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
+        """Carried by the agent. `timeout_s` is the caller's for what it does with it; that nobody listens is known at
+        once."""
+        ours, theirs = socket.socketpair()
+        task = AgentTask(self._link, f"connecting to {address}:{port}", Stdio(theirs.fileno(), theirs.fileno()))
+        theirs.close()
+        try:
+            task.begin(op="connect", address=address, port=port)
+            task.await_start()
+        except NodeError as error:
+            ours.close()
+            raise ConnectionRefusedError(str(error)) from error
+        task.feed()
+        ours.settimeout(timeout_s)
+        return ours
 
     def close(self) -> None:
         self._link.close()

@@ -6,6 +6,7 @@ calls are made here. Nothing but this file knows their numbers.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -116,3 +117,9 @@ def mount_proc() -> bool:
             return False
         raise
     return True
+
+
+def mount_sys() -> None:
+    """A /sys that shows this namespace's interfaces; where a container forbids it, the old one stays."""
+    with contextlib.suppress(OSError):
+        mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from driver.bed import namespaces
@@ -135,20 +136,17 @@ class NetnsNode(Node):
         except OSError as error:
             raise NodeError(f"on {self.name}, cannot read {path}: {error.strerror}") from error
 
-    def exchange(self, address: str, port: int, data: bytes, timeout_s: float = 1) -> bytes:
+    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
         """Without a command, which would take longer than a server takes to start: a thread goes there instead."""
-        answers: list[bytes] = []
-        thread = threading.Thread(target=self._exchange, args=(address, port, data, timeout_s, answers))
-        thread.start()
-        thread.join()
-        return b"".join(answers)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(self._connect, address, port, timeout_s).result()
 
-    def _exchange(self, address: str, port: int, data: bytes, timeout_s: float, answers: list[bytes]) -> None:
-        """In a thread that ends here: only it is in the node's network."""
+    def _connect(self, address: str, port: int, timeout_s: float) -> socket.socket:
+        """In a thread that ends after this: only it is in the node's network."""
         namespaces.enter(self._fds["net"], namespaces.CLONE_NEWNET)
-        with contextlib.suppress(OSError), socket.create_connection((address, port), timeout_s) as line:
-            line.sendall(data)
-            answers.append(line.recv(65536))
+        line = socket.create_connection((address, port), timeout_s)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return line
 
     def close(self) -> None:
         with self._spawning:
@@ -205,7 +203,7 @@ def _make_namespaces(name: str) -> dict[str, int]:
             socket.sethostname(name)
             # What runs on a node must not reach the bed's own socket and files.
             namespaces.mount("lanelab", BED_STATE, "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
-            mount_sys()
+            namespaces.mount_sys()
             fds = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in KINDS]
             socket.send_fds(theirs, [b"+"], fds)
             status = 0
@@ -220,13 +218,6 @@ def _make_namespaces(name: str) -> dict[str, int]:
     if said != b"+":
         raise NodeError(f"cannot make the node {name}: {said[1:].decode(errors='replace')}")
     return dict(zip(KINDS, fds, strict=True))
-
-
-def mount_sys() -> None:
-    """A /sys that shows this namespace's interfaces; where a container forbids it, the old one stays."""
-    flags = namespaces.MS_NOSUID | namespaces.MS_NODEV | namespaces.MS_NOEXEC
-    with contextlib.suppress(OSError):
-        namespaces.mount("sysfs", "/sys", "sysfs", flags)
 
 
 def run_ip(lines: Iterable[str], *, node: Node | None = None, inherited: Iterable[int] = ()) -> None:

@@ -1,22 +1,14 @@
 """The netns substrate: a whole bed in namespaces of one process tree, without root.
 
-    launcher (outside: waits, and dies with the controller)
-      └─ init (first process of the bed's process namespace: reaps)
-           └─ bed process ─ nsenter … in the nodes, linux.uml
-
-Each dies with its parent; when init dies, the kernel kills all that is in the bed and frees namespaces, veths and
-qdiscs. So nothing needs a clean-up that could be forgotten, and nothing here writes outside the bed's own /run.
+Launcher, init and bed process: driver/bed/enclosure.py. Nothing needs a clean-up that could be forgotten, and nothing
+here writes outside the bed's own /run.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-from collections.abc import Callable
 from pathlib import Path
 
-from driver.bed import kernel_router, namespaces, netns, uml
+from driver.bed import enclosure, kernel_router, namespaces, netns, uml
 from driver.bed.node import Node
 from driver.bed.refusals import diagnose
 from driver.bed.router import Router, set_kernel
@@ -32,20 +24,12 @@ class NetnsSubstrate(Substrate):
 
     def __init__(self) -> None:
         self._hosts: dict[str, netns.NetnsNode] = {}
-        self._router: Router | None = None
 
-    def enter(self) -> None:
-        spaces = namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID | namespaces.CLONE_NEWIPC
-        namespaces.enter_user_namespace(spaces)
-        _continue_in_child(_wait_for)  # the launcher stays outside and waits
-        _continue_in_child(_reap_until)  # init stays and reaps
+    def enter(self, settings: BedSettings) -> None:  # noqa: ARG002 - it is like every other so far
         try:
-            namespaces.mount_proc()
-            namespaces.mount("lanelab", "/run", "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
+            enclosure.enter(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC)
         except OSError as error:
             raise diagnose(error) from error
-        with contextlib.suppress(OSError):  # read-only in some containers; it only keeps solicitations off the cables
-            Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
         STATE.mkdir()
 
     def bring_up(self, settings: BedSettings) -> None:
@@ -94,12 +78,6 @@ class NetnsSubstrate(Substrate):
                 inherited=node.descriptors,
             )
 
-    @property
-    def router(self) -> Router:
-        if self._router is None:
-            raise BedError("this bed has no router: it was never brought up")
-        return self._router
-
     def node(self, name: str) -> Node:
         return self.router.node if name == "router" else self._hosts[name]
 
@@ -111,37 +89,3 @@ class NetnsSubstrate(Substrate):
             node.close()
         if self._router:
             self._router.close()
-
-
-def _continue_in_child(stay: Callable[[int], None]) -> None:
-    """Fork: the child goes on and dies with this process; this process stays behind in `stay` until the child ends."""
-    parent = os.getpid()
-    child = os.fork()
-    if child == 0:
-        # The parent's number as seen from a new process namespace is 0.
-        seen = os.getppid()
-        namespaces.die_with_parent(seen if seen == 0 else parent)
-        return
-    stay(child)
-
-
-def _wait_for(child: int) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    _close_everything()
-    _, status = os.waitpid(child, 0)
-    os._exit(max(os.waitstatus_to_exitcode(status), 0))
-
-
-def _reap_until(child: int) -> None:
-    _close_everything()
-    while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == child:
-            os._exit(max(os.waitstatus_to_exitcode(status), 0))
-
-
-def _close_everything() -> None:
-    """Those who only wait must hold no end of the line to the controller: it closes when the bed process ends."""
-    with contextlib.suppress(OSError):
-        os.closerange(0, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 65536 else 65536)

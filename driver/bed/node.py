@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
+import socket
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
@@ -16,18 +18,6 @@ from driver.errors import CommandFailed, NodeError
 
 IN_MEMORY = "/dev/shm"  # noqa: S108 - reading a node's file must work when the disk is full
 NODE_NAMES = ("client", "router", "server")
-
-# Programs for nodes, given to their Python as an argument.
-EXCHANGE = """
-import socket, sys
-host, port, timeout_s = sys.argv[1:]
-try:
-    with socket.create_connection((host, int(port)), float(timeout_s)) as line:
-        line.sendall(sys.stdin.buffer.read())
-        sys.stdout.buffer.write(line.recv(65536))
-except OSError:
-    pass
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +94,11 @@ class Node(ABC):
         """Copy a file of the node to a local file; the target has its name only when it is whole."""
 
     @abstractmethod
+    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
+        """A connection to a TCP port as if from within the node. It never crosses the link unless the address does.
+        Raises OSError."""
+
+    @abstractmethod
     def close(self) -> None:
         """End every process that was started here."""
 
@@ -130,8 +125,15 @@ class Node(ABC):
 
     def exchange(self, address: str, port: int, data: bytes, timeout_s: float = 1) -> bytes:
         """Say something to a TCP port from within the node: the first bytes of the answer, none if nothing answers."""
-        words = [address, str(port), str(timeout_s)]
-        return self.run([*self.python, "-c", EXCHANGE, *words], stdin=data).stdout.encode()
+        with contextlib.suppress(OSError), self.connect(address, port, timeout_s) as line:
+            line.settimeout(timeout_s)
+            line.sendall(data)
+            return line.recv(65536)
+        return b""
+
+    def program_of_ours(self, path: Path) -> str:
+        """Where a program that lanelab brings along is on this node."""
+        return str(path)
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", check: bool = True, timeout_s: float | None = 60

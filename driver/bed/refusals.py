@@ -13,7 +13,7 @@ from driver.errors import NamespaceError
 CAP_SYS_ADMIN = 21
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: it also runs on machines whose Python is 3.9
 class Refusal:
     """One cause: when it is the one, what it is, and its remedy."""
 

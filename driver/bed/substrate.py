@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from driver.bed.node import Node
 from driver.bed.router import Router
+from driver.bed.ssh_hosts import Hosts
+from driver.errors import BedError
 
 ROUTER_KINDS = ("auto", "uml", "kernel")
 
@@ -21,13 +24,17 @@ class BedSettings:
     substrate: str = "netns"
     router: str = "auto"
     cpus: Mapping[str, str] = field(default_factory=dict)
+    hosts: Hosts | None = None  # of a substrate whose nodes are other machines
 
 
 class Substrate(ABC):
     """The life of a bed's nodes. The bed process calls `enter` before anything else, then `bring_up`, then `close`."""
 
+    _router: Router | None = None  # since `bring_up`
+    apart = False  # the nodes are machines of their own, with a way and a clock of their own each
+
     @abstractmethod
-    def enter(self) -> None:
+    def enter(self, settings: BedSettings) -> None:
         """Put this process where it can make nodes. May return in another process than it was called in."""
 
     @abstractmethod
@@ -35,9 +42,11 @@ class Substrate(ABC):
         """Make the nodes and connect them; forwarding without any shaping when it returns."""
 
     @property
-    @abstractmethod
     def router(self) -> Router:
         """The node in the middle and what else is known of it."""
+        if self._router is None:
+            raise BedError("this bed has no router: it was never brought up")
+        return self._router
 
     @abstractmethod
     def node(self, name: str) -> Node:
@@ -45,7 +54,15 @@ class Substrate(ABC):
 
     @abstractmethod
     def addresses(self) -> dict[str, str]:
-        """The nodes' addresses on the management path, which never crosses the link."""
+        """The nodes' addresses on the management path, which never crosses the link; none where there are no such."""
+
+    def describe(self) -> dict[str, Any]:
+        """What the nodes' machines are, by node; nothing where it is this machine."""
+        return {}
+
+    def when_lost(self, tell: Callable[[str], None]) -> None:
+        """Call that with a few words, from whatever thread, when the bed can come to nothing any more."""
+        self.router.when_lost(tell)
 
     @abstractmethod
     def close(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from driver.bed.netns_substrate import NetnsSubstrate
+from driver.bed.ssh_substrate import SshSubstrate
 from driver.bed.substrate import Substrate
 from driver.errors import InputError
 
-SUBSTRATES: dict[str, type[Substrate]] = {"netns": NetnsSubstrate}
+# Virtual machines are reached over ssh, too.
+SUBSTRATES: dict[str, type[Substrate]] = {"netns": NetnsSubstrate, "vagrant": SshSubstrate, "ssh": SshSubstrate}
 
 
 def substrate_named(name: str) -> Substrate:

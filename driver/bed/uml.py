@@ -16,7 +16,6 @@ import platform
 import re
 import shutil
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -24,10 +23,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from driver.bed import netns
+from driver.bed import netns, uml_boot
 from driver.bed.agent_node import AgentLink, AgentNode
 from driver.bed.node import Node
 from driver.bed.router import Router
+from driver.bed.uml_boot import MODULES, MODULES_ROOT
 from driver.errors import BedError, RouterError
 from driver.programs import find, search_path
 from driver.topology import (
@@ -41,18 +41,8 @@ from driver.topology import (
 )
 from driver.units import Rate
 
-MODULES_ROOT = Path("/usr/lib/uml/modules")
-MODULES = (
-    "sch_netem", "sch_tbf", "sch_fq_codel", "sch_cake", "sch_ingress", "ifb", "act_mirred", "cls_matchall", "veth"
-)  # fmt: skip
 INSIDE = ("uml_init.py", "agent.py", "agent_start.py", "wire.py")
-MEMORY = "512M"  # taken only as it is used
 BOOT_TIMEOUT_S = 60
-SOL_PACKET = 263
-PACKET_IGNORE_OUTGOING = 23
-PACKET_STATISTICS = 6
-ETH_P_ALL = 3
-INPUT_BYTES = 16 << 20
 
 
 def installed() -> str | None:
@@ -67,29 +57,15 @@ def installed() -> str | None:
 
 
 def _packet_socket(device: str) -> socket.socket:
-    """What the kernel takes as one of its interfaces."""
     netns.disable_offloads(device)
-    cable = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    cable.bind((device, ETH_P_ALL))
-    cable.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
-    # As much as this machine allows: what arrives while the kernel is kept from its processor waits here, or is lost.
-    cable.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, INPUT_BYTES)
-    cable.setblocking(False)
-    return cable
+    return uml_boot.packet_socket(device)
 
 
-def _watch_connection(line: socket.socket) -> None:
-    """Send at once; and notice within seconds when the other kernel no longer answers at all."""
-    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in ((socket.TCP_KEEPIDLE, 5), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3)):
-        line.setsockopt(socket.IPPROTO_TCP, option, value)
-    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 20_000)
-
-
-def _marker() -> dict[str, str]:
-    """What tells this bed's processes from others', wherever they get to."""
-    return {"LANELAB_BED": os.environ["LANELAB_BED"]} if "LANELAB_BED" in os.environ else {}
+def inside_lines() -> list[str]:
+    """`ip` lines inside the kernel, whose interfaces are numbered as they were given to it."""
+    devices = (*(host.router_port.device for host in HOSTS), ROUTER_MANAGEMENT.device)
+    names = {f"vec{number}": device for number, device in enumerate(devices)}
+    return [*router_lines(names), *router_management_lines()]
 
 
 class UmlRouter(Router):
@@ -139,46 +115,23 @@ class UmlRouter(Router):
         return _packet_socket(theirs)
 
     def _boot(self, state: Path, cables: list[socket.socket], cpus: str) -> subprocess.Popen[bytes]:
-        # The kernel's command line knows no quoting: nothing on it may have a space, as the checkout's path may.
         inside = state / "router"
         inside.mkdir()
         for name in INSIDE:
             shutil.copyfile(Path(__file__).with_name(name), inside / name)
-        (inside / "python").symlink_to(Path(sys.executable).resolve())
         (inside / "settings.json").write_text(json.dumps(self._settings()))
-        interfaces = [f"vec{number}:transport=fd,fd={cable.fileno()},vec=0" for number, cable in enumerate(cables)]
         argv = [
             *([netns.program("taskset"), "--cpu-list", cpus] if cpus else []),
-            netns.program("linux.uml"),
-            *(f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "devtmpfs.mount=1"),
-            *("con=null", "con0=null,fd:1", "ssl=null", f"uml_dir={state}/uml"),
-            *interfaces,
-            f"init={inside}/python",
-            "--",
-            *("-I", "-S", f"{inside}/uml_init.py", f"{inside}/settings.json"),
+            *uml_boot.command(netns.program("linux.uml"), state, cables, sys.executable),
         ]
-        (state / "uml").mkdir()
-        environment = {"TMPDIR": str(state), "HOME": str(state), "PATH": search_path(), **_marker()}
-        with self._log.open("wb") as log:
-            return subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                pass_fds=[cable.fileno() for cable in cables],
-                start_new_session=True,
-            )
+        return uml_boot.start(argv, state, self._log, cables, search_path())
 
     def _settings(self) -> dict[str, object]:
         """For the router's first process."""
-        folder = max(MODULES_ROOT.glob("*/modules.dep"), key=lambda path: path.stat().st_mtime).parent
-        devices = (*(host.router_port.device for host in HOSTS), ROUTER_MANAGEMENT.device)
-        names = {f"vec{number}": device for number, device in enumerate(devices)}
         return {
-            "modules_folder": str(folder),
+            "modules_folder": str(uml_boot.modules_folder()),
             "modules": MODULES,
-            "ip_lines": [*router_lines(names), *router_management_lines()],
+            "ip_lines": inside_lines(),
             "bed": self._listener.getsockname(),
         }
 
@@ -188,7 +141,7 @@ class UmlRouter(Router):
         while self._link is None:
             with contextlib.suppress(TimeoutError):
                 line, _ = self._listener.accept()
-                _watch_connection(line)
+                uml_boot.watch_connection(line)
                 self._link = AgentLink("router", line)
             if self._link is None and self._process.poll() is not None:
                 raise self._failed("ended while it booted")
@@ -205,11 +158,7 @@ class UmlRouter(Router):
         self.forward(on=True)
 
     def lost_at_input(self) -> int:
-        lost = 0
-        for cable in self._cables:
-            _, dropped = struct.unpack("II", cable.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
-            lost += dropped
-        return lost
+        return uml_boot.dropped(self._cables)
 
     def _end_with_process(self, link: AgentLink) -> None:
         self._process.wait()

@@ -1,7 +1,7 @@
 """What the bed and an agent say to each other: JSON lines, and how much may be under way. No I/O.
 
-    asked:  spawn in signal resize put get ack drop      each with the caller's number "id"
-    told:   hello started out exit closed error ack
+    asked:  spawn in signal resize put get connect ack drop      each with the caller's number "id"; beat
+    told:   hello started out exit closed error ack beat
 
 A process's own output comes before its "exit". "closed" is the last that is told of it: what it left behind has let go
 of its outputs too. "drop" says that nobody reads a stream any more.
@@ -16,7 +16,7 @@ import base64
 import json
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 WINDOW = 256 * 1024
 CHUNK = 24 * 1024
 

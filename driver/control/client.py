@@ -24,6 +24,7 @@ from driver.paths import PROJECT
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.control.process import main; main()"
 UP_TIMEOUT_S = 90
+UP_ELSEWHERE_TIMEOUT_S = 300  # machines of their own may be emulated ones, or far away
 DOWN_TIMEOUT_S = 5
 # Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run.
 ANSWER_WITHIN_S = 120
@@ -75,15 +76,17 @@ class Bed:
                     "substrate": self.settings.substrate,
                     "router": self.settings.router,
                     "cpus": dict(self.settings.cpus),
+                    "hosts": self.settings.hosts.to_json() if self.settings.hosts else None,
                 }
             )
         except OSError:
             raise self._lost_error("during its start") from None
-        line.settimeout(UP_TIMEOUT_S)
+        within_s = UP_ELSEWHERE_TIMEOUT_S if self.settings.hosts else UP_TIMEOUT_S
+        line.settimeout(within_s)
         received = self._channel.receive()
         line.settimeout(None)
         if received is None and self._process.poll() is None:
-            raise BedError(f"the bed did not come up within {UP_TIMEOUT_S} s", f"Its logs: {self.folder}")
+            raise BedError(f"the bed did not come up within {within_s} s", f"Its logs: {self.folder}")
         if received is None:
             raise self._lost_error("during its start")
         message = received[0]

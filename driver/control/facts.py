@@ -48,6 +48,8 @@ PROGRAMS = {"tcpdump": ["tcpdump", "--version"], "ip": ["ip", "-V"], "ethtool": 
 def bed_facts(substrate: Substrate) -> dict[str, Any]:
     """Of all nodes; what cannot be learnt is left out."""
     facts: dict[str, Any] = {}
+    if machines := substrate.describe():
+        facts["machines"] = machines
     for host in HOSTS:
         node = substrate.node(host.name)
         facts[host.name] = {
@@ -61,6 +63,7 @@ def bed_facts(substrate: Substrate) -> dict[str, Any]:
     facts["router"] = {
         "kind": router.kind,
         "kernel": router.kernel,
+        "programs": {"tc": _first_line(router.node, ["tc", "-V"])},
         "compensation_us": router.compensation_us,
         "proven_bps": router.proven.bps,
     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from driver import selftest
@@ -14,6 +16,7 @@ from driver.errors import CommandFailed, InputError, LanelabError, LinkError
 from driver.link import Link
 from driver.selftest import traffic
 from driver.selftest.plan import Pings
+from driver.selftest.results import shown
 from driver.shaping import Shaping, shape, unshape_lines
 from driver.topology import ADDRESSES
 from driver.units import Duration
@@ -21,6 +24,7 @@ from driver.units import Duration
 DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
 ORPHANS_S = 1.5  # what was thrown away is sent once more, by a kernel that does not know that nobody waits for it
 UNSHAPED = Link.parse({})
+WIRE_PINGS = Pings(40, 2000)
 
 
 class LinkState:
@@ -31,6 +35,7 @@ class LinkState:
         self._substrate = substrate
         self._link: Link | None = None
         self._broken = ""
+        self.wire_ms = self._measure_wire() if substrate.apart else 0.0  # the round trip without any link
 
     def require_whole(self) -> None:
         if self._broken:
@@ -51,7 +56,21 @@ class LinkState:
             raise LinkError(f"the router refused this link: {why}", "The previous link is back") from error
         self._link = link
         router.forward(on=True)
-        return {"lines": [*shaping.router_tc], "compensation_us": router.compensation_us}
+        return {"lines": [*shaping.router_tc], "compensation_us": self.compensation_us}
+
+    @property
+    def compensation_us(self) -> int:
+        """What each direction is late by without our doing: the router's timers, and where the nodes are machines of
+        their own, the way between them."""
+        return self._substrate.router.compensation_us + round(self.wire_ms * 1000 / 2)
+
+    def _measure_wire(self) -> float:
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], WIRE_PINGS)
+        if len(times_ms) < sent / 2:
+            what = f"of {sent} packets between client and server {len(times_ms)} came back, before there was any link"
+            raise LinkError(what, "Is the way between the machines sound?")
+        return statistics.median(times_ms)
 
     def drain(self) -> None:
         """Wait until no packet is on its way, or throw away what is: what an earlier trial's server still sends shall
@@ -75,7 +94,13 @@ class LinkState:
         client, server = self._substrate.node("client"), self._substrate.node("server")
         lost_at_input = self._substrate.router.lost_at_input
         lost_at_input()  # what was lost before is not this test's
-        found = selftest.measure(link, client, server, lost_at_input, thorough=bool(options.get("thorough")))
+        apart = self._substrate.apart
+        found = selftest.measure(
+            link, client, server, lost_at_input, thorough=bool(options.get("thorough")), apart=apart
+        )
+        if apart:
+            note = "taken off the delay that is asked of the router"
+            found = replace(found, results=(shown("rtt without link", "ms", self.wire_ms, note), *found.results))
         return found.to_json()
 
     def measure(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +115,7 @@ class LinkState:
         return {"marks": traffic.tcp(sender, receiver, ADDRESSES[receiver.name], asked["seconds"])}
 
     def _shape(self, link: Link) -> Shaping:
-        return shape(link, Duration(self._substrate.router.compensation_us * 1000))
+        return shape(link, Duration(self.compensation_us * 1000))
 
     def _apply(self, shaping: Shaping) -> None:
         router = self._substrate.router.node

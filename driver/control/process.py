@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from driver.bed import namespaces
 from driver.bed.netns import BED_STATE, start_local
 from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
+from driver.bed.ssh_hosts import Hosts
 from driver.bed.substrate import BedSettings, Substrate
 from driver.bed.substrates import substrate_named
 from driver.control.channel import VERSION, Channel, Message, error_to_message
@@ -137,6 +138,7 @@ class BedProcess:
             "PATH": f"{HELPERS}:{search_path()}",
             "LANELAB_NODE_SOCKET": NODE_SOCKET,
             "LANELAB_PYTHON": sys.executable,
+            **({"LANELAB_APART": "1"} if self._substrate.apart else {}),
             **{f"LANELAB_{name.upper()}": address for name, address in self._substrate.addresses().items()},
         }
         try:
@@ -185,7 +187,8 @@ class BedProcess:
     # --- trials
 
     def _facts(self, _message: Message, _fds: list[int]) -> Message:
-        return bed_facts(self._substrate)
+        facts = bed_facts(self._substrate)
+        return {**facts, "wire_rtt_ms": self._link.wire_ms} if self._substrate.apart else facts
 
     def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
         return {"qdiscs": tc_state(self._substrate)}
@@ -197,7 +200,7 @@ class BedProcess:
             from driver.trial.machine import TrialMachine  # noqa: PLC0415
 
             self._trials = TrialMachine(self._substrate, self._link.drain)
-            self._substrate.router.when_lost(_end_at_once)
+            self._substrate.when_lost(_end_at_once)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:
@@ -220,7 +223,8 @@ class BedProcess:
 
 
 def _end_at_once(why: str) -> None:
-    """Without its router no trial of this bed can come to anything: the controller sees at once that it is gone."""
+    """Without one of its nodes no trial of this bed can come to anything: the controller sees at once that it is
+    gone."""
     print(why, file=sys.stderr, flush=True)
     os._exit(1)
 
@@ -258,12 +262,15 @@ def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
         substrate=message["substrate"],
         router=message["router"],
         cpus=message["cpus"],
+        hosts=Hosts.from_json(message["hosts"]) if message.get("hosts") else None,
     )
     started = time.monotonic()
     namespaces.precise_timers()
     substrate = substrate_named(settings.substrate)
-    substrate.enter()
+    substrate.enter(settings)
     substrate.bring_up(settings)
+    if substrate.apart:
+        substrate.when_lost(_end_at_once)
     bed = BedProcess(substrate)
     serve_nodes(bed)
     ready: dict[str, Any] = {

@@ -11,13 +11,14 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from driver.bed import namespaces
 from driver.bed.node import Node
+from driver.bed.ssh_hosts import Hosts
 from driver.bed.substrate import BedSettings, Substrate
 from driver.bed.substrates import substrate_named
 from driver.control.link_state import LinkState
@@ -45,10 +46,12 @@ class InsideBed:
 Check = Callable[[InsideBed], None]
 
 
-def results(module: str, folder: Path) -> dict[str, str]:
-    """Run a module's checks in a new bed: name -> what was wrong."""
+def results(module: str, folder: Path, *, through: Sequence[str] = (), hosts: Hosts | None = None) -> dict[str, str]:
+    """Run a module's checks in a new bed: name -> what was wrong. `through`: a command that runs what follows it
+    elsewhere; `hosts`: where an ssh bed's nodes are."""
+    made = [json.dumps(hosts.to_json())] if hosts else []
     done = subprocess.run(
-        [sys.executable, "-P", "-m", module, str(folder)],
+        [*through, sys.executable, "-P", "-m", module, str(folder), *made],
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
         cwd=PROJECT,
         capture_output=True,
@@ -64,10 +67,12 @@ def main(*checks: Check) -> None:
     """Run the checks and end this process."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a check prints is for people
-    substrate = substrate_named("netns")
+    hosts = Hosts.from_json(json.loads(sys.argv[2])) if len(sys.argv) > 2 else None
+    settings = BedSettings(Path(sys.argv[1]), "ssh" if hosts else "netns", hosts=hosts)
+    substrate = substrate_named(settings.substrate)
     namespaces.precise_timers()
-    substrate.enter()
-    substrate.bring_up(BedSettings(folder=Path(sys.argv[1])))
+    substrate.enter(settings)
+    substrate.bring_up(settings)
     bed = InsideBed(substrate, LinkState(substrate))
     bed.memory.mkdir()
     found = {}

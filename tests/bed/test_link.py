@@ -15,6 +15,7 @@ from driver.profiles import PROFILES
 
 from .handles import OpenBed
 from .scripts import run_script
+from .stalls import stalls
 
 TRIES = 3  # tests share their machine with others; a busy one can spoil a measurement but not mend a wrong link
 
@@ -25,11 +26,19 @@ def qdiscs(bed: OpenBed) -> list[dict[str, object]]:
 
 
 def failures_of(bed: OpenBed) -> list[str]:
-    """Of the best of a few self-tests."""
+    """Of the best of a few self-tests. Skips the test where the machine was too busy for all of them."""
+    waits = []
     for _ in range(TRIES):
-        report = bed.bed.test_link()
+        with stalls() as found:
+            report = bed.bed.test_link()
+        waits.append(found)
         if report["passed"]:
-            break
+            return []
+    if all(wait.too_long for wait in waits):
+        worst = ", ".join(f"{wait.worst_ms:.0f}" for wait in waits)
+        pytest.skip(
+            f"this machine kept programs waiting for up to {worst} ms each time: no link can be measured here now"
+        )
     return list(report["failures"])
 
 

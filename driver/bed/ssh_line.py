@@ -1,0 +1,249 @@
+"""The line to a machine: one ssh, whose stdin and stdout first carry questions about it and then the agent's messages.
+
+What the login shell over there reads is one short command without anything that any shell (sh, csh, fish) takes apart:
+words, and Python in single quotes that has neither quotes nor an exclamation mark nor a backslash. It says a number
+that nobody else could say, so whatever shells print before is passed over; then it reads the rest from us.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import json
+import secrets
+import socket
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from driver.bed import namespaces
+from driver.bed.agent_node import AgentLink
+from driver.bed.ssh_hosts import KEY_FILE, SshHost
+from driver.errors import HostError
+
+BED = Path(__file__).parent
+# What goes there, by its name there; the agent's own modules have no package.
+PACKED = {
+    **{f"driver/bed/{name}": BED / name for name in ("namespaces.py", "refusals.py", "enclosure.py")},
+    **{f"driver/bed/{name}": BED / name for name in ("host_side.py", "host_look.py", "host_guard.py")},
+    **{name: BED / name for name in ("agent.py", "agent_start.py", "wire.py")},
+    "driver/errors.py": BED.parent / "errors.py",
+    "driver/__init__.py": BED.parent / "__init__.py",
+    "driver/bed/__init__.py": BED / "__init__.py",
+}
+PYTHON_NEEDED = (3, 9)
+BEGIN = (
+    "import sys,os,base64;print({number},sys.version_info[0],sys.version_info[1],os.geteuid(),flush=True);"
+    "exec(base64.b64decode(sys.stdin.buffer.raw.readline()))"
+)
+WHO = """
+import json
+caps = [line.split()[1] for line in open("/proc/self/status") if line.startswith("CapEff:")]
+print(json.dumps({"admin": bool(int(caps[0], 16) & 1 << 21), "connection": os.environ.get("SSH_CONNECTION", "")}),
+      flush=True)
+exec(base64.b64decode(sys.stdin.buffer.raw.readline()))
+"""
+# Not through a shell, so it may be quoted as it likes. sudo clears the environment: what we know of it stays with us.
+BECOME_ROOT = """
+try:
+    os.execvp("sudo", ["sudo", "-n", "--", sys.executable, "-I", "-S", "-c", {begin!r}])
+except OSError as error:
+    sys.exit("sudo: " + error.strerror)
+"""
+LOAD = """
+data, fd = b"", os.memfd_create("lanelab")
+while len(data) < {size}:
+    piece = sys.stdin.buffer.raw.read({size} - len(data))
+    if not piece:
+        sys.exit()
+    data += piece
+with open(fd, "wb", closefd=False) as file:
+    file.write(data)
+sys.path.insert(0, "/proc/self/fd/%d" % fd)
+sys.dont_write_bytecode = True
+from driver.bed.host_side import main
+main({connection!r})
+"""
+CONNECT_WITHIN_S = 25.0
+ANSWER_WITHIN_S = 30.0
+NOISE_AT_MOST = 1 << 20
+_KNOWN_HOSTS = "Compare the keys, then mend known_hosts: ssh-keygen -R, ssh-keyscan"
+_NO_PYTHON = ("it has no such program as its Python", "Install Python 3.9, or set ansible_python_interpreter")
+_NO_WAY = ("there is no way to it", "Is it up, and the address right?")
+# What ssh or the far shell says; what it means, and what to do about it.
+REFUSALS: tuple[tuple[str, tuple[str, str]], ...] = (
+    ("Host key verification failed", ("its host key is not the one that is known", _KNOWN_HOSTS)),
+    ("HOST IDENTIFICATION HAS CHANGED", ("its host key has changed", _KNOWN_HOSTS)),
+    ("Permission denied (", ("it takes none of the keys that were offered", "Set ansible_user and " + KEY_FILE)),
+    ("Could not resolve hostname", ("its name is not known", "Set ansible_host")),
+    ("Connection refused", ("nothing listens there", "Is sshd running, and ansible_port right?")),
+    ("timed out", ("it does not answer", "Is it up, and the address right?")),
+    ("No route to host", _NO_WAY),
+    ("Network is unreachable", _NO_WAY),
+    ("not found", _NO_PYTHON),
+    ("No such file or directory", _NO_PYTHON),
+    ("Unknown command", _NO_PYTHON),
+)
+
+
+def archive() -> bytes:
+    """Everything of ours that runs there, for Python's zipimport."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, path in PACKED.items():
+            packed.writestr(name, path.read_bytes())
+    return data.getvalue()
+
+
+class SshLine:
+    """An ssh to a machine. It ends when the process that started it does, and so does everything over there."""
+
+    def __init__(self, node: str, host: SshHost, log: Path, parent_pid: int) -> None:
+        """Starts ssh and returns at once. `log`: where ssh's stderr goes."""
+        self.node, self.host = node, host
+        self._log = log
+        self._number = secrets.randbelow(10**17) + 10**17
+        self.info: dict[str, Any] = {}
+        ours, theirs = socket.socketpair()
+        words = f"{host.python} -I -S -c '{BEGIN.format(number=self._number)}'"
+
+        def die_along() -> None:
+            namespaces.die_with_parent(parent_pid)
+
+        try:
+            with log.open("wb") as said:
+                self._process = subprocess.Popen(
+                    host.command(words),
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=said,
+                    preexec_fn=die_along,  # noqa: PLW1509 - before the first thread
+                )
+        except OSError as error:
+            ours.close()
+            raise HostError(f"cannot start ssh: {error.strerror}", "Install it (package openssh-client)") from error
+        finally:
+            theirs.close()
+        self._line = ours
+
+    @property
+    def title(self) -> str:
+        return f"{self.host.name} ({self.node})"
+
+    def open(self) -> None:
+        """Until our program over there answers, with the rights that it needs. Raises HostError."""
+        version, user = self._await_number()
+        if version < PYTHON_NEEDED:
+            need, has = ".".join(map(str, PYTHON_NEEDED)), ".".join(map(str, version))
+            remedy = "Install a newer one, and name it with ansible_python_interpreter"
+            raise HostError(f"{self.title}: its Python is {has}, and {need} is needed", remedy)
+        self._send(WHO)
+        self.info = json.loads(self._read_line())
+        if user != 0 and not self.info["admin"]:
+            self._become_root()
+        packed = archive()
+        self._send(LOAD.format(size=len(packed), connection=self.info["connection"]))
+        self._line.sendall(packed)
+
+    def _become_root(self) -> None:
+        self._number += 1
+        self._send(BECOME_ROOT.format(begin=BEGIN.format(number=self._number)))
+        try:
+            self._await_number()
+        except HostError as error:
+            said = [line for line in self._said() if line.startswith("sudo")]
+            why = said[-1].removeprefix("sudo: ") if said else error.what
+            what = f"{self.title}: its user may not become root: {why}"
+            raise HostError(what, "Let it use sudo without a password, or set ansible_user=root") from error
+
+    def ask(self, op: str, **words: object) -> Any:  # noqa: ANN401 - JSON
+        """A question to our program there. Raises HostError."""
+        try:
+            self._line.sendall(json.dumps({"op": op, **words}).encode() + b"\n")
+        except OSError:
+            raise self._gone(f"during '{op}'") from None
+        answer = json.loads(self._read_line())
+        if "error" in answer:
+            raise HostError(f"{self.title}: {answer['error']}")
+        return answer["ok"]
+
+    def clock_offset_s(self) -> float:
+        """How far its clock is ahead of ours, as the quickest of some answers tells."""
+        answers = []
+        for _ in range(3):
+            before = time.time()
+            there = self.ask("clock")
+            after = time.time()
+            answers.append((after - before, there - (before + after) / 2))
+        return float(min(answers)[1])
+
+    def become_agent(self, **settings: object) -> AgentLink:
+        """The machine is a node from now on."""
+        self.ask("hold", **settings)
+        self._line.settimeout(None)
+        link = AgentLink(self.node, self._line)
+        link.await_hello(ANSWER_WITHIN_S)
+        return link
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)
+        self._line.close()
+
+    def said(self) -> str:
+        """The last that ssh, or whatever ran over there, complained of."""
+        return (self._said() or [""])[-1]
+
+    def _said(self) -> list[str]:
+        lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
+        return [line.strip() for line in lines if line.strip()]
+
+    def _send(self, program: str) -> None:
+        try:
+            self._line.sendall(base64.b64encode(program.encode()) + b"\n")
+        except OSError:
+            raise self._gone("while it was being prepared") from None
+
+    def _await_number(self) -> tuple[tuple[int, int], int]:
+        """Pass over what the shell prints; Python's version and the user's number."""
+        mark = str(self._number).encode()
+        heard = self._receive_until(
+            lambda heard: mark in heard and b"\n" in heard.rpartition(mark)[2], CONNECT_WITHIN_S
+        )
+        words = heard.rpartition(mark)[2].split()
+        return (int(words[0]), int(words[1])), int(words[2])
+
+    def _read_line(self) -> bytes:
+        return self._receive_until(lambda heard: heard.endswith(b"\n"), ANSWER_WITHIN_S)
+
+    def _receive_until(self, enough: Callable[[bytes], bool], timeout_s: float) -> bytes:
+        """Byte by byte, since what comes after may be the agent's."""
+        heard, until = b"", time.monotonic() + timeout_s
+        while not enough(heard):
+            self._line.settimeout(max(until - time.monotonic(), 0.001))
+            try:
+                byte = self._line.recv(1)
+            except TimeoutError:
+                what = f"{self.title}: no answer within {timeout_s:g} s{self._complaint()}"
+                raise HostError(what, "Does its shell wait for something at login?") from None
+            except OSError:
+                byte = b""
+            if not byte or len(heard) > NOISE_AT_MOST:
+                raise self._gone("before it answered")
+            heard += byte
+        return heard
+
+    def _complaint(self) -> str:
+        return f": {self.said()}" if self.said() else ""
+
+    def _gone(self, when: str) -> HostError:
+        lines = self._said()
+        for sign, (what, remedy) in REFUSALS:
+            said = next((line for line in lines if sign in line), None)
+            if said:
+                return HostError(f"{self.title}: cannot use {self.host.address} over ssh: {what} ({said})", remedy)
+        return HostError(f"{self.title}: ssh ended {when}{self._complaint()}", f"By hand: ssh {self.host.address}")

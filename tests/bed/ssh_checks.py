@@ -1,0 +1,131 @@
+"""What a bed's nodes have to do, over ssh. Run by test_ssh.py inside a bed whose machines are those of ssh_lab.py."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from driver.bed.node import NODE_NAMES, Command, Stdio
+from driver.bed.router import set_kernel
+from driver.errors import NodeError
+
+from .inside import InsideBed, main
+
+WORDS = ("a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;", "\\", "!x", "line\nline", "%s")
+
+
+def arguments_are_nobody_elses(bed: InsideBed) -> None:
+    for name in NODE_NAMES:
+        node = bed.substrate.node(name)
+        done = node.run(["printf", "%s|", *WORDS])
+        assert done.stdout == "".join(word + "|" for word in WORDS), name
+
+
+def an_environment_is_passed(bed: InsideBed) -> None:
+    out, sink = os.pipe()
+    process = bed.client.spawn(
+        Command(["sh", "-c", 'printf %s "$GREETING"'], {"GREETING": "it's\n$HOME"}), Stdio(None, sink)
+    )
+    os.close(sink)
+    assert process.wait(20) == 0
+    with os.fdopen(out) as said:
+        assert said.read() == "it's\n$HOME"
+
+
+def files_come_back_whole(bed: InsideBed) -> None:
+    data = os.urandom(5_000_001)
+    source, back = bed.memory / "there", bed.memory / "back"
+    source.write_bytes(data)
+    for node in (bed.client, bed.server):
+        node.put(source, "/run/a file'$x", 0o640)
+        said = node.run(["sha256sum", "--", "/run/a file'$x"]).stdout
+        assert said.lstrip("\\").startswith(hashlib.sha256(data).hexdigest())
+        node.get("/run/a file'$x", back)
+        assert back.read_bytes() == data
+        assert node.read("/run/a file'$x") == data
+
+
+def what_is_not_there_is_told(bed: InsideBed) -> None:
+    for attempt in (
+        lambda: bed.client.run(["no-such-program"]),
+        lambda: bed.client.get("/run/nothing", bed.memory / "nothing"),
+    ):
+        with pytest.raises(NodeError, match="client"):
+            attempt()
+
+
+def nodes_know_each_other_by_name(bed: InsideBed) -> None:
+    for name in NODE_NAMES:
+        for other in NODE_NAMES:
+            done = bed.substrate.node(name).run(["ping", "-c", "1", "-W", "3", other], check=False)
+            assert done.status == 0, f"{name} to {other}: {done.stdout}{done.stderr}"
+
+
+def all_crosses_the_router(bed: InsideBed) -> None:
+    bed.substrate.node("router").run(set_kernel("net/ipv4/ip_forward", "0"))
+    try:
+        assert bed.client.run(["ping", "-c", "1", "-W", "1", "server"], check=False).status != 0
+    finally:
+        bed.substrate.router.forward(on=True)
+
+
+def ports_are_reached_beside_the_link(bed: InsideBed) -> None:
+    bed.substrate.router.forward(on=False)
+    echo = "import socket; s = socket.create_server(('127.0.0.1', 7100)); l, _ = s.accept(); l.sendall(l.recv(9)[::-1])"
+    process = bed.server.spawn(Command([*bed.server.python, "-c", echo]))
+    answers = (bed.server.exchange("127.0.0.1", 7100, b"abc") for _ in range(1000))
+    assert next(answer for answer in answers if answer) == b"cba"
+    assert process.wait(10) == 0
+    assert bed.server.exchange("127.0.0.1", 7100, b"abc") == b""
+    bed.substrate.router.forward(on=True)
+
+
+def a_file_of_the_systems_is_covered_here_alone(bed: InsideBed) -> None:
+    bed.client.cover("/etc/nsswitch.conf", "hosts: files\n")
+    assert bed.client.read("/etc/nsswitch.conf") == b"hosts: files\n"
+    assert bed.server.read("/etc/nsswitch.conf") == Path("/etc/nsswitch.conf").read_bytes()
+
+
+def nobody_in_it_is_root(bed: InsideBed) -> None:
+    """As in every bed: programs treat root in special ways."""
+    for node in (bed.client, bed.server):
+        assert node.run(["id", "-u"]).stdout.strip() != "0"
+
+
+def its_link_is_shaped_and_measured(bed: InsideBed) -> None:
+    bed.link.set({"rtt": "60ms", "rate": "2mbit", "queue": "64kB"})
+    found = {result["name"]: result for result in bed.link.test({})["results"]}
+    assert 0 < found["rtt without link"]["achieved"] < 20
+    assert abs(found["rtt"]["achieved"] - 60) < 8
+    assert found["delay down"]["verdict"] == "not measured"  # whose clock would tell?
+    assert found["mtu"]["achieved"] == 1500
+    for way in ("down", "up"):
+        assert abs(found[f"rate {way}"]["achieved"] - 2) < 0.2
+        assert abs(found[f"queue {way}"]["achieved"] / found[f"queue {way}"]["target"] - 1) < 0.3
+
+
+def packets_are_as_on_the_wire(bed: InsideBed) -> None:
+    """A capture on the sending host shows none longer than a frame."""
+    bed.link.set({})
+    bed.server.run(["sh", "-c", "tcpdump -i eth0 -w /run/long.pcap -U -s 100 greater 1515 >/dev/null 2>&1 & sleep 0.7"])
+    bed.link.measure({"what": "tcp", "way": "down", "seconds": 0.5})
+    assert bed.server.run(["tcpdump", "-nr", "/run/long.pcap"], check=False).stdout == ""
+
+
+if __name__ == "__main__":
+    main(
+        arguments_are_nobody_elses,
+        an_environment_is_passed,
+        files_come_back_whole,
+        what_is_not_there_is_told,
+        nodes_know_each_other_by_name,
+        all_crosses_the_router,
+        ports_are_reached_beside_the_link,
+        a_file_of_the_systems_is_covered_here_alone,
+        nobody_in_it_is_root,
+        its_link_is_shaped_and_measured,
+        packets_are_as_on_the_wire,
+    )

@@ -1,0 +1,20 @@
+"""Examines machines as `lanelab hosts check` does, several times: JSON {case: hosts} in, {case: findings} out."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from driver.bed.ssh_hosts import Hosts
+from driver.cli.hosts import examine
+
+
+def main() -> None:
+    cases = json.load(sys.stdin)
+    found = {}
+    for case, hosts in cases.items():
+        found[case] = [finding.to_json() for finding in examine(Hosts.from_json(hosts))]
+    print(json.dumps(found))
+
+
+main()

@@ -1,0 +1,37 @@
+"""Beds whose nodes are on three machines that ssh reaches: real sshd, real namespaces, the real thing in between."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .inside import results
+from .ssh_machines import Machines, why_not
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+CHECKS = [
+    each.name
+    for each in ast.parse(Path(__file__).with_name("ssh_checks.py").read_text()).body
+    if isinstance(each, ast.FunctionDef)
+]
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    made = Machines(tmp_path_factory.mktemp("machines"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def found(machines: Machines, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("bed")
+    return results("tests.bed.ssh_checks", folder, through=machines.inside(), hosts=machines.hosts())
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_over_ssh(found: dict[str, str], check: str) -> None:
+    assert found[check] == ""

@@ -1,0 +1,201 @@
+"""Whatever dies, and in whatever order: the machines are as before, and the run goes on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver import prepare
+from driver.paths import PROJECT
+
+from .ssh_lab import MACHINES
+from .ssh_machines import Machines, why_not
+
+LACKING = [program.name for program in prepare.missing("run")]
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+needs_pages = pytest.mark.skipif(bool(LACKING), reason=f"no page can be loaded here: {', '.join(LACKING)} missing")
+
+KILL = Path(__file__).with_name("ssh_kill.py")
+RESTORED_WITHIN_S = 30
+EXPERIMENT = """\
+description: a few loads
+sites: [dummy]
+links: {rtt: 200ms} # of which a busy machine does not make another
+defaults: {start: fresh-context}
+arms:
+  h2: {protocol: h2, tls: "1.3"}
+trials: 2
+retries: 10 # a busy machine's captures lack packets
+seed: 5
+"""
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    made = Machines(tmp_path_factory.mktemp("machines"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def before(machines: Machines) -> dict[str, Any]:
+    return {name: machines.snapshot(name) for name in MACHINES}
+
+
+class Controller:
+    """`lanelab` beside the machines."""
+
+    def __init__(self, machines: Machines, folder: Path, *words: str) -> None:
+        argv = machines.inside(sys.executable, "-P", "-m", "driver.cli", *words)
+        environment = {**machines.environment, "LANELAB_BUILD": str(folder / "build"), "LANELAB_NO_INSTALL": "1"}
+        self.process = subprocess.Popen(
+            argv, env=environment, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        assert self.process.stdout
+        self._errors: list[bytes] = []
+        self._listener = threading.Thread(target=self._listen)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr
+        self._errors += self.process.stderr
+
+    @property
+    def errors(self) -> str:
+        return b"".join(self._errors).decode()
+
+    def line(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline().decode()
+
+    def until(self, event: str) -> dict[str, Any]:
+        """Read what `run --json` tells until that."""
+        while line := self.line():
+            told: dict[str, Any] = json.loads(line)
+            if told["event"] == event:
+                return told
+        self.end()
+        raise AssertionError(f"it ended without '{event}': {self.errors}")
+
+    def kill(self) -> None:
+        """lanelab itself: the child of what has entered the machines' surroundings for it."""
+        pid = self.process.pid
+        os.kill(int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0]), signal.SIGKILL)
+
+    def end(self) -> int:
+        assert self.process.stdout
+        self.process.stdout.read()
+        self._listener.join()
+        return self.process.wait()
+
+
+def held(machines: Machines, folder: Path) -> Controller:
+    """A bed that is up, and stays up for as long as nothing is killed."""
+    bed = ("--substrate", "ssh", "--inventory", str(machines.inventory()))
+    made = Controller(machines, folder, "bed", "exec", "client", *bed, "--", "sh", "-c", "echo up; sleep 100")
+    assert made.line() == "up\n", (made.end(), made.errors)
+    return made
+
+
+def kill_on(machines: Machines, name: str, *parts: str) -> None:
+    machines.run(machines.on(name, sys.executable, str(KILL), *parts))
+
+
+def test_a_bed_changes_nothing_of_the_machines_own_but_offloads(
+    machines: Machines, before: dict[str, Any], tmp_path: Path
+) -> None:
+    bed = held(machines, tmp_path)
+    now = {name: machines.snapshot(name) for name in MACHINES}
+    kill_on(machines, "router", "guard")  # there the keeper is alone with it
+    bed.kill()
+    assert machines.restored(before, RESTORED_WITHIN_S) == {}
+    assert bed.end() != 0
+    for name in MACHINES:
+        changed = {key for key in now[name] if now[name][key] != before[name][key]}
+        assert "offloads" in changed, "else these tests could not tell that they were put back"
+        # devices: an interface with a macvlan on it may be promiscuous; files: the note of what the offloads were
+        assert changed <= {"offloads", "processes", "namespaces", "devices", "files"}
+
+
+def test_when_keepers_and_guards_are_killed_whoever_is_left_restores(
+    machines: Machines, before: dict[str, Any], tmp_path: Path
+) -> None:
+    first = held(machines, tmp_path)
+    kill_on(machines, "server", "guard", "keeper")
+    assert first.end() != 0
+    assert "server" in first.errors
+    left = machines.restored(before, 3)
+    assert set(left) >= {"server: offloads", "server: files"}, "nobody was left to restore them"
+    second = held(machines, tmp_path)
+    kill_on(machines, "client", "keeper")
+    assert second.end() != 0
+    assert "client" in second.errors
+    assert machines.restored(before, RESTORED_WITHIN_S) == {}
+
+
+@needs_pages
+def test_a_run_that_is_killed_leaves_nothing_and_goes_on(
+    machines: Machines, before: dict[str, Any], tmp_path: Path
+) -> None:
+    experiment, out = tmp_path / "experiment.yaml", tmp_path / "run"
+    experiment.write_text(EXPERIMENT)
+    bed = ("--substrate", "ssh", "--inventory", str(machines.inventory()))
+    run = Controller(machines, tmp_path, "run", str(experiment), "--out", str(out), "--json", *bed)
+    run.until("trial-started")
+    run.kill()
+    run.end()
+    assert machines.restored(before, RESTORED_WITHIN_S) == {}
+    again = Controller(machines, tmp_path, "run", "--resume", str(out), "--json")
+    lost = cut_in_mid_trial(machines, again)
+    assert "client" in lost["what"]
+    assert again.end() == 0, again.errors
+    require_whole(out)
+    assert machines.restored(before, RESTORED_WITHIN_S) == {}
+
+
+def cut_in_mid_trial(machines: Machines, run: Controller) -> dict[str, Any]:
+    """The network that ssh uses is silent until the run says that the bed is lost."""
+    run.until("trial-started")
+    machines.run(machines.inside("ip", "link", "set", "dev", "m-client", "down"))
+    began = time.monotonic()
+    try:
+        lost = run.until("bed-lost")
+    finally:
+        machines.run(machines.inside("ip", "link", "set", "dev", "m-client", "up"))
+    assert time.monotonic() - began < RESTORED_WITHIN_S
+    return lost
+
+
+def require_whole(folder: Path) -> None:
+    """The trial that was cut failed with its reason, all others count, and everything came back."""
+    database = sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True)
+    try:
+        reasons = [reason for (reason,) in database.execute("SELECT reason FROM failures")]
+        counted = database.execute("SELECT trial, record FROM trials WHERE status = 'ok'").fetchall()
+        (session,) = database.execute("SELECT provenance FROM sessions ORDER BY rowid DESC LIMIT 1").fetchone()
+    finally:
+        database.close()
+    assert "bed-lost" in reasons
+    assert len(counted) == 2
+    for trial, text in counted:
+        record, files = json.loads(text), folder / "trials" / f"{trial:06d}"
+        assert record["browser"]["sandbox"] is True
+        packets = gzip.decompress((files / "client.pcapng.gz").read_bytes())
+        assert record["capture"]["client"]["captured"] == record["packets"]["client"]["packets"] > 100
+        assert b"CLIENT_TRAFFIC_SECRET_0" in packets
+        assert len(record["server"]["requests"]) >= 24
+        assert {"access.log.gz", "httpd.conf", "page.har.gz"} <= set(record["artifacts"])
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert json.loads(session)["bed_options"]["substrate"] == "ssh"

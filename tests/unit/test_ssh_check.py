@@ -1,0 +1,170 @@
+"""The verdict on three machines, from what they said: each gap alone, and all at once."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from driver.bed import ssh_line
+from driver.bed.ssh_check import Seen, judge
+from driver.bed.ssh_hosts import Hosts, SshHost
+from driver.errors import HostError
+
+HOSTS = Hosts(*(SshHost(f"{name}1", "192.0.2.1") for name in ("client", "router", "server")))
+Change = Callable[[dict[str, Any]], object]
+
+
+def interface(name: str, **changes: Any) -> dict[str, Any]:
+    usual = {
+        "mac": "02:00:00:00:00:01", "mtu": 1500, "up": True, "carrier": True, "kind": "", "physical": True,
+        "enslaved": False, "management": False,
+    }  # fmt: skip
+    return {"name": name, **usual, **changes}
+
+
+def machine(*devices: str) -> dict[str, Any]:
+    everything = (
+        "ip", "tc", "ethtool", "tcpdump", "ping", "chromium", "chromedriver", "apache2", "linux.uml",
+    )  # fmt: skip
+    return {
+        "kernel": "6.1.0", "architecture": "x86_64", "system": "debian-12", "python": "3.11.2",
+        "interfaces": [interface("mgmt", management=True), *(interface(name) for name in devices)],
+        "programs": {name: f"/usr/bin/{name}" for name in everything}, "lacks_capabilities": False,
+        "no_namespaces": "", "no_macvlan": "", "no_netem": "", "uml_modules": True, "in_use": [],
+    }  # fmt: skip
+
+
+def seen(change: Change = lambda _: None) -> Seen:
+    """Three good machines on two wires, changed."""
+    said: dict[str, Any] = {
+        "facts": {"client": machine("a"), "router": machine("b", "c"), "server": machine("d")},
+        "clocks": {"client": 0.1, "router": -0.2, "server": 0.0},
+        "heard": {
+            "client": [["a", "router", "b"]],
+            "router": [["b", "client", "a"], ["c", "server", "d"]],
+            "server": [["d", "router", "c"]],
+        },
+    }
+    change(said)
+    return Seen(said["facts"], said["clocks"], said["heard"])
+
+
+def test_good_machines_are_wired_as_they_hear_each_other() -> None:
+    verdict = judge(HOSTS, seen())
+    assert verdict.gaps == []
+    assert verdict.interfaces == {
+        "client": {"router": "a"},
+        "router": {"client": "b", "server": "c"},
+        "server": {"router": "d"},
+    }
+    verdict.require()
+
+
+def set_fact(node: str, key: str, value: Any) -> Change:
+    return lambda said: said["facts"][node].update({key: value})
+
+
+def set_interface(node: str, number: int, **changes: Any) -> Change:
+    return lambda said: said["facts"][node]["interfaces"][number].update(changes)
+
+
+def lose_programs(node: str, *names: str) -> Change:
+    return lambda said: said["facts"][node]["programs"].update(dict.fromkeys(names, ""))
+
+
+def on_one_switch(said: dict[str, Any]) -> None:
+    """Both of the router's interfaces hear the client."""
+    said["heard"]["client"].append(["a", "router", "c"])
+    said["heard"]["router"].append(["c", "client", "a"])
+
+
+def both(*changes: Change) -> Change:
+    return lambda said: [change(said) for change in changes]
+
+
+@pytest.mark.parametrize(
+    ("change", "node", "what", "words"),
+    [
+        (lambda said: said["clocks"].update(server=2.5), "server", "clock", "2.50 s ahead"),
+        (lambda said: said["clocks"].update(client=-61.0), "client", "clock", "61.00 s behind"),
+        (set_fact("client", "no_macvlan", "Unknown device type"), "client", "macvlan", "Unknown device type"),
+        (set_fact("server", "no_namespaces", "no namespaces here"), "server", "privileges", "no namespaces here"),
+        (set_fact("server", "lacks_capabilities", True), "server", "privileges", "lacks capabilities"),
+        (lose_programs("client", "chromium", "tcpdump"), "client", "programs", "missing: tcpdump, /usr/lib/chromium"),
+        (lose_programs("server", "apache2"), "server", "programs", "missing: apache2"),
+        (lose_programs("router", "tc"), "router", "programs", "missing: tc"),
+        (
+            both(set_fact("router", "no_netem", "kind is unknown"), lose_programs("router", "linux.uml")),
+            "router", "router", "has no netem .kind is unknown., nor can it run the UML kernel: it is not installed",
+        ),
+        (
+            both(set_fact("router", "no_netem", "x"), set_fact("router", "architecture", "aarch64")),
+            "router", "router", "that is an x86-64 program and this machine is aarch64",
+        ),
+        (lambda said: said["heard"].update(server=[]), "router", "link", "router and server are not neighbours"),
+        (on_one_switch, "client", "link", "more than one way leads to the router: a to b, a to c"),
+        (set_interface("server", 1, mtu=1400), "server", "link", "d has an MTU of 1400"),
+        (set_fact("router", "in_use", ["c"]), "router", "link", "another bed uses c"),
+    ],
+)  # fmt: skip
+def test_each_gap_is_told_with_a_remedy(change: Change, node: str, what: str, words: str) -> None:
+    verdict = judge(HOSTS, seen(change))
+    assert [(gap.node, gap.what) for gap in verdict.gaps] == [(node, what)]
+    with pytest.raises(HostError, match=words) as caught:
+        verdict.require()
+    assert f"{node}1" in caught.value.what
+    assert caught.value.remedy
+
+
+def named(**interfaces: dict[str, str]) -> Hosts:
+    hosts = HOSTS.to_json()
+    for node, each in interfaces.items():
+        hosts[node]["interfaces"] = each
+    return Hosts.from_json(hosts)
+
+
+def test_a_name_in_the_inventory_decides_between_several_ways() -> None:
+    hosts = named(router={"client": "b"})
+    assert judge(hosts, seen(on_one_switch)).interfaces["client"] == {"router": "a"}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "change", "words"),
+    [
+        (named(client={"router": "mgmt"}), lambda _: None, "carries the address that ssh comes to"),
+        (named(client={"router": "z"}), lambda _: None, "there is no Ethernet interface z"),
+        (named(router={"client": "b", "server": "b"}), lambda _: None, "b is named for both sides"),
+        (named(server={"router": "d"}), set_interface("server", 1, up=False), "d is down"),
+        (named(server={"router": "d"}), set_interface("server", 1, kind="wlan"), "d is a wlan device"),
+    ],
+)
+def test_names_that_will_not_do(hosts: Hosts, change: Change, words: str) -> None:
+    verdict = judge(hosts, seen(change))
+    assert len(verdict.gaps) == 1
+    assert words in verdict.gaps[0].found
+
+
+def test_all_gaps_are_told_at_once() -> None:
+    change = both(lose_programs("client", "ping"), lose_programs("server", "ip"), set_fact("router", "in_use", ["b"]))
+    assert len(judge(HOSTS, seen(change)).gaps) == 3
+
+
+def test_no_shell_can_take_the_first_words_apart() -> None:
+    """Neither sh, csh nor fish finds anything in single quotes but these."""
+    begin = ssh_line.BEGIN.format(number=1)
+    assert not set(begin) & set("'!\\\n\"`$")
+    words = f"/usr/bin/python3 -I -S -c '{begin}'"
+    assert shlex.split(words) == ["/usr/bin/python3", "-I", "-S", "-c", begin]
+
+
+def test_what_goes_there_imports_nothing_that_is_not_there_too() -> None:
+    packed = {name.removesuffix(".py").replace("/", ".") for name in ssh_line.PACKED}
+    for path in ssh_line.PACKED.values():
+        for line in path.read_text().splitlines():
+            if line.startswith("from driver") or line.strip().startswith("import driver"):
+                module = line.split()[1]
+                taken = {f"{module}.{name.strip()}" for name in line.partition(" import ")[2].split(",")}
+                assert module in packed or taken <= packed, (path, line)

@@ -1,0 +1,110 @@
+"""Inventories: what they may say, and what each error says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver.bed.ssh_hosts import Hosts, SshHost, hosts_of, read_inventory
+from driver.errors import InputError
+
+INI = """\
+[client]
+near ansible_host=192.0.2.1 ansible_port=2222 ansible_user=me lanelab_link_interface=eth7
+[router]
+middle lanelab_client_interface=a lanelab_server_interface=b
+[server]
+far ansible_ssh_extra_args="-o 'ProxyJump=a b'"
+[all:vars]
+ansible_ssh_common_args=-F none
+ansible_python_interpreter=/opt/python3.12/bin/python
+"""
+
+
+def listed(**variables: Any) -> dict[str, Any]:
+    """As `ansible-inventory --list` says it; `variables` of the client."""
+    groups: dict[str, Any] = {node: {"hosts": [f"{node}1"]} for node in ("client", "router", "server")}
+    return {"_meta": {"hostvars": {"client1": variables}}, **groups}
+
+
+def test_ansible_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text(INI)
+    hosts = read_inventory(tmp_path / "hosts")
+    python = "/opt/python3.12/bin/python"
+    assert hosts.client == SshHost("near", "192.0.2.1", 2222, "me", "", ("-F", "none"), {"router": "eth7"}, python)
+    assert hosts.router.interfaces == {"client": "a", "server": "b"}
+    assert hosts.server.options == ("-F", "none", "-o", "ProxyJump=a b")
+    assert Hosts.from_json(hosts.to_json()) == hosts
+
+
+def test_what_ansible_cannot_read_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text("all: [")
+    with pytest.raises(
+        InputError, match=r"hosts\.yml is no inventory that Ansible can read: .*arsing failed"
+    ) as caught:
+        read_inventory(tmp_path / "hosts.yml")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_inventory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no inventory"):
+        read_inventory(tmp_path / "none")
+
+
+def test_groups_of_groups_count() -> None:
+    inventory = listed()
+    inventory["client"] = {"children": ["laptops"]}
+    inventory["laptops"] = {"hosts": ["mine"]}
+    assert hosts_of(inventory, "x").client.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        ({}, "the group 'router' is missing or empty"),
+        ({"hosts": []}, "the group 'router' is missing or empty"),
+        ({"hosts": ["a", "b"]}, r"the group 'router' has 2 hosts \(a, b\)"),
+        ({"hosts": ["client1"]}, "client and router are the same machine"),
+    ],
+)
+def test_each_group_has_one_machine_of_its_own(group: dict[str, Any], words: str) -> None:
+    inventory = listed()
+    inventory["router"] = group
+    with pytest.raises(InputError, match=words) as caught:
+        hosts_of(inventory, "x")
+    assert caught.value.key == "--inventory"
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"ansible_password": "x"}, "'ansible_password' is not supported"),
+        ({"ansible_become_pass": "x"}, "'ansible_become_pass' is not supported"),
+        ({"ansible_connection": "local"}, "ansible_connection is 'local'"),
+        ({"ansible_host": "-oProxyCommand=x"}, "is no address"),
+        ({"ansible_host": "{{ other }}"}, "'ansible_host' is a template"),
+        ({"ansible_port": "ssh"}, "'ssh' is no port"),
+        ({"ansible_port": 70000}, "'70000' is no port"),
+        ({"ansible_python_interpreter": "python3; id"}, "without spaces or signs"),
+        ({"ansible_ssh_common_args": "-o 'x"}, "the ssh arguments cannot be read"),
+    ],
+)
+def test_what_cannot_be_used_names_the_host(variables: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        hosts_of(listed(**variables), "x")
+    assert "host client1 (client)" in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_ansibles_own_ways_to_find_a_python_are_ours() -> None:
+    assert hosts_of(listed(ansible_python_interpreter="auto_silent"), "x").client.python == "python3"
+
+
+def test_what_the_user_gives_ssh_comes_before_what_we_do() -> None:
+    host = SshHost("a", "192.0.2.1", 22, "me", "/key", ("-o", "ServerAliveInterval=60"))
+    argv = host.command("words")
+    assert argv.index("ServerAliveInterval=60") < argv.index("ServerAliveInterval=3")
+    assert argv[-3:] == ["--", "192.0.2.1", "words"]
