@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.model import Run, Session
 
-_WATCHED = ("lanelab", "machine", "bed_options")
+_WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_spdy")
 _BED = re.compile(r"bed( \d+)?")  # after a bed was lost the next one is "bed 2"
 _MAY_DIFFER = ("bring_up_s", "proven_bps", "routes", "changed_files")
 _MOST = 6
@@ -21,6 +21,11 @@ _MOST = 6
 def changes(run: Run) -> list[str]:
     """A sentence for each thing that changed within the run; none where all stayed the same."""
     found = []
+    last = {test.link.label: test.passed for test in run.self_tests}
+    wrong = [label for label, passed in last.items() if not passed]
+    if wrong and any(session.provenance.get("bed_options", {}).get("accept_links") for session in run.sessions):
+        links = ", ".join(wrong)
+        found.append(f"These links were out of tolerance and used all the same (--accept-links): {links}.")
     if len(run.browsers) > 1:
         which = ", ".join(f"{name} from trial {first} on" for name, first in run.browsers)
         found.append(f"The browser changed within the run: {which}. Comparisons by round may mix them.")

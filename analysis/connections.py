@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import socket
 
+from analysis import first_bytes
 from analysis.packet_summary import Connection, FlowSummary
 
 NUMBERS = 0xFFFF_FFFF
@@ -20,22 +21,34 @@ HALF = 0x8000_0000
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 UNKNOWN_RTT_NS = 6_000_000  # half of it is what other tools take for the time within which packets are out of order
 MOST_GAPS = 1000
-CLIENT_HELLO = (b"\x16\x03", 5, 1)  # a TLS record of a handshake whose message at offset 5 is of type 1
 
 
 class Flow:
     """One direction of a connection, while the capture is read."""
 
     __slots__ = (
-        *("back", "ends", "first_ns", "last_ns", "packets", "bytes", "payload", "next", "window", "gaps", "resent"),
-        *("overtaken", "probes", "start", "syn_ns", "answered_ns", "rtt_ns", "fin", "rst", "hello", "header", "tls"),
+        *(
+            "back",
+            "ends",
+            "first_ns",
+            "last_ns",
+            "data_ns",
+            "packets",
+            "bytes",
+            "payload",
+            "next",
+            "window",
+            "gaps",
+            "resent",
+        ),
+        *("overtaken", "probes", "start", "syn_ns", "answered_ns", "rtt_ns", "fin", "rst", "hello", "header", "begin"),
     )
 
     back: Flow
 
     def __init__(self, ends: bytes) -> None:
         self.ends = ends
-        self.first_ns, self.last_ns = -1, -1
+        self.first_ns, self.last_ns, self.data_ns = -1, -1, -1
         self.packets = self.bytes = self.payload = self.resent = self.overtaken = self.probes = 0
         self.next: int | None = None  # the number after the highest seen
         self.window = -1
@@ -43,7 +56,8 @@ class Flow:
         self.start: int | None = None  # the SYN's number
         self.syn_ns = self.answered_ns = -1
         self.rtt_ns: int | None = None
-        self.fin = self.rst = self.hello = self.tls = False
+        self.fin = self.rst = self.hello = False
+        self.begin = b""
         self.header: int | None = None
 
     @classmethod
@@ -85,6 +99,7 @@ class Flow:
                 self.payload -= 1
                 return
             self.next = (seq + length) & NUMBERS
+            self.data_ns = now if carried else self.data_ns
         elif expected is None:
             self.next = (seq + length) & NUMBERS
         else:
@@ -147,16 +162,19 @@ class Flow:
         rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
         return now - since < (UNKNOWN_RTT_NS if rtt is None else rtt) // 2
 
-    def first_payload(self, begin: bytes, header: int) -> None:
-        """The first bytes that this side sent; later ones can be anything."""
-        mark, at, kind = CLIENT_HELLO
-        self.hello = True
-        self.header = header
-        self.tls = begin.startswith(mark) and len(begin) > at and begin[at] == kind
+    def first_payload(self, begin: bytes, header: int, seq: int) -> None:
+        """The first bytes that this side sent; later ones can be anything. Where they were lost, those that come first
+        are later ones: the first come when they are sent again."""
+        if self.header is None:
+            self.header = header
+        if self.start is None or seq == (self.start + 1) & NUMBERS:
+            self.hello = True
+            self.begin = begin
 
     def connection(self) -> Connection:
         """Of the client's flow: both directions."""
         up, down = self, self.back
+        asked, answered = first_bytes.hello(up.begin), first_bytes.hello(down.begin)
         times = [time for time in (up.first_ns, down.first_ns) if time >= 0]
         return Connection(
             client_port=int.from_bytes(up.ends[8:10]),
@@ -173,7 +191,7 @@ class Flow:
             syn=up.start is not None,
             handshake=up.rtt_ns is not None,
             handshake_rtt_us=None if up.rtt_ns is None else up.rtt_ns // 1000,
-            tls=up.tls,
+            tls=asked is not None and asked.kind == first_bytes.CLIENT_HELLO,
             retransmissions_up=up.resent,
             retransmissions_down=down.resent,
             out_of_order=up.overtaken + down.overtaken,
@@ -183,6 +201,12 @@ class Flow:
             rst_up=up.rst,
             rst_down=down.rst,
             header_down=down.header,
+            data_us=None if down.data_ns < 0 else down.data_ns // 1000,
+            spoken_up=first_bytes.protocol(up.begin),
+            spoken_down=first_bytes.protocol(down.begin),
+            alpn_offered=asked.alpn if asked else None,
+            tls_version=first_bytes.tls_version(answered),
+            tls_resumed=first_bytes.resumed(asked, answered),
         )
 
 

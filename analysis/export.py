@@ -9,14 +9,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis import axes, conditions, tables
+from analysis import axes, conditions, gateway_cost, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request
 from analysis.text import visible_everywhere
 from driver.errors import StoreError
 
 HAR = "page.har.gz"
-_COUNTS = ("http_status", "connection", "requests", "connections", "bytes_down", "bytes_up", "retransmissions")
+_COUNTS = (
+    "http_status",
+    "connection",
+    "wire_connection",
+    "wire_stream",
+    "wire_in_flight",
+    "requests",
+    "connections",
+    "bytes_down",
+    "bytes_up",
+    "retransmissions",
+)
 Rows = Iterable[dict[str, Any]]
 
 
@@ -55,6 +66,7 @@ def request_rows(run: Run) -> Iterator[dict[str, Any]]:
             "status": "ok" if trial.ok else "failed",
             "number": position,
             **{name: visible_everywhere(request.get(key)) for name, key in _REQUEST.items()},
+            **_on_the_wire(request),
             **{f"{phase}_ms": _applicable(timings.get(phase)) for phase in _PHASES},
         }
 
@@ -67,6 +79,18 @@ _REQUEST = {
     "request_header_bytes": "request_header_bytes", "response_header_bytes": "response_header_bytes",
     "body_bytes": "body_bytes", "wire_bytes": "wire_bytes", "before_load": "before_load", "error": "error",
 }  # fmt: skip
+
+
+# What the browser spoke with is the gateway, where there is one: this is what was on the link then.
+_WIRE = ("connection", "stream", "reused", "in_flight", "queued_ms", "sent_ms", "first_byte_ms", "last_byte_ms")
+
+
+def _on_the_wire(request: Mapping[str, Any]) -> dict[str, Any]:
+    wire = request.get("wire")
+    if wire is None:
+        own = {name: request.get(name) for name in ("protocol", "connection", "reused")}
+        return {f"wire_{name}": own.get(name) for name in ("protocol", *_WIRE)}
+    return {f"wire_{name}": wire.get(name) for name in ("protocol", *_WIRE)}
 
 
 def _identity(trial: Trial) -> dict[str, Any]:
@@ -205,6 +229,7 @@ def results(run: Run) -> dict[str, Any]:
     return {
         "cells": [row.to_json() for row in tables.rows(run)],
         "comparisons": [row.to_json() for row in tables.comparisons(run)],
+        "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
         "drift": {"found": drift.found, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},

@@ -35,6 +35,13 @@ class Connection:
     rst_up: bool
     rst_down: bool
     header_down: int | None  # bytes before the payload of the first frame with data from the server
+    # What data says. Summaries that were stored before there was this do without.
+    data_us: int | None = None  # when the last new data from the server came
+    spoken_up: str | None = None
+    spoken_down: str | None = None
+    alpn_offered: tuple[str, ...] | None = None
+    tls_version: str | None = None
+    tls_resumed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,11 @@ class PacketSummary:
         return cls(
             **{name: data[name] for name in plain},
             incomplete=data["incomplete"],
-            by_connection=tuple(Connection(**each) for each in data["by_connection"]),
+            by_connection=tuple(_connection(each) for each in data["by_connection"]),
             by_udp_flow=tuple(FlowSummary(**each) for each in data["by_udp_flow"]),
         )
+
+
+def _connection(data: Mapping[str, Any]) -> Connection:
+    offered = data.get("alpn_offered")
+    return Connection(**{**data, "alpn_offered": None if offered is None else tuple(offered)})

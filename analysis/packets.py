@@ -126,7 +126,7 @@ class _Reader:
                     carried = (length or size - 14) - 20 - header
                     flow.take(now, size, seq, ack, flags, window, carried)
                     if carried > 0 and not flow.hello:
-                        flow.first_payload(data[position + 34 + header : position + captured][:6], 34 + header)
+                        flow.first_payload(data[position + 34 + header : position + captured], 34 + header, seq)
                     position += captured
                     continue
             self._other(data[position : position + captured], now, size)
@@ -179,7 +179,7 @@ class _Reader:
         header = (flags >> 10) & 0x3C
         flow.take(now, size, seq, ack, flags, window, length - header)
         if length > header and not flow.hello:
-            flow.first_payload(rest[header : header + 6], size - length + header)
+            flow.first_payload(rest[header:], size - length + header, seq)
 
     def _udp(self, ends: bytes, now: int, size: int) -> None:
         known = self.udp.get(ends)

@@ -83,6 +83,13 @@ def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield trial, json.loads(record)
 
 
+def each_heard(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
+    """(trial, who was heard on what was on the link) of all trials; None where that was not noted."""
+    query = "SELECT json_extract(record, '$.gateway.witnesses') FROM trials WHERE trial = ?"
+    for trial, (heard,) in _each(folder, query):
+        yield trial, None if heard is None else json.loads(heard)
+
+
 def _each(folder: Path, query: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """What the query finds for each trial. It is finished before anything is given out: whoever takes it may pause for
     as long as they like, and an open query would keep the run from storing its trials."""

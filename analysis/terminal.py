@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import conditions, tables
+from analysis import conditions, gateway_cost, heard, tables
 from analysis.model import Run
 from analysis.numbers import change_words, count, difference, kilobytes, milliseconds, percent, ratio
 from analysis.stats import ENOUGH, interval_name
@@ -19,12 +19,16 @@ _STYLES = {"faster": "green", "slower": "red"}
 
 
 def results(run: Run) -> RenderableType:
-    """Everything worth a look: the table, comparisons, failures, drift."""
+    """Everything worth a look: the table, comparisons, what the gateway costs, failures, drift."""
     rows = tables.rows(run)
     parts: list[RenderableType] = [result_table(run, rows)]
     compared = tables.comparisons(run)
     if any(row.comparison for row in compared):
         parts += [Text(), Text(f"against {compared[0].base.name}, by round", style="bold"), comparison_table(compared)]
+    gateway = gateway_cost.cost(run).sentences()
+    if gateway:
+        parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]
+    parts += [Text(sentence, style="yellow") for sentence in heard.lacking(run)]
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())

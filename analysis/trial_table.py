@@ -34,13 +34,14 @@ def trial_parts(record: Mapping[str, Any], artifacts: Sequence[tuple[str, int, s
 
 def _request(number: int, request: Mapping[str, Any]) -> tuple[str, ...]:
     ended = request.get("ended_ms")
-    connection = request.get("connection")
+    wire = request.get("wire") or request  # what was on the link: the gateway's, where there is one
+    connection = wire.get("connection")
     return (
         str(number),
         f"{request.get('started_ms') or 0:.1f}",
         "-" if ended is None else f"{ended:.1f}",
         str(request.get("status") or request.get("error") or "-"),
-        str(request.get("protocol") or "-"),
+        str(wire.get("protocol") or "-"),
         "-" if connection is None else str(connection),
         str(request.get("priority") or "-"),
         f"{request.get('wire_bytes') or 0:,}",

@@ -9,14 +9,16 @@ import select
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from driver.bed.node import Command, Node, Stdio
 from driver.errors import BedError
+from driver.patience import patient
 
-READY_TIMEOUT_S = 15.0
-STOP_TIMEOUT_S = 10.0
+READY_TIMEOUT_S = patient(15.0)
+STOP_TIMEOUT_S = patient(10.0)
 ASK_AGAIN_S = 0.003
-STUCK_S = 0.2  # on loopback the kernel counts packets that libpcap leaves out: those never come
+STUCK_S = patient(0.2)  # on loopback the kernel counts packets that libpcap leaves out: those never come
 BUFFER_KIB = 16384  # some 10,000 frames: half a second of 200 Mbit/s while tcpdump is not running
 COUNTS = re.compile(
     r"(\d+) packets? captured(?:, |\n)(\d+) packets? received by filter(?:, |\n)(\d+) packets? dropped by kernel"
@@ -72,6 +74,10 @@ class Capture:
         finally:
             self.kill()
         return counts
+
+    def fetch(self, target: Path) -> None:
+        """What was captured, as a local file."""
+        self._node.get(self._file, target)
 
     def kill(self) -> None:
         """At once. The file is whole nevertheless, up to a packet that was just being written."""

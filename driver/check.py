@@ -9,10 +9,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from driver import needs
+from driver.build import go, mod_spdy
+from driver.errors import LanelabError
 from driver.paths import PROJECT, build_folder
 from driver.prepare import PLAYBOOKS, ansible_settings
 from driver.programs import find
@@ -27,17 +30,25 @@ class Step:
     name: str
     argv: Sequence[str]
     fix: Sequence[str] = ()  # what --fix runs before it
+    folder: Path | None = None  # where, if not in the project's own
+    environment: Mapping[str, str] | None = None  # if not that of all steps
+    silent: bool = False  # whatever it prints is a complaint
+    missing: str = ""  # what it would take that is not here
 
 
 def check(fix: bool = False) -> int:
     """Run every step, say in a line each how it went, show the output of those that failed. 1 if any did."""
     environment = _environment()
-    failed = []
+    failed, skipped = [], []
     for step in steps(tree_files()):
+        if step.missing:
+            print(f"skipped {step.name}: {step.missing}", flush=True)
+            skipped.append(step.name)
+            continue
         if fix and step.fix:
-            subprocess.run(step.fix, cwd=PROJECT, env=environment, capture_output=True, check=False)
+            _run(step, step.fix, environment)
         started = time.monotonic()
-        passed, output = _run(step.argv, environment)
+        passed, output = _run(step, step.argv, environment)
         print(f"{'ok    ' if passed else 'FAILED'}  {step.name}  ({time.monotonic() - started:.1f} s)", flush=True)
         if not passed:
             print(_indented(output), flush=True)
@@ -46,7 +57,7 @@ def check(fix: bool = False) -> int:
         hint = "" if fix else "; ./lanelab check --fix mends what can be mended by itself"
         print(f"check failed: {', '.join(failed)}{hint}")
     else:
-        print("check passed")
+        print("check passed" + (f", without: {', '.join(skipped)}" if skipped else ""))
     return 1 if failed else 0
 
 
@@ -56,8 +67,12 @@ def steps(files: Iterable[Path]) -> list[Step]:
     python = [str(file) for file in files if file.suffix == ".py"]
     shell = [str(file) for file in files if is_shell(PROJECT / file)]
     plays = [str(file) for file in files if file.suffix == ".yml" and (PROJECT / file).parent == PLAYBOOKS]
+    gophers = [str(file) for file in files if file.suffix == ".go"]
+    c = [str(file) for file in files if file.suffix in (".c", ".h")]
     every = [
         (python, _python_steps),
+        (gophers, _go_steps),
+        (c, _c_steps),
         (shell, _shell_steps),
         (plays, _ansible_steps),
     ]
@@ -91,6 +106,39 @@ def _ansible_steps(plays: list[str]) -> list[Step]:
     ]
 
 
+def _go_steps(files: list[str]) -> list[Step]:
+    name = "go format (gofmt)"
+    try:
+        tools = go.toolchain()
+    except LanelabError as error:  # no network, no space: told like a fault of the tree
+        return [Step(name, ["sh", "-c", 'echo "$1"; exit 1', "sh", str(error)])]
+    gofmt, environment = str(tools.gofmt), tools.environment()
+    return [
+        Step(name, [gofmt, "-l", *files], fix=[gofmt, "-w", *files], silent=True),
+        Step("go lint (go vet)", [str(tools.program), "vet", "./..."], folder=go.GATEWAY, environment=environment),
+    ]
+
+
+def _c_steps(_files: list[str]) -> list[Step]:
+    """The compiler's warnings: of the protocol core, of its tests, and of the module for this machine's Apache."""
+    lacking = ", ".join(program.name for program in needs.MODULE_BUILDING if not program.path())
+    missing = f"{lacking} missing" if lacking else ""
+    out = build_folder().absolute() / "check" / "mod_spdy"
+    out.mkdir(parents=True, exist_ok=True)
+    apxs = needs.APXS.path() or "apxs"
+    argv = [
+        "make",
+        "-sk",
+        f"-j{len(os.sched_getaffinity(0))}",
+        "-C",
+        str(mod_spdy.SOURCES),
+        f"OUT={out}",
+        f"APXS={apxs}",
+        "check-build",
+    ]
+    return [Step("c warnings (gcc)", argv, environment=mod_spdy.environment(), missing=missing)]
+
+
 def tree_files() -> list[Path]:
     """Files of the project, relative to its root: tracked ones and new ones, without what git ignores."""
     # safe.directory: the checkout may belong to someone else than who runs the check (CI is root).
@@ -112,15 +160,15 @@ def is_shell(file: Path) -> bool:
     return interpreter[0] in SHELLS if interpreter else False
 
 
-def _run(argv: Sequence[str], environment: dict[str, str]) -> tuple[bool, str]:
+def _run(step: Step, argv: Sequence[str], environment: Mapping[str, str]) -> tuple[bool, str]:
     try:
         result = subprocess.run(
-            argv, cwd=PROJECT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+            argv, cwd=step.folder or PROJECT, env=step.environment or environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
         )  # fmt: skip
     except FileNotFoundError:
         return False, f"{argv[0]} is not installed"
-    return result.returncode == 0, result.stdout
+    return result.returncode == 0 and not (step.silent and result.stdout.strip()), result.stdout
 
 
 def _environment() -> dict[str, str]:

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from driver import paths, prepare
+from driver import needs, paths, prepare
 from driver.bed import capabilities
 from driver.bed.substrate import BedSettings
+from driver.build import go
 from driver.control.client import Bed
 from driver.errors import LanelabError
 
@@ -50,7 +51,7 @@ def _system() -> Iterator[Finding]:
 
 
 def _programs() -> Iterator[Finding]:
-    lacking = [program for program in prepare.missing("bed") if program not in prepare.UML]
+    lacking = [program for program in prepare.missing("bed") if program not in needs.UML]
     if lacking:
         names = ", ".join(program.name for program in lacking)
         yield Finding("gap", "programs", f"missing: {names}", " ".join(prepare.remedy(lacking).split()))
@@ -61,11 +62,11 @@ def _programs() -> Iterator[Finding]:
 def _page_loads() -> Iterator[Finding]:
     """Beds do without these; page loads do not."""
     for what, programs in (
-        ("browser", prepare.BROWSER),
-        ("server", (prepare.APACHE,)),
-        ("capture", prepare.RECORDING),
-        ("resolver", (prepare.RESOLVER,)),
-        ("screen", (prepare.SCREEN,)),
+        ("browser", needs.BROWSER),
+        ("server", (needs.APACHE,)),
+        ("capture", needs.RECORDING),
+        ("resolver", (needs.RESOLVER,)),
+        ("screen", (needs.SCREEN,)),
     ):
         lacking = [program for program in programs if not program.path()]
         if lacking:
@@ -78,6 +79,20 @@ def _page_loads() -> Iterator[Finding]:
             yield Finding("ok", what, ", ".join(str(program.path()) for program in programs))
 
 
+def _own_protocols() -> Iterator[Finding]:
+    """What it takes to build the gateway and mod_spdy, which only some arms need."""
+    own = go.systems_go()
+    found = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
+    yield Finding("ok", "go, for the gateway", found)
+    lacking = [program for program in needs.MODULE_BUILDING if not program.path()]
+    if lacking:
+        names = ", ".join(program.name for program in lacking)
+        remedy = " ".join(prepare.remedy(lacking).split())
+        yield Finding("note", "mod_spdy", f"missing to build it, for arms with SPDY: {names}", remedy)
+    else:
+        yield Finding("ok", "mod_spdy", "all that it takes to build it")
+
+
 def _namespaces() -> Iterator[Finding]:
     refusal = capabilities.namespaces()
     if refusal:
@@ -88,7 +103,7 @@ def _namespaces() -> Iterator[Finding]:
 
 def _routers() -> Iterator[Finding]:
     no_uml, no_kernel = capabilities.uml_router(), capabilities.kernel_router()
-    uml_remedy = " ".join(prepare.remedy(prepare.UML).split()) if platform.machine() == "x86_64" else ""
+    uml_remedy = " ".join(prepare.remedy(needs.UML).split()) if platform.machine() == "x86_64" else ""
     if no_uml and no_kernel:
         yield Finding("gap", "router", f"uml: {no_uml}; kernel: {no_kernel}", uml_remedy)
         return
@@ -150,4 +165,4 @@ def _bed() -> Finding:
     return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
 
 
-LOOKS = (_system, _programs, _page_loads, _namespaces, _routers, _congestion_control, _resources)
+LOOKS = (_system, _programs, _page_loads, _own_protocols, _namespaces, _routers, _congestion_control, _resources)

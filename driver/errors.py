@@ -5,6 +5,8 @@
     ├── CaptureError          a packet capture cannot be read or written          exit 1
     ├── StoreError            the run folder could not be read or written         exit 1
     ├── Interrupted           the user stopped a run                              exit 130
+    ├── BuildError            a program of ours could not be built                exit 1
+    ├── VmError               a virtual machine could not be had, or failed       exit 1
     └── BedError              the bed could not be made, or failed                exit 1
         ├── NamespaceError    this machine does not let us make namespaces
         ├── MissingProgram    a program that a node needs is not installed
@@ -12,6 +14,8 @@
         ├── NodeError         a node could not do what was asked
         │   └── CommandFailed a command on a node ended with a status other than 0
         ├── ServerError       a server in the server node did not start, or failed
+        ├── GatewayError      the gateway in the client node did not start, or failed
+        ├── HostError         a machine that ssh reaches cannot be a node, or cannot be reached
         ├── BedLost           the bed process died
         └── LinkError         the link is not what was asked for
 
@@ -67,6 +71,28 @@ class CaptureError(LanelabError):
     """A packet capture cannot be read or written."""
 
 
+class BuildError(LanelabError):
+    """A program that lanelab builds, or what that takes, could not be had; `output`: the last that was said."""
+
+    def __init__(self, what: str, remedy: str = "", *, output: str = "") -> None:
+        super().__init__(what, remedy)
+        self.output = output
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.output}" if self.output else super().__str__()
+
+
+class VmError(LanelabError):
+    """The virtual machines, or what runs them, could not be had; `output`: the last that was said."""
+
+    def __init__(self, what: str, remedy: str = "", *, output: str = "") -> None:
+        super().__init__(what, remedy)
+        self.output = output
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.output}" if self.output else super().__str__()
+
+
 class BedError(LanelabError):
     """The bed could not be made, or failed while in use."""
 
@@ -97,6 +123,14 @@ class CommandFailed(NodeError):
 
 class ServerError(BedError):
     """A server in the server node did not start, or failed."""
+
+
+class GatewayError(BedError):
+    """The gateway in the client node did not start, or failed."""
+
+
+class HostError(BedError):
+    """A machine that an inventory names cannot be reached, or cannot be a node as it is."""
 
 
 class BedLost(BedError):

@@ -119,6 +119,12 @@ def _needs_more(plts: Sequence[float], repeat: Repeat, interval: Interval) -> bo
     return max(high - median, median - low) > repeat.ci.fraction * median
 
 
+def _same_but_for_the_way(experiment: Experiment) -> bool:
+    """Whether the run measures what the gateway costs."""
+    settings = [{**cell.arm.settings(), "via": ""} for cell in experiment.cells if cell.arm.via == "browser"]
+    return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
+
+
 def site_load(name: str) -> SiteLoad:
     """From the site's manifest."""
     objects = read_site_manifest(name).objects
@@ -168,10 +174,10 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls] + (link.dns == "resolver")
     others = max(load.objects - 1, 0)
     parallel = min(arm.connections_per_host * load.hosts, max(others, 1))
-    if arm.protocol == "h2":
+    if arm.multiplexed:
         waves, flows = 1.0 + (connect if load.hosts > 1 else 0), load.hosts
     elif arm.keepalive:
-        waves, flows = connect + math.ceil(others / parallel), parallel
+        waves, flows = connect + math.ceil(others / (parallel * arm.pipelining)), parallel
     else:
         each = math.log2(1 + load.bytes / max(load.objects, 1) / (link.server.initial_window * SEGMENT))
         waves, flows = math.ceil(others / parallel) * (connect + 1 + each), 0
@@ -203,4 +209,9 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         cell.arm.compression == "brotli" for cell in experiment.cells
     ):
         found.append("brotli is for the arms with TLS only: those without it move more bytes")
+    if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
+        found.append(
+            "some arms go through the gateway and others do not: what it costs is part of their difference. Write "
+            "via: gateway for all, or measure it with arms that differ in via alone"
+        )
     return found

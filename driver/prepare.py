@@ -11,11 +11,11 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from driver.errors import EXIT_BAD_INPUT, LanelabError, MissingProgram
+from driver.needs import REQUIRED, UML, WISHED, Program, entry
 from driver.paths import PROJECT, build_folder
 from driver.programs import find
 
@@ -23,104 +23,29 @@ PLAYBOOKS = PROJECT / "playbooks"
 PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
 
 
-@dataclass(frozen=True)
-class Program:
-    """Something that has to be there: a program, or (with a leading slash) a file or folder."""
-
-    name: str
-    need: str  # what brings it, as named in playbooks/vars/packages.yml
-    machines: tuple[str, ...] = ()  # only there (`uname -m`); empty means everywhere
-    others: tuple[str, ...] = ()  # other names that it goes by
-    variable: str = ""  # of the environment: where the user says that it is
-    along: tuple[str, ...] = ()  # needs that are installed together with it, lest apt choose others
-
-    def path(self) -> Path | None:
-        """Where it is; None too where that is only a snap, which does not run inside a bed."""
-        given = os.environ.get(self.variable) if self.variable else None
-        names = (given,) if given else (self.name, *self.others)
-        return next((path for path in map(find, names) if path and not is_snap(path)), None)
-
-    def wanted_here(self) -> bool:
-        return not self.machines or platform.machine() in self.machines
-
-
-UML = (
-    Program("linux.uml", "uml", machines=("x86_64",)),
-    Program("/usr/lib/uml/modules", "uml", machines=("x86_64",)),
-)
-BED = (
-    Program("ip", "iproute2"),
-    Program("tc", "iproute2"),
-    Program("ethtool", "ethtool"),
-    Program("ping", "ping"),
-    Program("nsenter", "util-linux"),
-    Program("taskset", "util-linux"),
-    *UML,
-)
-
-RECORDING = (Program("tcpdump", "tcpdump"),)
-APACHE = Program("apache2", "apache", others=("httpd",))
-BROWSER = (
-    Program(
-        "chromium",
-        "chromium",
-        others=(
-            "/usr/lib/chromium/chromium",
-            "/usr/lib64/chromium-browser/chromium-browser",
-            "/opt/google/chrome/chrome",
-            "google-chrome",
-            "google-chrome-stable",
-        ),
-        variable="LANELAB_CHROMIUM",
-        along=("session-bus",),
-    ),
-    Program(
-        "chromedriver",
-        "chromedriver",
-        others=("/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver"),
-        variable="LANELAB_CHROMEDRIVER",
-    ),
-)
-RESOLVER = Program("dnsmasq", "dnsmasq")
-SCREEN = Program("Xvfb", "xvfb")
-RUN = (*BED, *RECORDING, APACHE, *BROWSER)
-EVERYTHING = (*RUN, RESOLVER, SCREEN)
-
-# A command that is not here, and has no shorter form here ("bed shell" -> "bed"), needs nothing but Python.
-REQUIRED: dict[str, tuple[Program, ...]] = {
-    "bed": BED,
-    "link test": BED,
-    "run": RUN,
-    "run resolver": (*RUN, RESOLVER),  # an experiment with links whose names are resolved
-    "run headful": (*RUN, SCREEN),  # and one with arms whose browser has a screen
-    "run headful resolver": EVERYTHING,
-    "bench": BED,
-    "bench trials": RUN,
-    "test": EVERYTHING,
-    "test bed": (*BED, *RECORDING, APACHE, RESOLVER),
-    "test e2e": EVERYTHING,
-    "test unit": (),
-    "test golden": (),
-    "check": (Program("shellcheck", "shellcheck"),),
-}
-# The playbook's tag (and role) for it, where that is not the whole bed.
-TAGS = {"check": "developer"}
-
-
 def missing(command: str) -> list[Program]:
     """The programs that a command needs and this machine lacks."""
-    required = REQUIRED.get(_entry(command), ())
-    return [program for program in required if program.wanted_here() and not program.path()]
+    return _lacking(REQUIRED.get(entry(command), ()))
+
+
+def missed(command: str) -> list[Program]:
+    """Those that it would use, and can do without."""
+    return _lacking(WISHED.get(entry(command), ()))
 
 
 def prepare(command: str, *, out: TextIO | None = None) -> None:
     """See to it that a command finds its programs: install what is missing, or raise MissingProgram with a remedy."""
-    lacking = missing(command)
-    if not lacking:
+    lacking, wished = missing(command), missed(command)
+    if not lacking and not wished:
         return
     out = out or sys.stderr
-    why = _install(command, lacking, out)
-    lacking = missing(command)
+    why = _install(command, [*lacking, *wished], out, ask=bool(lacking))
+    lacking, wished = missing(command), missed(command)
+    if wished:
+        names = ", ".join(dict.fromkeys(program.name for program in wished))
+        print(f"lanelab: going on without {names} ({why}): what needs them is skipped.", file=out)
+        if packages := packages_for(wished):
+            print(f"lanelab: an administrator can install them with: {install_command(packages)}", file=out)
     if all(program in UML for program in lacking) and (not lacking or host_has_netem()):
         if lacking:
             print(
@@ -128,18 +53,6 @@ def prepare(command: str, *, out: TextIO | None = None) -> None:
             )
         return
     raise MissingProgram(f"{_listed(lacking)} not installed ({why})", remedy(lacking))
-
-
-def is_snap(path: Path) -> bool:
-    """Whether that is a snap's program, or the script that a package of Ubuntu's has in its place."""
-    if path.resolve().name == "snap" or path.is_relative_to("/snap"):
-        return True
-    try:
-        with path.open("rb") as file:
-            begin = file.read(4096)
-    except OSError:  # a folder, or only to be run
-        return False
-    return begin.startswith(b"#!") and b"/snap/" in begin
 
 
 def remedy(lacking: Iterable[Program]) -> str:
@@ -200,12 +113,8 @@ def host_has_netem() -> bool:
     return any("/sch_netem.ko" in file.read_text() for file in lists if file.is_file())
 
 
-def _entry(command: str) -> str:
-    """The longest beginning of a command that REQUIRED has."""
-    words = command.split()
-    while words and " ".join(words) not in REQUIRED:
-        words.pop()
-    return " ".join(words)
+def _lacking(programs: Iterable[Program]) -> list[Program]:
+    return [program for program in dict.fromkeys(programs) if program.wanted_here() and not program.path()]
 
 
 def _listed(programs: Iterable[Program]) -> str:
@@ -220,15 +129,15 @@ def _vars(name: str) -> dict[str, dict[str, str]]:
     return values[name]
 
 
-def _install(command: str, lacking: list[Program], out: TextIO) -> str:
-    """Run the playbook, if we may. Returns in a few words why something may still be missing."""
+def _install(command: str, lacking: list[Program], out: TextIO, *, ask: bool) -> str:
+    """Run the playbook, if we may; `ask`: for a password too. Returns briefly why something may still be missing."""
     if os.environ.get("LANELAB_NO_INSTALL"):
         return "LANELAB_NO_INSTALL is set"
     if not packages_known():
         return f"{family()} is not a system that lanelab can install on"
     if not packages_for(lacking):
         return f"{family()} has no package for that"
-    become = _become()
+    become = _become(ask=ask)
     if become is None:
         return "there is no sudo that works here without a password" if find("sudo") else "there is no sudo here"
     log = build_folder() / "prepare.log"
@@ -241,17 +150,23 @@ def _install(command: str, lacking: list[Program], out: TextIO) -> str:
     return f"installing failed, log: {log}"
 
 
+def roles_of(command: str) -> list[str]:
+    """The playbook's roles that bring what a command needs or would use."""
+    programs = (*REQUIRED.get(entry(command), ()), *WISHED.get(entry(command), ()))
+    needs = {program.need for program in programs}
+    return [role for role, brought in _vars("lanelab_needs").items() if needs & set(brought)]
+
+
 def role_packages(command: str) -> list[str]:
     """All that the playbook sees to for a command. What is there already stays as it is."""
-    roles = [TAGS[_entry(command)]] if _entry(command) in TAGS else ["client", "server", "controller", "router"]
     only_on = _vars("lanelab_only_on")
-    needs = dict.fromkeys(need for role in roles for need in _vars("lanelab_needs")[role])
+    needs = dict.fromkeys(need for role in roles_of(command) for need in _vars("lanelab_needs")[role])
     names = _vars("lanelab_packages")[family()]
     wanted = (need for need in needs if platform.machine() in only_on.get(need, [platform.machine()]))
     return [names[need] for need in wanted if need in names]
 
 
-def _become() -> list[str] | None:
+def _become(*, ask: bool) -> list[str] | None:
     """What to put before ansible-playbook; None where packages cannot be installed by us."""
     if os.geteuid() == 0:
         return []
@@ -262,12 +177,12 @@ def _become() -> list[str] | None:
     test = subprocess.run([sudo, "-n", "true"], capture_output=True, start_new_session=True, check=False)
     if test.returncode == 0:
         return []  # the roles become root for the one task that needs it
-    return [str(sudo)] if sys.stdin.isatty() and sys.stderr.isatty() else None
+    return [str(sudo)] if ask and sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
 def _run_playbook(command: str, become: list[str], log: Path) -> bool:
     """Run playbooks/prepare.yml on this machine. Its output is for the log: the user was told what happens."""
-    tags = ["--tags", TAGS[_entry(command)]] if _entry(command) in TAGS else []
+    tags = ["--tags", ",".join(roles_of(command))]
     settings = ansible_settings()
     argv = [sys.executable, "-I", "-m", "ansible", "playbook", str(PLAYBOOKS / "prepare.yml"), *tags]
     if become:

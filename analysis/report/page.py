@@ -14,14 +14,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis import drift, palette, render, tables
+from analysis import drift, heard, palette, render, tables
 from analysis import format as run_format
 from analysis.charts import chart, own_scales
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
+from analysis.gateway_cost import cost
 from analysis.model import Run, Trial
 from analysis.numbers import seconds
-from analysis.report import provenance, sections
+from analysis.report import gateway, provenance, sections
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
@@ -62,6 +63,7 @@ def page(run: Run) -> str:
         figures(run),
         sections.results(run, rows) if run.cells else None,
         sections.comparisons(compared),
+        gateway.section_of(cost(run), heard.sentences(run)),
         waterfalls(run),
         sections.failures(run),
         sections.self_tests(run),

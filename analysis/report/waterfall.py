@@ -137,10 +137,25 @@ def _words(request: Mapping[str, Any]) -> str:
         f"connection {request.get('connection') if request.get('connection') is not None else '?'}{reused}",
         f"{request.get('wire_bytes') or 0:,} bytes",
         took,
+        *_on_the_wire(request.get("wire")),
     ]
     phases = (request.get("timings") or {}).items()
     facts.append(", ".join(f"{name} {value:.1f}" for name, value in phases if value is not None and value > 0))
     return "; ".join(facts)
+
+
+def _on_the_wire(wire: Mapping[str, Any] | None) -> list[str]:
+    """What the gateway made of it on the link."""
+    if not wire:
+        return []
+    stream = f" stream {wire['stream']}" if wire.get("stream") else ""
+    sent, first, last = (wire.get(key) for key in ("sent_ms", "first_byte_ms", "last_byte_ms"))
+    waited = f"sent after {sent - wire['queued_ms']:.1f} ms" if sent is not None else "never sent"
+    answered = f", first byte {first - sent:.1f} ms later" if sent is not None and first is not None else ""
+    ended = f", last {last - sent:.1f}" if sent is not None and last is not None else ""
+    ahead = f", {wire['in_flight']} under way" if wire.get("in_flight") else ""
+    where = f"on the link {wire.get('protocol')}, connection {wire.get('connection')}{stream}"
+    return [f"{where}: {waited}{answered}{ended}{ahead}"]
 
 
 def _events(record: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -15,14 +15,13 @@ from typing import Any
 from driver import paths
 from driver.bed.node import Command, Stdio
 from driver.bed.substrate import BedSettings
+from driver.bench.dummy import dummy_trial
 from driver.bench.figures import Figure
 from driver.control.client import Bed
 from driver.errors import BedError, InputError
 from driver.experiment.arm import Arm
-from driver.experiment.model import CaptureSettings
 from driver.link import Link
 from driver.programs import find
-from driver.site import load_site
 from driver.topology import origin_addresses
 from driver.trial.spec import TrialSpec
 
@@ -51,7 +50,7 @@ def measure_against_browsertime(
         Bed(BedSettings(folder=bed_folder, router=router, cpus=pins)) as bed,
     ):
         bed.set_link(Link.parse(LINK))
-        spec = _spec(Path(scratch))
+        spec = dummy_trial(Path(scratch), Arm.parse("plain", {}))
         for number in range(1, trials + 1):
             found["lanelab"].append(_trial(bed, spec))
             found["Browsertime"].append(_iteration(bed, spec, program, Path(scratch)))
@@ -59,21 +58,6 @@ def measure_against_browsertime(
             told = ", ".join(f"{name} {loads[-1][0]:.0f} ms" for name, loads in found.items())
             tell(f"{number} of {trials}: {told}")
     return _figures(found)
-
-
-def _spec(scratch: Path) -> TrialSpec:
-    return TrialSpec(
-        site=load_site("dummy"),
-        arm=Arm.parse("plain", {}),
-        dns="instant",
-        addresses="shared",
-        capture=CaptureSettings(),
-        timeout_s=60,
-        screenshot=False,
-        netlog=False,
-        folder=scratch / "trial",
-        authority=scratch / "authority",
-    )
 
 
 def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:

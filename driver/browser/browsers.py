@@ -24,16 +24,16 @@ from pathlib import Path
 from driver.bed.node import Node
 from driver.browser import binaries, flags
 from driver.browser.chromium import Chromium
-from driver.browser.devtools import Relay
 from driver.browser.display import Display
 from driver.browser.driver import Driver, Session
 from driver.browser.failures import NAVIGATION_FAILED, TIMEOUT, BrowserError
 from driver.browser.flags import BrowserSettings, Surroundings
 from driver.browser.page import Facts, Leave, Page
 from driver.errors import InputError, LanelabError
+from driver.patience import patient
 
-SETTLE_LIMIT_S = 1.5
-POLITE_END_S = 5.0
+SETTLE_LIMIT_S = patient(1.5)
+POLITE_END_S = patient(5.0)
 KEPT = 3  # browsers that wait for arms of fresh-context; rounds go through the arms again and again
 # So many pages a kept browser makes at most: its log of TLS keys, which each trial reads whole, grows by a kilobyte
 # with each connection, and a browser that has been used for long is another than a fresh one.
@@ -53,9 +53,9 @@ class Running:
 class Browsers:
     """Chromium, ChromeDriver and the screen of one client node, for as long as the bed lives."""
 
-    def __init__(self, node: Node, address: str, folder: Path | str) -> None:
-        """`address`: the node's on the management path; `folder`: of the node, in memory, for profiles."""
-        self._node, self._address, self._folder = node, address, str(folder)
+    def __init__(self, node: Node, folder: Path | str) -> None:
+        """`folder`: of the node, in memory, for profiles."""
+        self._node, self._folder = node, str(folder)
         self._numbers = itertools.count(1)
         self._kept: dict[tuple[str, ...], Running] = {}
         self._ending: list[threading.Thread] = []
@@ -63,8 +63,7 @@ class Browsers:
         node.run(["mkdir", "-p", f"{self._folder}/home"])
         self.chromium, self.chromedriver = binaries.find_chromium(node), binaries.find_chromedriver(node)
         binaries.require_match(self.chromium, self.chromedriver)
-        self._relay = Relay(node, address)
-        self._driver = Driver(node, address, self.chromedriver.path)
+        self._driver = Driver(node, self.chromedriver.path)
 
     def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> Page:
         """A page that is ready for `load`; `url` is what a warm start loads beforehand. Raises BrowserError."""
@@ -86,7 +85,6 @@ class Browsers:
         for thread in self._ending:
             thread.join(POLITE_END_S)
         self._driver.close()
-        self._relay.close()
         if self._display:
             self._display.close()
 
@@ -163,7 +161,7 @@ class Browsers:
 
     def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> Running:
         argv = flags.flags(arm, around, profile)
-        chromium = Chromium(self._node, self._relay, [self.chromium.path, *argv], self._environment(arm))
+        chromium = Chromium(self._node, [self.chromium.path, *argv], self._environment(arm))
         try:
             session = self._driver.attach(chromium.port)
             return Running(chromium, session, profile, argv)
@@ -252,4 +250,4 @@ class Browsers:
         self._forget_kept()
         if not self._driver.alive():
             self._driver.close()
-            self._driver = Driver(self._node, self._address, self.chromedriver.path)
+            self._driver = Driver(self._node, self.chromedriver.path)

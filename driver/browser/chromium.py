@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from driver.bed.node import Command, Node, Process, Stdio
-from driver.browser.devtools import START_TIMEOUT_S, DevTools, Relay
+from driver.browser.devtools import START_TIMEOUT_S, DevTools
 from driver.browser.failures import BROWSER_CRASHED, BrowserError
 
 LISTENING = re.compile(r"DevTools listening on ws://[^/]*:(\d+)(/\S+)")
@@ -30,7 +30,7 @@ CONFINEMENT = 'for p in "$@"; do echo "$p"; grep -E "^(Seccomp|NSpid):" "/proc/$
 class Chromium:
     """A browser process and everything below it."""
 
-    def __init__(self, node: Node, relay: Relay, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(self, node: Node, argv: Sequence[str], env: Mapping[str, str]) -> None:
         self._node = node
         self._heard: collections.deque[str] = collections.deque(maxlen=LAST_WORDS)
         self._listening = threading.Event()
@@ -46,17 +46,17 @@ class Chromium:
             os.close(stderr)
         threading.Thread(target=self._listen, args=(said,), name="chromium-stderr", daemon=True).start()
         try:
-            self.port = self._connect(relay)
+            self.port = self._connect()
         except BaseException:
             self.kill()
             raise
 
-    def _connect(self, relay: Relay) -> int:
+    def _connect(self) -> int:
         self._listening.wait(START_TIMEOUT_S)
         if self._line is None:
             raise BrowserError(f"Chromium did not start: {self.last_words()}", "Run it by hand to see why")
         port, path = self._line
-        self._devtools = DevTools(relay, port, path)
+        self._devtools = DevTools(self._node, port, path)
         return port
 
     @property

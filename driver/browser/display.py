@@ -7,8 +7,9 @@ import select
 
 from driver.bed.node import Command, Node, Stdio
 from driver.browser.failures import BrowserError
+from driver.patience import patient
 
-READY_TIMEOUT_S = 15.0
+READY_TIMEOUT_S = patient(15.0)
 SCREEN = "2560x1600x24"
 
 

@@ -1,4 +1,4 @@
-"""ChromeDriver in the client node, and Selenium's way to it: one per bed, at the node's management address."""
+"""ChromeDriver in the client node, and Selenium's way to it: one per bed, on the node's loopback and nowhere else."""
 
 from __future__ import annotations
 
@@ -18,24 +18,47 @@ from selenium.webdriver.remote.client_config import ClientConfig
 
 from driver.bed.node import Command, Node, Stdio
 from driver.browser.failures import TIMEOUT, BrowserError, reason_of
+from driver.patience import patient
 
-PORT = 9515
-READY_TIMEOUT_S = 20.0
-ANSWER_TIMEOUT_S = 20.0  # for everything but a load, which has the experiment's own limit
-MARGIN_S = 5.0  # ChromeDriver tells of a load's time-out itself; this is for a ChromeDriver that does not
+ADDRESS, PORT = "127.0.0.1", 9515
+URL = f"http://{ADDRESS}:{PORT}"
+START_TIMEOUT_S = patient(5.0)
+READY_TIMEOUT_S = patient(20.0)
+ANSWER_TIMEOUT_S = patient(20.0)  # for everything but a load, which has the experiment's own limit
+MARGIN_S = patient(5.0)  # ChromeDriver tells of a load's time-out itself; this is for a ChromeDriver that does not
 LOOK_EVERY_S = 0.01
+
+
+class _Connection(urllib3.connection.HTTPConnection):
+    """HTTP over a connection that begins in the node."""
+
+    node: Node
+
+    def _new_conn(self) -> socket.socket:
+        try:
+            return self.node.connect(self.host, self.port or PORT, START_TIMEOUT_S)
+        except OSError as error:
+            raise urllib3.exceptions.NewConnectionError(self, str(error)) from error
+
+
+def _pool_into(node: Node) -> urllib3.PoolManager:
+    """No second try behind our back: a page would be loaded twice. No proxy of the user's environment either."""
+    connection = type("NodeConnection", (_Connection,), {"node": node})
+    pool = type("NodePool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": connection})
+    manager = urllib3.PoolManager(timeout=ANSWER_TIMEOUT_S, retries=False)
+    manager.pool_classes_by_scheme = {"http": pool}
+    return manager
 
 
 class Session(webdriver.Remote):
     """Selenium's Remote with what its Chrome class has beside; every failure is a BrowserError."""
 
-    def __init__(self, address: str, port: int, options: Options) -> None:
+    def __init__(self, node: Node, options: Options) -> None:
         # Its own limit: Selenium's is 120 s, and a browser that hangs must not hang the bed.
-        self.limits = ClientConfig(f"http://{address}:{port}", keep_alive=True, timeout=int(ANSWER_TIMEOUT_S))
+        self.limits = ClientConfig(URL, keep_alive=True, timeout=int(ANSWER_TIMEOUT_S))
         self.limits.ignore_certificates = False
-        connection = ChromeRemoteConnection(f"http://{address}:{port}", client_config=self.limits)
-        # No second try behind our back: a page would be loaded twice. No proxy of the user's environment either.
-        connection._conn = urllib3.PoolManager(timeout=ANSWER_TIMEOUT_S, retries=False)
+        connection = ChromeRemoteConnection(URL, client_config=self.limits)
+        connection._conn = _pool_into(node)
         super().__init__(connection, options=options)
 
     def execute(
@@ -81,31 +104,30 @@ class Session(webdriver.Remote):
 class Driver:
     """The ChromeDriver process of a bed. What it says goes to a file, since it is only wanted after a failure."""
 
-    def __init__(self, node: Node, address: str, program: str) -> None:
-        self._address = address
-        # Nobody but this process's machine may talk to it: whoever does can do what the user can.
-        allowed = [f"--allowed-ips={_our_address(address)}", "--allowed-origins=*"]
-        argv = [program, f"--port={PORT}", *allowed, "--log-level=WARNING"]
+    def __init__(self, node: Node, program: str) -> None:
+        self._node = node
+        # It listens on the node's loopback alone: whoever may talk to it can do what the user can.
+        argv = [program, f"--port={PORT}", "--log-level=WARNING"]
         self._said = os.memfd_create("chromedriver")
         self._process = node.spawn(Command(argv), Stdio(stdout=self._said, stderr=self._said))
         try:
-            self._await_ready(node)
+            self._await_ready()
         except BaseException:
             self.close()
             raise
 
-    def _await_ready(self, node: Node) -> None:
+    def _await_ready(self) -> None:
         until = time.monotonic() + READY_TIMEOUT_S
+        question = f"GET /status HTTP/1.1\r\nHost: {ADDRESS}:{PORT}\r\nConnection: close\r\n\r\n".encode()
         while time.monotonic() < until:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                asked = http.client.HTTPConnection(self._address, PORT, timeout=2)
-                asked.request("GET", "/status")
-                if asked.getresponse().status == 200:
-                    return
+            if self._node.exchange(ADDRESS, PORT, question, timeout_s=2).startswith(b"HTTP/1.1 200"):
+                return
             with contextlib.suppress(TimeoutError):
                 self._process.wait(LOOK_EVERY_S)
                 break
-        raise BrowserError(f"on {node.name}, ChromeDriver did not start: {self.last_words()}", "See `lanelab doctor`")
+        raise BrowserError(
+            f"on {self._node.name}, ChromeDriver did not start: {self.last_words()}", "See `lanelab doctor`"
+        )
 
     def last_words(self) -> str:
         said = os.pread(self._said, 1 << 20, 0).decode(errors="replace")
@@ -116,11 +138,11 @@ class Driver:
         options = Options()
         options.debugger_address = f"127.0.0.1:{debugger_port}"
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-        return Session(self._address, PORT, options)
+        return Session(self._node, options)
 
     def alive(self) -> bool:
         with contextlib.suppress(OSError):
-            socket.create_connection((self._address, PORT), timeout=2).close()
+            self._node.connect(ADDRESS, PORT, timeout_s=2).close()
             return True
         return False
 
@@ -130,11 +152,3 @@ class Driver:
             self._process.wait(5)
         with contextlib.suppress(OSError):
             os.close(self._said)
-
-
-def _our_address(theirs: str) -> str:
-    """What a machine sees us come from."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
-        line.connect((theirs, PORT))  # sends nothing
-        ours: str = line.getsockname()[0]
-    return ours

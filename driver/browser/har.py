@@ -66,6 +66,8 @@ def _entry(request: Mapping[str, Any], started: datetime.datetime) -> dict[str, 
         entry["connection"] = str(request["connection"])
     if request["tls"]:
         entry["_securityProtocol"] = request["tls"]
+    if request.get("wire"):
+        entry["_wire"] = request["wire"]  # what was on the link, behind the gateway
     return entry
 
 

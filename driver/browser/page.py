@@ -18,6 +18,7 @@ from driver.browser.chromium import Chromium
 from driver.browser.driver import Session
 from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, BrowserError
 from driver.errors import NodeError
+from driver.patience import patient
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
 PAINTED_WITHIN_MS = 250
@@ -41,10 +42,10 @@ const once = () => { if (!told) { told = true; tell(); } };
 setTimeout(once, limit);
 requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(once, 0)));
 """
-NETLOG_WITHIN_S = 5.0
-AFTER_FAILURE_S = 3.0
+NETLOG_WITHIN_S = patient(5.0)
+AFTER_FAILURE_S = patient(3.0)
 ENDS_WITHIN_S = 0.5
-SCRIPT_WITHIN_S = 5.0
+SCRIPT_WITHIN_S = patient(5.0)
 CONSOLE_URL = re.compile(r"([a-z]+://\S+) ")
 
 

@@ -13,9 +13,8 @@ import click
 
 from driver import paths
 from driver.bed.node import NODE_NAMES, Command, Stdio, Terminal
-from driver.bed.substrate import BedSettings
 from driver.cli.foreground import wait_in_foreground
-from driver.cli.options import LINK_EPILOG, as_typed, bed_options, cpus_of, link_options
+from driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
 from driver.cli.output import note
 from driver.control.client import Bed
 from driver.errors import InputError
@@ -27,14 +26,10 @@ STANDARD = Stdio(0, 1, 2)
 
 
 @contextlib.contextmanager
-def open_bed(link: Link, *, router: str = "auto", pins: tuple[str, ...] = ()) -> Iterator[Bed]:
+def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
     """A bed with that link; leaving it ends the bed."""
-    cpus = cpus_of(pins)
-    prepare("bed")
-    with (
-        paths.bed_folder() as folder,
-        Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed,
-    ):
+    prepare("bed" if made.here else "ssh")
+    with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
         try:
             bed.set_link(link)
         except InputError as error:
@@ -62,7 +57,7 @@ def group() -> None:
 @click.argument("node", type=click.Choice(NODE_NAMES), default="client", metavar="[NODE]")
 @bed_options
 @link_options
-def shell(link: Link, node: str, router: str, pins: tuple[str, ...]) -> None:
+def shell(link: Link, node: str, made: BedOptions) -> None:
     """A shell on a node of a new bed. Leaving the shell removes the bed.
 
     \b
@@ -70,9 +65,9 @@ def shell(link: Link, node: str, router: str, pins: tuple[str, ...]) -> None:
       lanelab bed shell                                   (on the client; try: ping server)
       lanelab bed shell router --profile 3g               (try: tc -s qdisc)
     """
-    program = os.environ.get("SHELL", "")
-    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder())
-    with open_bed(link, router=router, pins=pins) as bed:
+    program = os.environ.get("SHELL", "") if made.here else ""
+    command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder(made))
+    with open_bed(link, made) as bed:
         note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
         status = wait_in_foreground(lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
     sys.exit(status)
@@ -83,7 +78,7 @@ def shell(link: Link, node: str, router: str, pins: tuple[str, ...]) -> None:
 @bed_options
 @link_options
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def execute(link: Link, node: str, router: str, pins: tuple[str, ...], command: tuple[str, ...]) -> None:
+def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -> None:
     """Run COMMAND on a node of a new bed; its exit status is that of COMMAND.
 
     \b
@@ -91,8 +86,8 @@ def execute(link: Link, node: str, router: str, pins: tuple[str, ...], command: 
       lanelab bed exec client --rtt 100ms -- ping -c 3 server
       lanelab bed exec router --profile cable -- tc -s qdisc
     """
-    asked = Command(command, env=_node_environment(node), cwd=_folder())
-    with open_bed(link, router=router, pins=pins) as bed:
+    asked = Command(command, env=_node_environment(node), cwd=_folder(made))
+    with open_bed(link, made) as bed:
         status = wait_in_foreground(lambda terminal: bed.exec(node, asked, STANDARD, terminal))
     sys.exit(status)
 
@@ -101,7 +96,7 @@ def execute(link: Link, node: str, router: str, pins: tuple[str, ...], command: 
 @bed_options
 @link_options
 @click.argument("script", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- SCRIPT...")
-def run(link: Link, router: str, pins: tuple[str, ...], script: tuple[str, ...]) -> None:
+def run(link: Link, made: BedOptions, script: tuple[str, ...]) -> None:
     """Run SCRIPT beside a new bed: outside its nodes, but with the helper `node NAME COMMAND…` on its PATH.
 
     The script sees this machine's files. Its network is the bed's management network: the nodes' addresses there are
@@ -114,7 +109,7 @@ def run(link: Link, router: str, pins: tuple[str, ...], script: tuple[str, ...])
       lanelab bed run --rtt 50ms -- sh -c 'node server python3 -m http.server 80 & sleep 1; node client curl -s server'
     """
     argv = [_script_path(script[0]), *script[1:]]
-    with open_bed(link, router=router, pins=pins) as bed:
+    with open_bed(link, made) as bed:
         status = wait_in_foreground(lambda _terminal: bed.script(argv, STANDARD), terminal=False)
     sys.exit(status)
 
@@ -138,7 +133,10 @@ def _node_environment(node: str) -> dict[str, str]:
     return environment
 
 
-def _folder() -> str:
+def _folder(made: BedOptions) -> str:
+    """Where commands begin: here, or at the root of another machine, which need not have this folder."""
+    if not made.here:
+        return "/"
     try:
         return os.getcwd()  # noqa: PTH109 - as the shell knows it
     except OSError as error:

@@ -6,7 +6,7 @@ import click
 
 from driver.bed.capabilities import router_for
 from driver.cli.beds import open_bed
-from driver.cli.options import LINK_EPILOG, bed_options, json_option, link_options, router_option
+from driver.cli.options import LINK_EPILOG, BedOptions, bed_options, json_option, link_options, router_option
 from driver.cli.output import console, note, print_json, selftest_table, table
 from driver.errors import LinkError
 from driver.link import Link
@@ -73,7 +73,7 @@ def show(link: Link, *, router: str, as_json: bool) -> None:
 @bed_options
 @json_option
 @link_options
-def test(link: Link, *, thorough: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None:
     """Bring up a bed with this link and measure it from inside. Fails when it is not what was asked for.
 
     \b
@@ -82,7 +82,7 @@ def test(link: Link, *, thorough: bool, router: str, pins: tuple[str, ...], as_j
       lanelab link test cable
       lanelab link test --rtt 100ms --rate 1mbit --loss 1%
     """
-    with open_bed(link, router=router, pins=pins) as bed:
+    with open_bed(link, made) as bed:
         info = bed.info
         if not as_json:
             note(f"bed up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}; measuring")

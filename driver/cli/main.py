@@ -10,7 +10,7 @@ import traceback
 import click
 
 from driver import paths
-from driver.cli import beds, experiments, link, results, runs, sites, tools
+from driver.cli import beds, experiments, hosts, link, results, runs, sites, tools, vm
 from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from driver.version import VERSION
 
@@ -37,7 +37,9 @@ for _command in (
     *results.COMMANDS,
     link.group,
     beds.group,
+    hosts.group,
     sites.sites,
+    vm.group,
     *tools.COMMANDS,
 ):
     lanelab.add_command(_command)

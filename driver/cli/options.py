@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
 
 from driver.bed.node import NODE_NAMES
-from driver.bed.substrate import ROUTER_KINDS
+from driver.bed.ssh_hosts import Hosts, read_inventory
+from driver.bed.substrate import ROUTER_KINDS, BedSettings
+from driver.bed.substrates import SUBSTRATES
 from driver.cli.output import note
 from driver.errors import InputError
 from driver.link import SETTINGS, Link
@@ -90,8 +94,94 @@ router_option = click.option(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class BedOptions:
+    """How beds are made, as it was asked for."""
+
+    substrate: str = "netns"
+    inventory: str = ""  # as a path that holds from every folder
+    router: str = "auto"
+    cpus: Mapping[str, str] = field(default_factory=dict)
+    accept_links: bool = False  # go on where a link is out of tolerance
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> BedOptions:
+        """From the record of a run; older ones know no substrates."""
+        known = data.get("substrate", "netns"), data.get("inventory", ""), data["router"], data["pinned"]
+        return cls(*known, data.get("accept_links", False))
+
+    def to_json(self) -> dict[str, Any]:
+        made: dict[str, Any] = {"router": self.router, "pinned": dict(self.cpus), "substrate": self.substrate}
+        made |= {"inventory": self.inventory} if self.inventory else {}
+        return made | ({"accept_links": True} if self.accept_links else {})
+
+    @property
+    def is_default(self) -> bool:
+        return self == BedOptions()
+
+    @property
+    def here(self) -> bool:
+        """Whether the nodes are this machine: then it has to have what they need."""
+        return self.substrate == "netns"
+
+    def settings(self, folder: Path) -> BedSettings:
+        return BedSettings(folder, self.substrate, self.router, self.cpus, self.hosts())
+
+    def hosts(self) -> Hosts | None:
+        """Where the nodes are, as it is now."""
+        if self.substrate == "ssh":
+            return read_inventory(Path(self.inventory))
+        if self.substrate == "vagrant":
+            from driver.vm import inventory  # noqa: PLC0415 - only who has virtual machines needs it
+
+            found: Hosts = inventory.hosts()
+            return found
+        return None
+
+
+def bed_options_of(given: dict[str, Any]) -> BedOptions:
+    """Takes the options of `bed_options` out of a command's arguments."""
+    substrate, inventory = given.pop("substrate"), given.pop("inventory")
+    router, pins = given.pop("router"), given.pop("pins")
+    if substrate == "ssh" and not inventory:
+        remedy = "Add --inventory FILE; docs/reference/ssh.md has one to begin with"
+        raise InputError("ssh beds need to know their machines", remedy, key="--substrate")
+    if inventory and substrate != "ssh":
+        raise InputError(f"a {substrate} bed has no inventory", "Add --substrate ssh", key="--inventory")
+    path = str(inventory.resolve()) if inventory else ""
+    accept_links = given.pop("accept_links", False)  # only a run has it
+    return BedOptions(substrate, path, router, cpus_of(pins, here=substrate == "netns"), accept_links)
+
+
 def bed_options(command: Decorated) -> Decorated:
-    """How the bed is made."""
+    """How the bed is made; the command gets `made: BedOptions`."""
+
+    def with_options(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - a click callback
+        return command(*args, made=bed_options_of(given), **given)
+
+    with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
+    with_options.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    return _bed_options(with_options)
+
+
+def _bed_options(command: Decorated) -> Decorated:
+    command = click.option(
+        "--inventory",
+        type=click.Path(path_type=Path),
+        help="For ssh beds: an Ansible inventory whose groups client, router and server name the machines",
+    )(command)
+    command = click.option(
+        "--substrate",
+        type=click.Choice(tuple(SUBSTRATES)),
+        default="netns",
+        show_default=True,
+        help="What the nodes are: namespaces of this machine, virtual machines (lanelab vm up), or machines over ssh",
+    )(command)
+    return here_options(command)
+
+
+def here_options(command: Decorated) -> Decorated:
+    """How a bed on this machine is made."""
     command = click.option(
         "--pin",
         "pins",
@@ -102,8 +192,8 @@ def bed_options(command: Decorated) -> Decorated:
     return router_option(command)
 
 
-def cpus_of(pins: tuple[str, ...]) -> dict[str, str]:
-    """--pin as a mapping."""
+def cpus_of(pins: tuple[str, ...], *, here: bool = True) -> dict[str, str]:
+    """--pin as a mapping; `here`: the processors are this machine's."""
     cpus: dict[str, str] = {}
     for pin in pins:
         node, equals, numbers = pin.partition("=")
@@ -112,7 +202,8 @@ def cpus_of(pins: tuple[str, ...]) -> dict[str, str]:
             raise InputError(f"'{pin}' does not begin with client=, router= or server=", like, key="--pin")
         if not numbers or not all(re.fullmatch(r"[0-9]{1,5}(-[0-9]{1,5})?", part) for part in numbers.split(",")):
             raise InputError(f"'{numbers}' is no list of processors", like, key="--pin")
-        _require_processors(numbers)
+        if here:
+            _require_processors(numbers)
         cpus[node] = numbers
     return cpus
 

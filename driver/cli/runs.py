@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driver import paths
-from driver.bed.substrate import BedSettings
-from driver.cli.options import bed_options, cpus_of
+from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.control.client import Bed
@@ -28,6 +27,7 @@ from driver.version import VERSION
 
 if TYPE_CHECKING:
     from driver.experiment.model import Experiment
+    from driver.run.programs import Programs
     from driver.run.runner import StopRequest
     from driver.run.start import Prepared
 
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), help="Seed of the order, instead of the experiment's or a random one")
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
+@click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
 @bed_options
-def run(  # noqa: PLR0913 - one for each option
+def run(
     file: Path | None,
     resumed: str | None,
     out: Path | None,
     seed: int | None,
-    router: str,
-    pins: tuple[str, ...],
     *,
+    made: BedOptions,
     open_report: bool,
     as_json: bool,
 ) -> None:
@@ -59,60 +59,73 @@ def run(  # noqa: PLR0913 - one for each option
     \b
     Examples:
       lanelab run experiments/quickstart.yaml
+      lanelab run experiments/quickstart.yaml --substrate ssh --inventory machines.yml
       lanelab run --resume runs/20261120T101500Z-quickstart
     """
     from analysis.runs import find_run  # noqa: PLC0415
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
     start.require_not_both(file, resumed)
-    if resumed and (out or seed is not None or router != "auto" or pins):
+    if resumed and (out or seed is not None or not made.is_default):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        raise InputError(what, "Leave --out, --seed, --router and --pin out")
-    bed = {"router": router, "pinned": cpus_of(pins)}
-    begun = start.begin(_prepared(file), VERSION, out, seed, bed) if file else start.resume(find_run(resumed or ""))
+        raise InputError(what, "Leave --out, --seed, --substrate, --inventory, --router, --pin and --accept-links out")
+    if file:
+        begun = start.begin(_prepared(file, made), VERSION, out, seed, made.to_json())
+    else:
+        begun = start.resume(find_run(resumed or ""))
     store = begun.store
     try:
-        prepare(_needs(begun.experiment))
-        _play(begun, as_json=as_json)
+        made = BedOptions.from_json(json.loads(store.meta("bed")))
+        _play(begun, _programs(begun.experiment, made), made, as_json=as_json)
         _tell_what_is_missing(begun)
     finally:
         store.close()
     _tell_results(store.folder, as_json=as_json, open_report=open_report)
 
 
-def _prepared(file: Path) -> Experiment:
+def _prepared(file: Path, made: BedOptions) -> Experiment:
     """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
     from driver.experiment.read import read_experiment  # noqa: PLC0415
 
     experiment = read_experiment(file)
-    prepare(_needs(experiment))
+    _programs(experiment, made)
+    made.hosts()  # an inventory that cannot be read is told of now, too
     return experiment
+
+
+def _programs(experiment: Experiment, made: BedOptions) -> Programs:
+    """Others' are installed, ours are built, where they are not there. What other machines need they have to have."""
+    from driver.run.programs import Programs  # noqa: PLC0415
+
+    prepare(_needs(experiment) if made.here else "ssh")
+    return Programs.built(experiment.arms)
 
 
 def _needs(experiment: Experiment) -> str:
     """What driver/prepare.py calls the programs that this experiment needs."""
-    headful = any(cell.arm.display == "headful" for cell in experiment.cells)
-    resolver = any(cell.link.link.dns == "resolver" for cell in experiment.cells)
-    return f"run{' headful' if headful else ''}{' resolver' if resolver else ''}"
+    cells = experiment.cells
+    wanted = {
+        "headful": any(cell.arm.display == "headful" for cell in cells),
+        "resolver": any(cell.link.link.dns == "resolver" for cell in cells),
+        "gateway": any(cell.arm.via == "gateway" for cell in cells),
+        "spdy": any(cell.arm.spdy for cell in cells),
+    }
+    return " ".join(["run", *(name for name, needed in wanted.items() if needed)])
 
 
-def _play(begun: Prepared, *, as_json: bool) -> None:
+def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
     from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
 
     store, experiment = begun.store, begun.experiment
-    made = json.loads(store.meta("bed"))
-
-    def settings_of(folder: Path) -> BedSettings:
-        return BedSettings(folder=folder, router=made["router"], cpus=made["pinned"])
 
     @contextmanager
     def open_bed() -> Iterator[Bed]:
-        with paths.bed_folder() as folder, Bed(settings_of(folder)) as bed:
+        with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
             yield bed
 
     done = sum(len(plts) for plts in store.plts().values())
-    facts = {**host_facts(VERSION), "bed_options": made, "command": sys.argv[1:]}
+    facts = {**host_facts(VERSION), **programs.facts(), "bed_options": made.to_json(), "command": sys.argv[1:]}
     store.begin_session(facts)
     store.set_meta("state", "running")
     stop = StopRequest()
@@ -121,7 +134,7 @@ def _play(begun: Prepared, *, as_json: bool) -> None:
         trials = experiment.repeat.max * len(experiment.cells)
         with watching(as_json=as_json, trials=trials, done=done) as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
-            Runner(experiment, begun.sites, store, open_bed, tell, stop).run()
+            Runner(experiment, begun.sites, store, open_bed, tell, stop, programs).run()
         ending = "finished"
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"

@@ -12,7 +12,7 @@ from rich.text import Text
 from driver import check as checking
 from driver import testing
 from driver.bench.figures import Figure
-from driver.cli.options import bed_options, cpus_of, json_option
+from driver.cli.options import cpus_of, here_options, json_option
 from driver.cli.output import console, note, print_json, table
 from driver.doctor import Finding, examine
 from driver.errors import BedError
@@ -48,9 +48,10 @@ def check(*, fix: bool) -> None:
 
 
 @click.command("test", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
+@click.option("--vm", is_flag=True, help="Instead: virtual machines, from their making to their removal")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def test(arguments: tuple[str, ...]) -> None:
-    """Run the tests: all, or those of the kinds named (unit, golden, bed). Further arguments are pytest's.
+def test(arguments: tuple[str, ...], *, vm: bool) -> None:
+    """Run the tests: all, or those of the kinds named (unit, golden, wire, bed, e2e). Further arguments are pytest's.
 
     \b
     Examples:
@@ -59,9 +60,9 @@ def test(arguments: tuple[str, ...]) -> None:
       lanelab test bed -k kill
     """
     kinds = {word for word in arguments if word in testing.KINDS}
-    for command in [f"test {kind}" for kind in sorted(kinds)] or ["test"]:
+    for command in ["test vm"] if vm else [f"test {kind}" for kind in sorted(kinds)] or ["test"]:
         prepare(command)
-    sys.exit(testing.run_tests(arguments))
+    sys.exit(testing.run_tests(arguments, vm=vm))
 
 
 @click.group("bench")
@@ -72,7 +73,7 @@ def bench() -> None:
 @bench.command("bed")
 @click.option("--kills", default=20, show_default=True, help="How often a bed is killed to see what it leaves")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
-@bed_options
+@here_options
 @json_option
 def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
     """Bring-up time, exactness of delay and rate, throughput, and what is left after kills."""
@@ -85,7 +86,7 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
 @bench.command("trials")
 @click.option("--kills", default=30, show_default=True, help="How often a run is killed and gone on with")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
-@bed_options
+@here_options
 @json_option
 def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as_json: bool) -> None:
     """Cost and noise of trials, page load times against the physical bound, and what is lost after kills."""
@@ -99,7 +100,7 @@ def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...],
 @bench.command("browsertime")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--trials", default=10, show_default=True, help="How often each of the two loads the page")
-@bed_options
+@here_options
 @json_option
 def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
     """The same page loads by lanelab and by Browsertime, in turns. FOLDER is where Browsertime was installed:
@@ -112,6 +113,17 @@ def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str
     prepare("bench trials")
     found = measure_against_browsertime(folder, trials=trials, router=router, pins=cpus_of(pins), tell=note)
     _print_figures(found, as_json=as_json)
+
+
+@bench.command("servers")
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@json_option
+def bench_servers(*, quick: bool, as_json: bool) -> None:
+    """Requests and bytes per second of Apache's mod_spdy against its mod_http2, in turns, by one client."""
+    from driver.bench.servers import measure_servers  # noqa: PLC0415 - only this command needs it
+
+    prepare("bench servers")
+    _print_figures(measure_servers(quick=quick, tell=note), as_json=as_json)
 
 
 def _print_figures(figures: list[Figure], *, as_json: bool) -> None:

@@ -7,9 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from driver.errors import InputError
-from driver.experiment.arm_fields import ALSO_CALLED, ARM_FIELD, ARM_FIELDS, ArmField, shown
+from driver.experiment.arm_fields import (
+    ALSO_CALLED,
+    ARM_FIELD,
+    ARM_FIELDS,
+    CHROMIUM_CONNECTIONS,
+    MULTIPLEXED,
+    ArmField,
+    shown,
+)
 from driver.kinds import near_miss
 from driver.units import Duration
+
+NATIVE = {"via": "browser", "pipelining": 1, "coalescing": "address"}  # what every arm was before there was a gateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,10 @@ class Arm:
     display: str
     user_agent: str | None
     viewport: tuple[int, int]
+    via: str  # browser or gateway: "automatic" is resolved
+    pipelining: int
     connections_per_host: int
+    coalescing: str
     browser_flags: tuple[str, ...]
 
     @classmethod
@@ -49,13 +62,16 @@ class Arm:
         for field in ARM_FIELDS:
             given = values.get(field.name, _Absent)
             default = field.kind.parse(field.default_for(mpm), field.name)
-            if field.needs and _resolved(values, field.needs[0]) == field.needs[1]:
+            useless = next((one for one in field.useless if _resolved(values, one[0]) == one[1]), None)
+            if useless:
                 if field.name in mapping and given != default:
-                    other = f"{field.needs[0]}: {str(shown(field.needs[1])).lower()}"
-                    remedy = f"Change {field.needs[0]}, or leave {field.name} out"
+                    other = f"{useless[0]}: {str(shown(useless[1])).lower()}"
+                    remedy = f"Change {useless[0]}, or leave {field.name} out"
                     raise InputError(f"it means nothing with {other}", remedy, key=field.name)
                 given = _Absent
             values[field.name] = default if given is _Absent else given
+        if values["via"] == "automatic":
+            values["via"] = "gateway" if _beyond_browser(values) else "browser"
         arm = cls(name=name, **values)
         _check(arm)
         return arm
@@ -63,6 +79,25 @@ class Arm:
     @property
     def scheme(self) -> str:
         return "http" if self.tls == "off" else "https"
+
+    @property
+    def page_scheme(self) -> str:
+        """Of the addresses that the browser is given: with the gateway it always speaks TLS."""
+        return "https" if self.via == "gateway" else self.scheme
+
+    @property
+    def multiplexed(self) -> bool:
+        return self.protocol in MULTIPLEXED
+
+    @property
+    def spdy(self) -> str | None:
+        """The version of SPDY; None where it is another protocol."""
+        return self.protocol.removeprefix("spdy/") if self.protocol.startswith("spdy/") else None
+
+    def identity(self) -> dict[str, Any]:
+        """What makes it another arm than others. Without what is as it was before there were such settings: so runs of
+        that time can be gone on with."""
+        return {key: value for key, value in self.settings().items() if key not in NATIVE or NATIVE[key] != value}
 
     def settings(self) -> dict[str, Any]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
@@ -102,22 +137,51 @@ def _resolved(values: Mapping[str, Any], name: str) -> object:
     return values[name] if name in values else field.kind.parse(field.default_for("event"), name)
 
 
+def _beyond_browser(values: Mapping[str, Any]) -> bool:
+    """Whether only the gateway can do it."""
+    return bool(
+        values["protocol"].startswith("spdy/")
+        or (values["protocol"] == "h2" and values["tls"] == "off")
+        or values["pipelining"] > 1
+        or values["connections_per_host"] != CHROMIUM_CONNECTIONS
+        or values["coalescing"] != "address"
+    )
+
+
 def _check(arm: Arm) -> None:
     """Combinations that cannot be."""
-    if arm.protocol == "h2":
-        if arm.tls == "off":
-            what = "browsers speak HTTP/2 over TLS only: without it Chromium would fall back to HTTP/1.1"
-            raise InputError(what, "Set tls: 1.3 too", key="protocol")
+    if arm.via == "browser":
+        _check_browser(arm)
+    if arm.multiplexed:
+        name = "HTTP/2" if arm.protocol == "h2" else "SPDY"
         if not arm.keepalive:
-            what = "HTTP/2 carries all requests on one connection, so it has no keepalive to switch off"
+            what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
             raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
         if arm.mpm == "prefork":
-            what = "Apache does not speak HTTP/2 with mpm: prefork"
+            what = f"Apache does not speak {name} with mpm: prefork"
             raise InputError(what, "Write mpm: event or mpm: worker", key="mpm")
+    _check_workers(arm)
+
+
+def _check_browser(arm: Arm) -> None:
+    """What no browser of today can do by itself."""
+    remedy = "Leave via out, or write via: gateway"
+    if arm.spdy:
+        raise InputError("no browser of today speaks SPDY", remedy, key="protocol")
+    if arm.protocol == "h2" and arm.tls == "off":
+        what = "browsers speak HTTP/2 over TLS only: without it Chromium would fall back to HTTP/1.1"
+        raise InputError(what, f"Set tls: 1.3 too. {remedy}", key="protocol")
+    if arm.pipelining > 1:
+        raise InputError("no browser of today sends requests ahead of answers", remedy, key="pipelining")
+    if arm.connections_per_host != CHROMIUM_CONNECTIONS:
+        what = f"Chromium opens at most {CHROMIUM_CONNECTIONS} HTTP/1.1 connections to a host, and has no switch for it"
+        raise InputError(what, remedy, key="connections_per_host")
+    if arm.coalescing != "address":
+        what = "Chromium lets hosts at one address share a connection, and has no switch for it"
+        raise InputError(what, remedy, key="coalescing")
     if arm.compression == "brotli" and arm.tls == "off":
         what = "Chromium accepts brotli over TLS only"
-        raise InputError(what, "Set tls: 1.3 too, or write compression: gzip", key="compression")
-    _check_workers(arm)
+        raise InputError(what, "Set tls: 1.3 too, or write compression: gzip, or via: gateway", key="compression")
 
 
 def _check_workers(arm: Arm) -> None:

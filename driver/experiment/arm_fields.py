@@ -14,6 +14,7 @@ from driver.kinds import DURATION, FLAG, Kind, choice, count
 from driver.units import Duration
 
 CHROMIUM_CONNECTIONS = 6
+MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection
 LONGEST_KEEPALIVE = Duration.parse("1000s")
 
 
@@ -25,14 +26,10 @@ def _keepalive_timeout(value: object, key: str) -> Duration:
     return timeout
 
 
-def _connections(value: object, key: str) -> int:
-    if str(value).strip() != str(CHROMIUM_CONNECTIONS):
-        what = f"Chromium opens at most {CHROMIUM_CONNECTIONS} HTTP/1.1 connections to a host, and has no switch for it"
-        raise InputError(what, f"Leave it out or write {CHROMIUM_CONNECTIONS}", key=key)
-    return CHROMIUM_CONNECTIONS
-
-
-_PROTOCOLS = {"http/2": "h2", "http2": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
+_PROTOCOLS = {"http/2": "h2", "http2": "h2", "h2c": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
+_PROTOCOLS |= {"spdy": "spdy/3.1", "spdy3.1": "spdy/3.1", "spdy3": "spdy/3", "spdy2": "spdy/2"}
+_VIA = {"native": "browser", "chromium": "browser", "direct": "browser", "auto": "automatic", "proxy": "gateway"}
+_WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
 _OURS = "lanelab gives the browser its own"
@@ -61,6 +58,8 @@ _DIRECTIVES_TAKEN = {
     "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
     "KeepAliveTimeout": "the setting keepalive_timeout is for that",
     "Protocols": "the setting protocol is for that",
+    "SpdyVersions": "the setting protocol is for that",
+    "SpdyCleartext": "the setting protocol is for that",
     "StartServers": "the setting start_servers is for that",
     "ThreadsPerChild": "the setting threads_per_child is for that",
     "MaxRequestWorkers": "the setting max_workers is for that",
@@ -80,7 +79,7 @@ class ArmField:
     default: str | Mapping[str, str]  # as a user would write it; or that of each mpm
     help: str
     example: str
-    needs: tuple[str, object] | None = None  # (field, value): with that value of the field this one means nothing
+    useless: tuple[tuple[str, object], ...] = ()  # (field, value): with that value of the field this one means nothing
 
     def default_for(self, mpm: str) -> str | tuple[()]:
         if self.kind.metavar == "LIST":
@@ -98,27 +97,28 @@ class ArmField:
 # fmt: off
 ARM_FIELDS: tuple[ArmField, ...] = (
     ArmField("server", choice("NAME", "apache"), "apache", "the web server", "apache"),
-    ArmField("protocol", choice("NAME", "http/1.1", "h2", also=_PROTOCOLS), "http/1.1",
-             "what is spoken; every request is checked. `h2` needs `tls`", "h2"),
+    ArmField("protocol", choice("NAME", "http/1.1", *MULTIPLEXED, also=_PROTOCOLS), "http/1.1",
+             "what is spoken on the link; every request is checked. SPDY and `h2` without `tls` go through the gateway",
+             "h2"),
     ArmField("tls", choice("VERSION", "off", "1.2", "1.3", also=_TLS), "off", "TLS, in exactly this version", "1.3"),
     ArmField("tls_resumption", FLAG, "true",
-             "whether later connections may resume the session of an earlier one", "false", ("tls", "off")),
+             "whether later connections may resume the session of an earlier one", "false", (("tls", "off"),)),
     ArmField("tls_certificate", choice("KIND", "ecdsa-p256", "rsa-2048"), "ecdsa-p256",
-             "the key of the server's certificate", "rsa-2048", ("tls", "off")),
+             "the key of the server's certificate", "rsa-2048", (("tls", "off"),)),
     ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
     ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
-             "Apache's MaxKeepAliveRequests: how often a connection is kept, so it carries one more; 0: no limit", "0",
-             ("keepalive", False)),
+             "Apache's MaxKeepAliveRequests: how often HTTP/1.1 keeps a connection, which carries one more; 0: always",
+             "0", (("keepalive", False),)),
     ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
-             "how long the server waits for the next request on a connection", "500ms", ("keepalive", False)),
+             "how long the server waits for the next request on a connection", "500ms", (("keepalive", False),)),
     ArmField("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
-             "what the server compresses text with. Chromium takes `brotli` over TLS only", "gzip"),
+             "what the server compresses text with. Chromium takes `brotli` over TLS only, or by the gateway", "gzip"),
     ArmField("mpm", choice("NAME", "event", "worker", "prefork"), "event",
              "how Apache divides its work among processes and threads", "prefork"),
     ArmField("start_servers", count("PROCESSES", "processes", 1, 1000),
              {"event": "3", "worker": "3", "prefork": "5"}, "processes at the start", "1"),
     ArmField("threads_per_child", count("THREADS", "threads", 1, 1000),
-             {"event": "25", "worker": "25", "prefork": "1"}, "threads of each process", "50", ("mpm", "prefork")),
+             {"event": "25", "worker": "25", "prefork": "1"}, "threads of each process", "50", (("mpm", "prefork"),)),
     ArmField("max_workers", count("WORKERS", "workers", 1, 20_000),
              {"event": "400", "worker": "400", "prefork": "256"},
              "requests that are served at once: a multiple of `threads_per_child`", "600"),
@@ -132,9 +132,18 @@ ARM_FIELDS: tuple[ArmField, ...] = (
              "without a screen, or with one that nobody sees (Xvfb)", "headful"),
     ArmField("user_agent", USER_AGENT, "default", "what the browser says it is", "Mozilla/5.0 (Windows Phone)"),
     ArmField("viewport", VIEWPORT, "1366x768", "size of the page's view; lanelab's own default", "412x823"),
-    ArmField("connections_per_host",
-             Kind("CONNECTIONS", "`6`", _connections, ("6",), {"const": CHROMIUM_CONNECTIONS}), "6",
-             "HTTP/1.1 connections to one host: Chromium has this number built in, and no other can be had", "6"),
+    ArmField("via", choice("WAY", "automatic", "browser", "gateway", also=_VIA), "automatic",
+             "what speaks to the server: the browser itself, or the [gateway](gateway.md) beside it. `automatic`: the "
+             "gateway only where the browser cannot", "gateway"),
+    ArmField("pipelining", count("REQUESTS", "requests", 1, 100), "1",
+             "how many requests a connection may have without an answer; above 1 through the gateway only", "4",
+             (("keepalive", False), *_WITH_MULTIPLEXING)),
+    ArmField("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CHROMIUM_CONNECTIONS),
+             "HTTP/1.1 connections to one host at once. Chromium has 6 built in, other numbers go through the gateway",
+             "2", _WITH_MULTIPLEXING),
+    ArmField("coalescing", choice("BY", "address", "origin"), "address",
+             "whether hosts at one address share a connection, as in Chromium, or each has its own (`origin`: through "
+             "the gateway)", "origin", (("protocol", "http/1.1"),)),
     ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_TAKEN), "",
              "further flags for the browser", "--blink-settings=imagesEnabled=false"),
 )
@@ -146,6 +155,10 @@ ALSO_CALLED = {
     "https": "tls",
     "http": "protocol",
     "resumption": "tls_resumption",
+    "gateway": "via",
+    "path": "via",
+    "pipeline": "pipelining",
+    "connections": "connections_per_host",
     "gzip": "compression",
     "headless": "display",
     "max_clients": "max_workers",
@@ -159,10 +172,8 @@ def arm_table() -> str:
     """The reference of what an arm says, in Markdown."""
     rows = ["| setting | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
     for field in ARM_FIELDS:
-        without = (
-            f"; means nothing with `{field.needs[0]}: {str(shown(field.needs[1])).lower()}`" if field.needs else ""
-        )
-        meaning = field.help + without
+        useless = ", ".join(f"`{name}: {str(shown(value)).lower()}`" for name, value in field.useless)
+        meaning = field.help + (f"; means nothing with {useless}" if useless else "")
         rows.append(
             f"| `{field.name}` | {field.kind.written} | {field.default_words} | {meaning} | "
             f"`{field.name}: {field.example}` |"

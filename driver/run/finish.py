@@ -21,10 +21,12 @@ from driver.site import Site
 from driver.topology import ADDRESSES
 from driver.trial.bound import physical_bound
 from driver.trial.reasons import Reason
+from driver.trial.requests import with_wire
 from driver.trial.spec import KEYS
 from driver.trial.verdict import judge
+from driver.trial.witnesses import Witnesses
 
-PACKED = ("netlog.json", "access.log")
+PACKED = ("netlog.json", "access.log", "gateway.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,17 @@ def finish(
             detail = f"the capture of the {node} cannot be read: {error}"
             failures.append({"reason": Reason.CAPTURE_LOST_PACKETS.value, "detail": detail})
     packets = summaries.get("client")
+    if record.get("gateway"):
+        record = {**record, "requests": with_wire(record)}
     finished = {
         **record,
         "failures": failures,
         "bound_ms": physical_bound(link, arm, record, packets),
         "packets": {node: summary.to_json() for node, summary in summaries.items()},
     }
+    if record.get("gateway"):
+        heard = Witnesses.of(finished, packets).heard(tls=arm.tls != "off")
+        finished["gateway"] = {**record["gateway"], "witnesses": heard}
     verdict = judge(finished, arm, site, link, experiment.tolerances, packets)
     finished["failures"] = [failure.to_json() for failure in verdict]
     with writing("store the files of a trial"):

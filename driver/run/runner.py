@@ -7,6 +7,7 @@ that it is one.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from driver.plan import PlannedTrial, needs_more, phases, round_order
 from driver.run.events import Event, Listener
 from driver.run.finish import Finished, finish, not_started
 from driver.run.links import LinkKeeper
+from driver.run.programs import Programs
 from driver.run.start import AUTHORITY
 from driver.run.store import Attempt, Store, Stored
 from driver.site import Site
@@ -57,7 +59,9 @@ class Runner:
         open_bed: OpenBed,
         tell: Listener,
         stop: StopRequest,
+        programs: Programs | None = None,
     ) -> None:
+        self._programs = programs or Programs()
         self._experiment, self._sites, self._store = experiment, sites, store
         self._open_bed, self._tell, self._stop = open_bed, tell, stop
         self._seed = int(store.meta("seed"))
@@ -236,6 +240,8 @@ class Runner:
             netlog=self._experiment.netlog,
             folder=folder,
             authority=self._store.folder / AUTHORITY,
+            gateway=self._programs.gateway,
+            spdy_module=self._programs.spdy_module,
         )
 
     # --- the bed
@@ -246,7 +252,8 @@ class Runner:
             return 0.0
         began = time.monotonic()
         self._bed = self._bed_stack.enter_context(self._open_bed())
-        self._links = LinkKeeper(self._bed, self._experiment.cells, self._store, self._tell)
+        accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
+        self._links = LinkKeeper(self._bed, self._experiment.cells, self._store, self._tell, accept=accept)
         self._ahead = None
         info = self._bed.info
         self._beds += 1

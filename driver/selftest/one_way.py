@@ -15,19 +15,20 @@ TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queu
 Send = Callable[[plan.Train], traffic.Seen]
 
 
-def measure(name: str, way: Direction, mtu: int, send: Send, *, thorough: bool) -> list[Result]:
+def measure(name: str, way: Direction, mtu: int, send: Send, *, thorough: bool, slack: float = 1.0) -> list[Result]:
+    """`slack`: times what is tolerated."""
     results = []
     if way.rate:
         train = plan.rate_train(way, mtu)
-        results += attempts.settled(lambda: [_rate(f"rate {name}", way, train, send)])
+        results += attempts.settled(lambda: [_rate(f"rate {name}", way, train, send, slack)])
         burst = plan.queue_burst(way, mtu, thorough=thorough)
-        results += attempts.settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send)])
+        results += attempts.settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, slack)])
     chances = plan.chance_train(way, thorough=thorough)
     tries = 1 if thorough else attempts.ATTEMPTS
     return results + attempts.settled(lambda: _chances(name, way, chances, send(chances)), tries)
 
 
-def _rate(name: str, way: Direction, train: plan.Train | str, send: Send) -> Result:
+def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:
     """Between the first and the last packet the bottleneck was busy. Packets that the link loses took its time too;
     what a full queue, an AQM or a busy machine drops took none."""
     assert way.rate is not None  # noqa: S101 - there is no train without one
@@ -45,7 +46,7 @@ def _rate(name: str, way: Direction, train: plan.Train | str, send: Send) -> Res
     if lacking:
         achieved *= 1 - lacking
         note += f"; {lacking:.1%} more were dropped than the loss explains"
-    tolerance = target * (RATE_TOLERANCE + pace.uncertain)
+    tolerance = target * (slack * RATE_TOLERANCE + pace.uncertain)
     result = within(name, "Mbit/s", target, achieved, tolerance, note)
     sends_mbit = seen.sent * train.frame * 8 / max(seen.took_s, 1e-9) / 1e6
     if result.verdict == "out" and plan.is_fast(way) and sends_mbit < TOO_SLOW * target:
@@ -79,7 +80,7 @@ def _pace(way: Direction, train: plan.Train, seen: traffic.Seen) -> tuple[estima
     return pace, missing - loss if missing > explained else 0.0
 
 
-def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send) -> Result:
+def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: Send, slack: float) -> Result:
     """How long the last packets of an overflowing burst waited, in full-size packets at the link's rate."""
     assert way.rate is not None  # noqa: S101 - the caller has asked
     frame = mtu + HEADER
@@ -96,7 +97,7 @@ def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: S
     waited_s = full[len(full) * 3 // 4] - min(waits_s)
     packet_s = frame * 8 / way.rate.bps
     achieved = estimate.queue_depth(waited_s, packet_s, burst.gap_us / 1e6)
-    tolerance = QUEUE_TOLERANCE_PACKETS + QUEUE_TOLERANCE * target
+    tolerance = slack * (QUEUE_TOLERANCE_PACKETS + QUEUE_TOLERANCE * target)
     tolerance += 4 * way.jitter.seconds / packet_s
     return within(name, "packets", target, achieved, tolerance, f"its last packets waited {waited_s * 1000:.0f} ms")
 

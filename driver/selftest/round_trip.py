@@ -15,24 +15,26 @@ RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
 DELAY_TOLERANCE_MS = 0.4
 CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too busy to measure on
 JITTER_TOLERANCE = 0.35
+APART_SLACK = 2.0  # times what is tolerated where the nodes are machines of their own
 MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
 # tc's tables, in units of the jitter: their mean is not quite the delay, and they vary less than they say
 TABLE_MEAN = {"normal": 0.0, "uniform": 0.0, "pareto": -0.0335, "paretonormal": -0.0253}
 TABLE_DEVIATION = {"normal": 1.0, "uniform": 3**-0.5, "pareto": 0.8197, "paretonormal": 0.8339}
 
 
-def measure(link: Link, client: Node, server: Node, *, shared_clock: bool) -> list[Result]:
+def measure(link: Link, client: Node, server: Node, *, apart: bool) -> list[Result]:
     found = traffic.ping_ways(client, server, ADDRESSES["server"], plan.pings(link), link.mtu)
     target = link.rtt.milliseconds
     if len(found.ways_ms) < 2:
         return [failed("rtt", "ms", target, f"of {found.sent} packets {len(found.ways_ms)} came back")]
     ups, downs = [way[0] for way in found.ways_ms], [way[1] for way in found.ways_ms]
-    tolerance = max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
+    slack = APART_SLACK if apart else 1.0
+    tolerance = slack * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
     results = [
         _time("rtt", (link.down, link.up), found.round_trips_ms, tolerance),
-        _deviation(link, found.round_trips_ms),
+        _deviation(link, found.round_trips_ms, slack),
     ]
-    if shared_clock:
+    if not apart:
         tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
         results.append(_time("delay down", (link.down,), downs, tolerance))
         results.append(_time("delay up", (link.up,), ups, tolerance))
@@ -66,7 +68,7 @@ def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], toler
     return within(name, "ms", asked, middle - on_wire - table_ms, tolerance, note)
 
 
-def _deviation(link: Link, times_ms: Sequence[float]) -> Result:
+def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:
     ways = (link.down, link.up)
     deviation, spread = statistics.pstdev(times_ms), _spread_ms(ways)
     if any(way.reorder for way in ways):
@@ -74,9 +76,9 @@ def _deviation(link: Link, times_ms: Sequence[float]) -> Result:
     if any(_is_skewed(way) for way in ways):
         return shown("rtt deviation", "ms", deviation, "this distribution's tail makes it vary")
     if spread:
-        allowed = JITTER_TOLERANCE * spread + RTT_TOLERANCE_MS
+        allowed = JITTER_TOLERANCE * spread + slack * RTT_TOLERANCE_MS
         return within("rtt deviation", "ms", spread, deviation, allowed, "from the jitter of both directions")
-    return at_most("rtt deviation", "ms", deviation, CALM_DEVIATION_MS)
+    return at_most("rtt deviation", "ms", deviation, slack * CALM_DEVIATION_MS)
 
 
 def _spread_ms(ways: Sequence[Direction]) -> float:

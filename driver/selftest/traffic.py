@@ -59,7 +59,7 @@ class Probe:
         source, self._stdin = os.pipe()
         stdout, sink = os.pipe()
         try:
-            command = Command([*node.python, str(PROBE), *map(str, words)])
+            command = Command([*node.python, node.program_of_ours(PROBE), *map(str, words)])
             self._process: Process = node.spawn(command, Stdio(source, sink, sink))
         except BaseException:
             os.close(self._stdin)

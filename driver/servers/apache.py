@@ -31,6 +31,7 @@ ACCESS_FORMAT = (
     r"\"local\":\"%A:%{local}p\",\"keepalives\":%k,\"connection\":\"%X\",\"encoding\":\"%{Content-Encoding}o\""
 )
 TLS_ACCESS_FORMAT = r",\"tls\":\"%{SSL_PROTOCOL}x\",\"tls_resumed\":\"%{SSL_SESSION_RESUMED}x\""
+SPDY_ACCESS_FORMAT = r",\"spdy\":\"%{SPDY_VERSION}e\""
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
 
 
@@ -41,6 +42,10 @@ class ServerArm(Protocol):
     def scheme(self) -> str: ...
     @property
     def protocol(self) -> str: ...
+    @property
+    def spdy(self) -> str | None: ...
+    @property
+    def multiplexed(self) -> bool: ...
     @property
     def tls(self) -> str: ...
     @property
@@ -75,6 +80,7 @@ class Place:
     modules: frozenset[str]  # the names of mod_NAME.so there; what is not there is taken to be built in
     certificate: str = ""
     key: str = ""
+    spdy_module: str = ""  # lanelab's own module, for arms that speak SPDY
 
 
 def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout) -> str:
@@ -85,6 +91,7 @@ def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout) -> s
         _modules(arm, place, layout),
         _workers(arm),
         _connections(arm),
+        _spdy(arm),
         _tls(arm, place),
         _compression(arm),
         _files(place, layout),
@@ -97,8 +104,9 @@ def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout) -> s
 
 
 def _require_possible(arm: ServerArm) -> None:
-    if arm.protocol == "h2" and arm.mpm == "prefork":
-        raise InputError("Apache's prefork MPM does not speak HTTP/2", "Use 'mpm: event' or 'worker'", key="mpm")
+    if arm.multiplexed and arm.mpm == "prefork":
+        what = f"Apache's prefork MPM does not speak {'SPDY' if arm.spdy else 'HTTP/2'}"
+        raise InputError(what, "Use 'mpm: event' or 'worker'", key="mpm")
     if arm.mpm != "prefork" and arm.max_workers % arm.threads_per_child:
         what = f"{arm.max_workers} workers do not divide into processes of {arm.threads_per_child} threads"
         raise InputError(what, "Make max_workers a multiple of threads_per_child", key="max_workers")
@@ -128,7 +136,8 @@ def _modules(arm: ServerArm, place: Place, layout: Layout) -> list[str]:
         wanted += ["filter", {"gzip": "deflate", "brotli": "brotli"}[arm.compression]]
     if layout.maps:
         wanted.append("rewrite")
-    return [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in place.modules]
+    lines = [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in place.modules]
+    return [*lines, *([f'LoadModule spdy_module "{place.spdy_module}"'] if arm.spdy else [])]
 
 
 def _workers(arm: ServerArm) -> list[str]:
@@ -159,11 +168,27 @@ def _connections(arm: ServerArm) -> list[str]:
         f"KeepAlive {'On' if arm.keepalive else 'Off'}",
         f"MaxKeepAliveRequests {arm.keepalive_requests}",
         f"KeepAliveTimeout {ms // 1000 if ms % 1000 == 0 else f'{ms}ms'}",
-        f"Protocols {'h2 http/1.1' if arm.protocol == 'h2' else 'http/1.1'}",
+        f"Protocols {_offered(arm)}",
         "HostnameLookups Off",
         "EnableSendfile Off",
         "EnableMMAP On",
     ]
+
+
+def _offered(arm: ServerArm) -> str:
+    """SPDY is not among Apache's own protocols: its module offers it beside them."""
+    if arm.protocol != "h2":
+        return "http/1.1"
+    return "h2c http/1.1" if arm.tls == "off" else "h2 http/1.1"
+
+
+def _spdy(arm: ServerArm) -> list[str]:
+    """By ALPN in TLS. In clear the client begins with it, without asking."""
+    if not arm.spdy:
+        return []
+    if arm.tls == "off":
+        return [f"SpdyCleartext {arm.spdy}"]
+    return ["SpdyEnabled on", f"SpdyVersions {arm.spdy}"]
 
 
 def _tls(arm: ServerArm, place: Place) -> list[str]:
@@ -208,7 +233,8 @@ def _files(place: Place, layout: Layout) -> list[str]:
 
 
 def _logs(arm: ServerArm) -> list[str]:
-    access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "") + "}"
+    access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "")
+    access += (SPDY_ACCESS_FORMAT if arm.spdy else "") + "}"
     return [
         "ErrorLog error.log",
         "LogLevel warn",

@@ -17,13 +17,14 @@ from pathlib import Path
 
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.errors import ServerError
+from driver.patience import patient
 from driver.topology import SERVER
 
 ADDRESS = SERVER.port.address
 PORT = 53
-READY_WITHIN_S = 10
+READY_WITHIN_S = patient(10)
 READY_POLL_S = 0.002
-STOP_WITHIN_S = 2
+STOP_WITHIN_S = patient(2)
 # Longer than a trial, as names of real sites are: within a page load no name is asked for twice because it expired.
 TIME_TO_LIVE_S = 3600
 PROBE = "ready.lanelab.invalid"

@@ -17,17 +17,20 @@ from typing import Any, BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.errors import InputError, MissingProgram, NodeError, ServerError
+from driver.patience import patient
 from driver.servers import apache, logs
 from driver.servers.authority import Leaf
 from driver.servers.layout import HOSTS, Layout, lay_out, map_text
 from driver.site import Site
 
-READY_WITHIN_S = 10
+READY_WITHIN_S = patient(10)
 READY_POLL_S = 0.002
 # It ends within 35 ms, but with HTTP/2 only after a second, when its workers' time is up: by then it is killed, which
 # costs nothing (its logs are written line by line, and its memory goes with it).
 STOP_POLITELY_S = 0.05
-STOP_WITHIN_S = 10
+STOP_WITHIN_S = patient(10)
+LOGGED_WITHIN_S = patient(0.5)
+SPDY_MODULE = "mod_spdy.so"
 # Of every file, so that Last-Modified and ETag are the same from every checkout: 1 January 2020.
 MODIFIED = 1577836800
 PROGRAMS = "apache2 httpd"  # as Debian and its family, and as everybody else calls it
@@ -86,9 +89,18 @@ class Server:
         self.version = version  # as it says itself: Apache/2.4.62 (Debian)
 
     @classmethod
-    def start(cls, node: Node, arm: apache.ServerArm, site: Site, folder: Path, leaf: Leaf | None = None) -> Server:
-        """Start it; it answers when this returns. `folder` is on the node, in memory, and for servers alone."""
-        prepared = _prepare(node, arm, site, folder, leaf)
+    def start(
+        cls,
+        node: Node,
+        arm: apache.ServerArm,
+        site: Site,
+        folder: Path,
+        leaf: Leaf | None = None,
+        spdy_module: Path | None = None,
+    ) -> Server:
+        """Start it; it answers when this returns. `folder` is on the node, in memory, and for servers alone.
+        `spdy_module` is on this machine."""
+        prepared = _prepare(node, arm, site, folder, leaf, spdy_module)
         port = apache.PORTS[arm.scheme]
         _require_free(node, port)
         with os.fdopen(os.memfd_create("said"), "rb") as said:
@@ -122,6 +134,15 @@ class Server:
     def access_lines(self) -> list[dict[str, Any]]:
         """What was asked of it since this was last asked, as docs/reference/server.md lists it; not by this node."""
         return logs.access(self._new_lines("access.log"))
+
+    def access_lines_of(self, requests: int) -> list[dict[str, Any]]:
+        """The same, when there are so many, or soon: a request is noted when its last byte is off, maybe a moment after
+        that has arrived."""
+        found, until = self.access_lines(), time.monotonic() + LOGGED_WITHIN_S
+        while len(found) < requests and time.monotonic() < until:
+            time.sleep(READY_POLL_S)
+            found += self.access_lines()
+        return found
 
     def files(self) -> dict[str, bytes]:
         """What is worth keeping of it: its configuration and its whole logs."""
@@ -173,9 +194,16 @@ class _Prepared:
         return ServerError(f"{what}: {told}", "See docs/reference/server.md")
 
 
-def check_configuration(node: Node, arm: apache.ServerArm, site: Site, folder: Path, leaf: Leaf | None = None) -> str:
+def check_configuration(
+    node: Node,
+    arm: apache.ServerArm,
+    site: Site,
+    folder: Path,
+    leaf: Leaf | None = None,
+    spdy_module: Path | None = None,
+) -> str:
     """Apache's own opinion of an arm (`-t`), without starting it: the configuration, or InputError or ServerError."""
-    prepared = _prepare(node, arm, site, folder, leaf)
+    prepared = _prepare(node, arm, site, folder, leaf, spdy_module)
     with os.fdopen(os.memfd_create("said"), "rb") as said:
         process = node.spawn(prepared.command("-t"), Stdio(None, said.fileno(), said.fileno()))
         if process.wait(READY_WITHIN_S) != 0:
@@ -183,9 +211,13 @@ def check_configuration(node: Node, arm: apache.ServerArm, site: Site, folder: P
     return prepared.text
 
 
-def _prepare(node: Node, arm: apache.ServerArm, site: Site, folder: Path, leaf: Leaf | None) -> _Prepared:
+def _prepare(
+    node: Node, arm: apache.ServerArm, site: Site, folder: Path, leaf: Leaf | None, spdy_module: Path | None
+) -> _Prepared:
     if arm.tls != "off" and leaf is None:
         raise ServerError("a server that speaks TLS needs a certificate", "Make one with Authority.leaf")
+    if arm.spdy and spdy_module is None:
+        raise ServerError("a server that speaks SPDY needs lanelab's module", "Build it: driver/build/mod_spdy.py")
     found, layout = installation(node), lay_out(site)
     here, content = f"{folder}/apache", f"{folder}/sites/{site.name}-{layout.digest()}"
     place = apache.Place(
@@ -195,12 +227,15 @@ def _prepare(node: Node, arm: apache.ServerArm, site: Site, folder: Path, leaf: 
         modules=found.modules,
         certificate=f"{here}/certificate.pem",
         key=f"{here}/key.pem",
+        spdy_module=f"{here}/{SPDY_MODULE}",
     )
     text = apache.configuration(arm, site, place, layout)
     files = {"httpd.conf": text.encode(), "objects.map": map_text(layout).encode()}
     files |= {"error.log": b"", "access.log": b""}
     if arm.tls != "off" and leaf:
         files |= {"certificate.pem": leaf.certificate.read_bytes(), "key.pem": leaf.key.read_bytes()}
+    if arm.spdy and spdy_module:
+        files[SPDY_MODULE] = spdy_module.read_bytes()
     if node.run(["sh", "-c", MAKE_AND_LOOK, "sh", here, content], stdin=_tar(files)).stdout:
         _stage(node, site, layout, content)
     return _Prepared(found.program, place, text)

@@ -10,6 +10,7 @@ it looks, the quick case is taken:
 - With TLS 1.2 a browser may send its request before the server's last message (False Start), so its handshake counts
   one round trip, as that of TLS 1.3.
 - Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
+- Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
 - Bytes are those of answers that ended before the load event, in frames as full as they can be. What was lost, sent
   again or came later is not counted.
 """
@@ -112,7 +113,15 @@ def _split(loaded: Sequence[Request]) -> tuple[Request | None, list[Request]]:
 
 
 def _bytes(requests: Sequence[Request]) -> int:
-    return sum(max(0, int(each["wire_bytes"])) for each in requests)
+    return sum(max(0, _answer_bytes(each)) for each in requests)
+
+
+def _answer_bytes(request: Request) -> int:
+    """Of headers and body. With the gateway headers are others on the link than at the browser."""
+    wire = request.get("wire")
+    if wire is None:
+        return int(request["wire_bytes"])
+    return int(wire["response_header_wire_bytes"] or 0) + int(wire["response_body_bytes"] or 0)
 
 
 def _frames(requests: Sequence[Request], packets: PacketSummary | None, link: Link) -> int:

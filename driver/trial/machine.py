@@ -1,4 +1,4 @@
-"""Trials, from inside the bed: server, names, browser and capture of one trial at a time.
+"""Trials, from inside the bed: server, names, gateway, browser and capture of one trial at a time.
 
 `prepare` does everything that may take its time; `go` is the page load and what must be read right after it. What was
 started for a trial ends with it, except ChromeDriver and, for arms that ask for it, the browser.
@@ -9,59 +9,33 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from driver.bed.node import Node
 from driver.bed.substrate import Substrate
 from driver.browser.browsers import Browsers
-from driver.browser.failures import BrowserError
 from driver.browser.flags import Surroundings
-from driver.browser.page import Page
 from driver.capture import Capture
 from driver.clock import utc_now
-from driver.errors import BedError, InputError, StoreError
+from driver.errors import BedError, GatewayError, InputError, StoreError
+from driver.gateway import configuration as gateway_side
+from driver.gateway.gateway import Gateway
 from driver.servers.authority import Authority, Leaf
 from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Server, check_configuration
 from driver.topology import origin_addresses
 from driver.trial.reasons import Reason
 from driver.trial.spec import KEYS, TrialSpec
+from driver.trial.under_way import UnderWay
 
-WORK = Path("/run/lanelab-trials")  # in memory, seen from every node, gone with the bed
+WORK = Path("/run/lanelab-trials")  # in memory, here and on every node, gone with the bed
 TLS = "https"
-
-
-@dataclass
-class _Trial:
-    """What is up for the trial that was prepared, and what has failed of it."""
-
-    spec: TrialSpec
-    folder: Path
-    started_utc: str
-    prepare_s: float = 0.0
-    server: Server | None = None
-    resolver: Resolver | None = None
-    page: Page | None = None
-    captures: dict[str, Capture] = field(default_factory=dict)
-    failures: list[dict[str, str]] = field(default_factory=list)
-
-    @contextlib.contextmanager
-    def failing(self, reason: Reason) -> Iterator[None]:
-        """What goes wrong in here is this trial's failure and not the bed's. What the user wrote wrongly, as a server
-        directive that Apache does not know, is no failure of a trial: that error goes on."""
-        try:
-            yield
-        except BrowserError as error:
-            self.fail(Reason(error.reason), str(error))
-        except BedError as error:
-            self.fail(reason, str(error))
-
-    def fail(self, reason: Reason, detail: str) -> None:
-        self.failures.append({"reason": reason.value, "detail": detail})
+LOOPBACK_CERTIFICATE = "ecdsa-p256"  # what the gateway shows, whatever the arm's is: the browser's side is always alike
+GATEWAY_FILES = {"configuration": "gateway.json", "log": "gateway.jsonl", "keys": KEYS}
 
 
 class TrialMachine:
@@ -73,28 +47,35 @@ class TrialMachine:
         self._client, self._server = substrate.node("client"), substrate.node("server")
         self._lost_at_input = substrate.router.lost_at_input
         self._count = 0
-        self._trial: _Trial | None = None
+        self._trial: UnderWay | None = None
         self._asks_resolver = False
         self._leaves: dict[tuple[Path, tuple[str, ...], str], Leaf] = {}
+        self._programs: dict[Path, str] = {}  # gateways that are on the client node -> where
         WORK.mkdir(parents=True, exist_ok=True)
-        self._browsers = Browsers(self._client, substrate.addresses()["client"], WORK / "browsers")
+        for node in (self._client, self._server):
+            node.run(["mkdir", "-p", f"{WORK}/captures"])
+        self._browsers = Browsers(self._client, WORK / "browsers")
 
     # --- before the load
 
     def prepare(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Everything up to the load."""
         started = time.monotonic()
-        trial, addresses, leaf = self._begin(data)
-        spec = trial.spec
+        trial = self._begin(data)
+        spec, warm = trial.spec, trial.spec.arm.start == "warm"
         if spec.dns == "resolver":
             self._ask_resolver()  # before a browser can read whom to ask
         # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's.
         # But a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves goes, too.
+        # A gateway remembers connections, names and TLS sessions, as a browser process does: another one after that.
+        between = [lambda: self._begin_gateway(trial)] if spec.arm.via == "gateway" else []
         _together(
-            lambda: self._serve(trial, addresses, leaf),
-            lambda: self._browse(trial, addresses, leaf),
+            lambda: self._serve(trial),
+            *between,
+            lambda: self._browse(trial),
+            *(between if warm else []),
             self._drain,
-            in_order=spec.arm.start == "warm",
+            in_order=warm,
         )
         if not trial.failures:
             self._forget_first_visit(trial)
@@ -105,42 +86,78 @@ class TrialMachine:
 
     def serve(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """A trial's server alone, for a browser that is not ours; until the next trial."""
-        trial, addresses, leaf = self._begin(data)
-        self._serve(trial, addresses, leaf)
+        trial = self._begin(data)
+        self._serve(trial)
         return {"failures": trial.failures}
 
     def check(self, data: Mapping[str, Any]) -> None:
         """Whether the server takes its configuration: only it knows all directives."""
         spec = TrialSpec.from_json(data)
-        leaf = self._leaf(spec) if spec.arm.scheme == TLS else None
         try:
-            check_configuration(self._server, spec.arm, spec.site, WORK / "check", leaf)
+            check_configuration(
+                self._server, spec.arm, spec.site, WORK / "check", self._server_leaf(spec), spec.spdy_module
+            )
         except InputError as error:
             error.key = f"arms.{spec.arm.name}.{error.key or 'server_directives'}"
             raise
 
-    def _begin(self, data: Mapping[str, Any]) -> tuple[_Trial, dict[str, str], Leaf | None]:
+    def _begin(self, data: Mapping[str, Any]) -> UnderWay:
         """The last trial's things end; this one has its folder, addresses and certificate."""
         self.end()
         self._count += 1
         spec = TrialSpec.from_json(data)
         folder = WORK / f"{self._count:06d}"
         folder.mkdir()
-        trial = self._trial = _Trial(spec, folder, utc_now())
-        leaf = self._leaf(spec) if spec.arm.scheme == TLS else None
-        return trial, origin_addresses(spec.site.hosts, spec.addresses), leaf
+        addresses = origin_addresses(spec.site.hosts, spec.addresses)
+        shown = self._leaf(spec, LOOPBACK_CERTIFICATE) if spec.arm.via == "gateway" else None
+        self._trial = UnderWay(spec, folder, utc_now(), addresses, self._server_leaf(spec), shown)
+        return self._trial
 
-    def _leaf(self, spec: TrialSpec) -> Leaf:
-        key = (spec.authority, spec.site.hosts, spec.arm.tls_certificate)
+    def _server_leaf(self, spec: TrialSpec) -> Leaf | None:
+        return self._leaf(spec, spec.arm.tls_certificate) if spec.arm.scheme == TLS else None
+
+    def _leaf(self, spec: TrialSpec, kind: str) -> Leaf:
+        key = (spec.authority, spec.site.hosts, kind)
         if key not in self._leaves:
-            self._leaves[key] = Authority.make(spec.authority).leaf(spec.site.hosts, spec.arm.tls_certificate)
+            self._leaves[key] = Authority.make(spec.authority).leaf(spec.site.hosts, kind)
         return self._leaves[key]
 
-    def _serve(self, trial: _Trial, addresses: Mapping[str, str], leaf: Leaf | None) -> None:
+    def _serve(self, trial: UnderWay) -> None:
+        spec = trial.spec
         with trial.failing(Reason.SERVER_FAILED):
-            if trial.spec.dns == "resolver":
-                trial.resolver = Resolver.start(self._server, addresses, WORK / "resolver")
-            trial.server = Server.start(self._server, trial.spec.arm, trial.spec.site, WORK / "server", leaf)
+            if spec.dns == "resolver":
+                trial.resolver = Resolver.start(self._server, trial.addresses, WORK / "resolver")
+            trial.server = Server.start(
+                self._server, spec.arm, spec.site, WORK / "server", trial.leaf, spec.spdy_module
+            )
+
+    def _begin_gateway(self, trial: UnderWay) -> None:
+        """A new one, after the one that was there."""
+        spec = trial.spec
+        if trial.shown is None:
+            return
+        with trial.failing(Reason.GATEWAY_FAILED):
+            if trial.gateway:
+                trial.gateway.stop()
+            trial.gateway = Gateway.start(
+                self._client,
+                self._gateway_program(spec),
+                spec.arm,
+                gateway_side.Names(trial.addresses, spec.dns),
+                WORK / "gateway",
+                trial.shown,
+                (trial.leaf.spki_sha256_b64,) if trial.leaf else (),
+            )
+
+    def _gateway_program(self, spec: TrialSpec) -> str:
+        """In the client node's memory, for as long as the bed lives."""
+        if spec.gateway is None:
+            raise GatewayError("this arm goes through the gateway, and there is none", "Build it: driver/build")
+        if spec.gateway not in self._programs:
+            target = f"{WORK}/lanelab-gateway-{len(self._programs)}"
+            self._client.put(spec.gateway, target, 0o755)
+            self._programs[spec.gateway] = target
+        return self._programs[spec.gateway]
 
     def _ask_resolver(self) -> None:
         """For as long as the bed lives: trials that need no look-up make none."""
@@ -148,23 +165,33 @@ class TrialMachine:
             use_resolver(self._client)
             self._asks_resolver = True
 
-    def _browse(self, trial: _Trial, addresses: Mapping[str, str], leaf: Leaf | None) -> None:
+    def _browse(self, trial: UnderWay) -> None:
         spec = trial.spec
         if spec.arm.start == "warm" and trial.failures:
             return
+        with trial.failing(Reason.BROWSER_FAILED):
+            around = self._surroundings(trial)
+            trial.page = self._browsers.open(spec.arm, around, spec.site.url(spec.arm.page_scheme))
+
+    def _surroundings(self, trial: UnderWay) -> Surroundings:
+        """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of
+        the link are the gateway's affair."""
+        spec = trial.spec
         around = Surroundings(
-            hosts=addresses,
+            hosts=trial.addresses,
             dns=spec.dns,
-            trusted=(leaf.spki_sha256_b64,) if leaf else (),
-            keys=leaf is not None,
+            trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
+            keys=trial.leaf is not None,
             netlog=spec.netlog,
             timeout_s=spec.timeout_s,
         )
-        with trial.failing(Reason.BROWSER_FAILED):
-            trial.page = self._browsers.open(spec.arm, around, spec.site.url(spec.arm.scheme))
+        if trial.shown is None:
+            return around
+        hosts = dict.fromkeys(trial.addresses, gateway_side.ADDRESS)
+        return replace(around, hosts=hosts, dns="instant", trusted=(trial.shown.spki_sha256_b64,), keys=False)
 
     @staticmethod
-    def _forget_first_visit(trial: _Trial) -> None:
+    def _forget_first_visit(trial: UnderWay) -> None:
         """What server and resolver said of the load that warmed the browser is not the trial's."""
         if trial.spec.arm.start == "warm" and trial.server:
             trial.server.access_lines()
@@ -172,10 +199,10 @@ class TrialMachine:
             if trial.resolver:
                 trial.resolver.queries()
 
-    def _record(self, trial: _Trial) -> None:
+    def _record(self, trial: UnderWay) -> None:
         for name in trial.spec.capture.nodes:
             node: Node = self._client if name == "client" else self._server
-            capture = Capture(node, str(trial.folder / f"{name}.pcap"), trial.spec.capture.snaplen)
+            capture = Capture(node, f"{WORK}/captures/{name}.pcap", trial.spec.capture.snaplen)
             trial.captures[name] = capture.start()
 
     # --- the load
@@ -194,6 +221,7 @@ class TrialMachine:
             "started_utc": trial.started_utc,
             **loaded,
             "capture": self._stop_captures(trial),
+            "gateway": self._gateway_said(trial),
             "server": self._server_said(trial),
             "router": {"lost_at_input": self._lost_at_input()},
             "dns": {"queries": trial.resolver.queries()} if trial.resolver else None,
@@ -208,37 +236,54 @@ class TrialMachine:
         }
         return record
 
-    def _load(self, trial: _Trial) -> dict[str, Any]:
+    def _load(self, trial: UnderWay) -> dict[str, Any]:
         if trial.page is None:
             return dict(_NOT_LOADED)
         spec = trial.spec
         screenshot = trial.folder / "screenshot.png" if spec.screenshot else None
-        return trial.page.load(spec.site.url(spec.arm.scheme), spec.timeout_s, screenshot)
+        return trial.page.load(spec.site.url(spec.arm.page_scheme), spec.timeout_s, screenshot)
 
-    def _stop_captures(self, trial: _Trial) -> dict[str, Any]:
+    def _stop_captures(self, trial: UnderWay) -> dict[str, Any]:
         found = {}
         for name, capture in trial.captures.items():
             with trial.failing(Reason.CAPTURE_LOST_PACKETS):
-                found[name] = {"file": f"{name}.pcap", **capture.stop()}
+                try:
+                    counts = capture.stop()
+                finally:
+                    capture.fetch(trial.folder / f"{name}.pcap")
+                found[name] = {"file": f"{name}.pcap", **counts}
         trial.captures.clear()
         return found
 
-    def _server_said(self, trial: _Trial) -> dict[str, Any] | None:
+    def _gateway_said(self, trial: UnderWay) -> dict[str, Any] | None:
+        """It ends first: only then it has written everything, and the server has nothing more to say of it."""
+        if not trial.gateway:
+            return None
+        with trial.failing(Reason.GATEWAY_FAILED):
+            trial.gateway.stop()
+        for name, data in trial.gateway.files(GATEWAY_FILES).items():
+            (trial.folder / name).write_bytes(data)
+        said = trial.gateway.record()
+        trial.answered = sum(each.get("status") is not None for each in said["requests"])
+        return said
+
+    def _server_said(self, trial: UnderWay) -> dict[str, Any] | None:
         server, said = trial.server, None
         with trial.failing(Reason.SERVER_FAILED):
             if server:
+                server.require_alive()
+                requests = server.access_lines_of(trial.answered)
                 for name, data in server.files().items():
                     (trial.folder / name).write_bytes(data)
-                server.require_alive()
                 said = {
                     "program": server.version,
                     "configuration": server.configuration,
                     "error_lines": server.error_lines(),
-                    "requests": server.access_lines(),
+                    "requests": requests,
                 }
         return said
 
-    def _keep_files(self, trial: _Trial) -> None:
+    def _keep_files(self, trial: UnderWay) -> None:
         """Out of memory, into the folder that the controller named."""
         if trial.page:
             with trial.failing(Reason.BROWSER_FAILED):
@@ -263,6 +308,9 @@ class TrialMachine:
                 capture.stop()
         if trial.page:
             trial.page.close()
+        if trial.gateway:
+            with contextlib.suppress(GatewayError):  # told before
+                trial.gateway.stop()
         if trial.server:
             trial.server.stop()
         if trial.resolver:

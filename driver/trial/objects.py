@@ -12,7 +12,7 @@ from driver.site import Site, SiteObject
 from driver.trial.reasons import Failure, Reason
 from driver.trial.requests import Request, encoding, few, on_network, target
 
-NOT_MODIFIED = 304
+NOT_MODIFIED, BAD_GATEWAY = 304, 502
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,18 @@ class Objects:
         if request["status"] == NOT_MODIFIED:
             return None  # the browser had it: from-cache
         if not 200 <= request["status"] < 300:
-            return f"status {request['status']}"
+            return f"status {request['status']}{self._gateway_says(request)}"
         body = request["body_bytes"]
         counted = body is not None and body >= 0 and request["ended_ms"] is not None
         if counted and not request["from_cache"] and encoding(request) is None and body != wanted.size:
             return f"{body} bytes instead of {wanted.size}"
         return None
+
+    def _gateway_says(self, request: Request) -> str:
+        """Why it could not get what the browser wanted."""
+        asked = (self.record.get("gateway") or {}).get("requests") or ()
+        errors = [each["error"] for each in asked if each["url"] == target(request) and each["error"]]
+        return f": {errors[0]}" if errors and request["status"] == BAD_GATEWAY else ""
 
     def _missing(self, requests: list[Request]) -> bool:
         """A repeated view may do without asking: what is in the browser's memory makes no request."""

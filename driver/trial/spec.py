@@ -28,6 +28,8 @@ class TrialSpec:
     netlog: bool
     folder: Path  # for artifacts, on this machine
     authority: Path  # of the run: key and certificate that the browser trusts
+    gateway: Path | None = None  # the program, on this machine; for arms that go through it
+    spdy_module: Path | None = None  # Apache's, on this machine; for arms that speak SPDY
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -41,6 +43,8 @@ class TrialSpec:
             "netlog": self.netlog,
             "folder": str(self.folder),
             "authority": str(self.authority),
+            "gateway": str(self.gateway) if self.gateway else None,
+            "spdy_module": str(self.spdy_module) if self.spdy_module else None,
         }
 
     @classmethod
@@ -57,4 +61,6 @@ class TrialSpec:
             netlog=data["netlog"],
             folder=Path(data["folder"]),
             authority=Path(data["authority"]),
+            gateway=Path(data["gateway"]) if data["gateway"] else None,
+            spdy_module=Path(data["spdy_module"]) if data["spdy_module"] else None,
         )

@@ -18,17 +18,19 @@ from driver.trial.bound import physical_bound
 from driver.trial.objects import Objects
 from driver.trial.reasons import Failure, Reason
 from driver.trial.requests import Request, encoding, fetched, few, host, on_network, target
+from driver.trial.wire import Wire, resumption
+from driver.trial.wire_use import PATIENT_S, WireUse
+from driver.trial.witnesses import Witnesses
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
-    *(Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
+    *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
 }
 REASONS = frozenset(reason.value for reason in Reason)
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
 ENCODINGS = {"off": None, "gzip": "gzip", "brotli": "br"}  # by the arm's name for it
 FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
-PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
 
 
 def judge(
@@ -65,9 +67,7 @@ class _Trial:
         if self.record.get("plt_ms") is None and Reason.TIMEOUT not in reasons:
             yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and nobody said why")
             return
-        yield from self._protocol()
-        yield from self._tls()
-        yield from self._keepalive()
+        yield from self._on_the_wire()
         yield from self._compression()
         yield from Objects(self.record, self.arm, self.site, self.tolerances).failures()
         yield from self._extra()
@@ -126,6 +126,22 @@ class _Trial:
         ends = {(each.server, each.server_port) for each in self.packets.by_connection}
         ends |= {(each.server, each.server_port) for each in self.packets.by_udp_flow}
         return [f"packets to {ip}:{port}" for ip, port in sorted(ends) if ipaddress.ip_address(ip) not in bed]
+
+    def _on_the_wire(self) -> Iterator[Failure]:
+        """What the browser says of it where it speaks to the server itself; else the others who can know."""
+        witnesses = Witnesses.of(self.record, self.packets)
+        if self.arm.via == "gateway":
+            yield from _once(
+                [
+                    *Wire(self.record, self.arm, self.site, witnesses).failures(),
+                    *WireUse(self.arm, self.link, witnesses).failures(),
+                ]
+            )
+        else:
+            yield from self._protocol()
+            yield from self._tls()
+            yield from self._keepalive()
+        yield from resumption(self.arm, witnesses)
 
     def _protocol(self) -> Iterator[Failure]:
         wrong = [each for each in self.requests if each["protocol"] != self.arm.protocol]
@@ -198,3 +214,12 @@ class _Trial:
         if measured is not None and measured < bound:
             what = f"the page loaded in {measured:.1f} ms; the link allows {bound:.1f} ms or more"
             yield Failure(Reason.BELOW_BOUND, what)
+
+
+def _once(failures: list[Failure]) -> Iterator[Failure]:
+    """Those of one reason as one."""
+    said: dict[Reason, list[str]] = {}
+    for each in failures:
+        said.setdefault(each.reason, []).append(each.detail)
+    for reason, details in said.items():
+        yield Failure(reason, "; ".join(details))

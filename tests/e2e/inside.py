@@ -36,10 +36,6 @@ class Inside:
     def node(self, name: str) -> Node:
         return self.substrate.node(name)
 
-    @property
-    def client_address(self) -> str:
-        return self.substrate.addresses()["client"]
-
 
 def call(module: str, function: str, folder: Path, link: Mapping[str, str], **arguments: object) -> Any:
     """What that function returns, called inside a new bed."""
@@ -64,8 +60,9 @@ def main() -> None:
     namespaces.die_with_parent(parent)
     namespaces.precise_timers()
     substrate = substrate_named("netns")
-    substrate.enter()
-    substrate.bring_up(BedSettings(folder=Path(folder)))
+    settings = BedSettings(folder=Path(folder))
+    substrate.enter(settings)
+    substrate.bring_up(settings)
     state = LinkState(substrate)
     state.set(json.loads(link))
     inside = Inside(substrate, state, Path(folder))

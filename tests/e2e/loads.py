@@ -33,7 +33,7 @@ class Settings:
 
 @contextmanager
 def browsers(inside: Inside) -> Iterator[Browsers]:
-    made = Browsers(inside.node("client"), inside.client_address, "/run/browsers")
+    made = Browsers(inside.node("client"), "/run/browsers")
     try:
         yield made
     finally:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from driver.build.gateway import gateway_program
+from driver.build.mod_spdy import module
+from driver.paths import build_folder
 from tests.bed.handles import LanelabCommand
+from tests.bed.stalls import stalls
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,31 @@ def play(lanelab: LanelabCommand, folder: Path, text: str, *options: str, env: d
     file = folder / "experiment.yaml"
     file.write_text(text)
     out = folder / "run"
-    return Played(out, lanelab.run("run", str(file), "--out", str(out), *options, env=env))
+    with able_to_measure(out):
+        return Played(out, lanelab.run("run", str(file), "--out", str(out), *options, env=env))
+
+
+def share_programs(lanelab: LanelabCommand) -> None:
+    """The gateway and mod_spdy take a minute to build: once for all tests, and where ./lanelab has them anyway."""
+    gateway_program()
+    module()
+    lanelab.build.mkdir(parents=True, exist_ok=True)
+    for name in ("go", "gateway", "mod_spdy"):
+        if (build_folder() / name).is_dir():  # a Go of the system's is none of ours
+            (lanelab.build / name).symlink_to((build_folder() / name).absolute())
 
 
 def resume(lanelab: LanelabCommand, folder: Path) -> Played:
-    return Played(folder, lanelab.run("run", "--resume", str(folder)))
+    with able_to_measure(folder):
+        return Played(folder, lanelab.run("run", "--resume", str(folder)))
+
+
+@contextmanager
+def able_to_measure(folder: Path) -> Iterator[None]:
+    """Skips the test when this machine was so busy that a run refused its link, which is for tests/bed/test_link.py."""
+    with stalls() as found:
+        yield
+    if found.too_long and (folder / "run.sqlite").exists():
+        query = "SELECT count(*) FROM failures WHERE reason = 'link-out-of-tolerance'"
+        if Played(folder, None).rows(query) != [(0,)]:  # type: ignore[arg-type]
+            pytest.skip(f"this machine kept programs waiting for up to {found.worst_ms:.0f} ms: a run refused its link")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,25 @@ def test_no_cookie_survives_a_trial(tmp_path: Path) -> None:
     assert all(line.split()[1] == "-" for line in pages_asked)
 
 
+def side_by_side(folder: Path, function: str, **variants: dict[str, str]) -> dict[str, Any]:
+    """The same in a bed for each variant, at once: they mostly wait."""
+    with ThreadPoolExecutor() as threads:
+        under_way = {}
+        for name, arguments in variants.items():
+            (folder / name).mkdir()
+            under_way[name] = threads.submit(call, "loads", function, folder / name, LINK, **arguments)
+        return {name: future.result() for name, future in under_way.items()}
+
+
+@pytest.fixture(scope="module")
+def failures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    variants = {start: {"start": start} for start in ("fresh-process", "fresh-context")}
+    return side_by_side(tmp_path_factory.mktemp("failures"), "failures", **variants)
+
+
 @pytest.mark.parametrize("start", ["fresh-process", "fresh-context"])
-def test_each_failure_has_its_name_and_harms_no_other_trial(tmp_path: Path, start: str) -> None:
-    found = call("loads", "failures", tmp_path, LINK, start=start)
+def test_each_failure_has_its_name_and_harms_no_other_trial(failures: dict[str, Any], start: str) -> None:
+    found = failures[start]
     reasons = {name: [failure["reason"] for failure in one["record"]["failures"]] for name, one in found.items()}
     assert reasons == {
         "refused": ["navigation-failed"],
@@ -110,10 +127,16 @@ def test_each_failure_has_its_name_and_harms_no_other_trial(tmp_path: Path, star
     assert [(request["status"], request["error"]) for request in unfinished] == [(None, "net::ERR_ABORTED")]
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    variants = {display: {"display": display} for display in ("headless", "headful")}
+    return side_by_side(tmp_path_factory.mktemp("idle"), "idle", **variants)
+
+
 @pytest.mark.parametrize("display", ["headless", "headful"])
-def test_a_browser_says_nothing_of_its_own(tmp_path: Path, display: str) -> None:
+def test_a_browser_says_nothing_of_its_own(idle: dict[str, Any], display: str) -> None:
     """Only look-ups of the site's names, although it may ask a resolver: no other name, no other connection."""
-    found = call("loads", "idle", tmp_path, LINK, display=display)
+    found = idle[display]
     foreign = [line for line in found["packets"] if pages.HOST not in line and "10.10.2.2.80" not in line]
     asked = [line for line in foreign if re.search(r" (A|AAAA|Type65|HTTPS)\? ", line)]
     assert found["failures"] == []

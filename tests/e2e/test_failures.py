@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
 import time
 from pathlib import Path
 
@@ -24,11 +25,11 @@ from driver.site import load_site
 from driver.trial.spec import TrialSpec
 from tests.bed.handles import LanelabCommand
 
-from .runs import Played, play
+from .runs import Played, able_to_measure, play
 
 WRONG = """\
 sites: [dummy]
-links: {rate: 20mbit, rtt: 20ms}
+links: {rtt: 40ms}
 defaults: {start: fresh-context}
 arms:
   fallback: {protocol: h2, tls: "1.3", browser_flags: [--disable-http2]}
@@ -99,7 +100,12 @@ def play_and_kill(lanelab: LanelabCommand, folder: Path, text: str, victim: str,
     end."""
     file, out = folder / "experiment.yaml", folder / "run"
     file.write_text(text)
-    run = lanelab.start("run", str(file), "--out", str(out), "--json")
+    with able_to_measure(out):
+        _begin_and_kill(lanelab.start("run", str(file), "--out", str(out), "--json"), lanelab, victim, after_s)
+    return Played(out, None)  # type: ignore[arg-type]
+
+
+def _begin_and_kill(run: subprocess.Popen[bytes], lanelab: LanelabCommand, victim: str, after_s: float) -> None:
     assert run.stdout
     for line in run.stdout:
         if json.loads(line)["event"] == "trial-started":
@@ -113,7 +119,6 @@ def play_and_kill(lanelab: LanelabCommand, folder: Path, text: str, victim: str,
             os.kill(part.pid, signal.SIGKILL)
     run.stdout.read()
     assert run.wait() == 0
-    return Played(out, None)  # type: ignore[arg-type]
 
 
 def test_a_browser_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
@@ -154,10 +159,11 @@ def test_a_directive_that_apache_does_not_know_ends_the_run_with_its_name(
 
 def test_a_link_that_is_not_what_was_asked_for_refuses_its_trials(lanelab: LanelabCommand, tmp_path: Path) -> None:
     """What no router can carry here: its rate is found out by the self-test, not believed."""
-    text = (
+    file, out = tmp_path / "experiment.yaml", tmp_path / "run"
+    file.write_text(
         "sites: [dummy]\nlinks: {rate: 500mbit, rtt: 1ms}\narms: {one: {start: fresh-context}}\ntrials: 1\nretries: 0\n"
     )
-    played = play(lanelab, tmp_path, text)
+    played = Played(out, lanelab.run("run", str(file), "--out", str(out)))
     database = sqlite3.connect(played.folder / "run.sqlite")
     passed = [row[0] for row in database.execute("SELECT passed FROM self_tests")]
     if 1 in passed:

@@ -14,12 +14,13 @@ from tests.machine import needs_namespaces, on_changed_machine
 
 from .runs import Played, play, resume
 
+# A link without a rate: nothing here depends on it, and measuring one on a busy machine takes its time.
 EXPERIMENT = """\
 sites: [dummy]
-links: {rate: 50mbit, rtt: 10ms}
+links: {rtt: 40ms}
 defaults: {start: fresh-context}
 arms: {http: {}, h2: {protocol: h2, tls: "1.3"}}
-trials: 3
+trials: 2
 seed: 11
 """
 
@@ -54,7 +55,7 @@ def whole(folder: Path) -> bool:
     }
     return (
         all(path.stat().st_size == size for path, size in files)
-        and sorted(ok) == [(cell, number) for cell in (1, 2) for number in (1, 2, 3)]
+        and sorted(ok) == [(cell, number) for cell in (1, 2) for number in (1, 2)]
         and {path.name for path in (folder / "trials").iterdir()} == trials
         and not (folder / "unfinished").exists()
     )
@@ -110,23 +111,18 @@ def test_a_finished_run_has_nothing_left_to_do(lanelab: LanelabCommand, tmp_path
     assert again.rows("SELECT trial, plt_ms FROM trials") == before
 
 
-def test_two_at_once_do_not_share_a_run(lanelab: LanelabCommand, tmp_path: Path) -> None:
+def test_a_run_is_not_shared_and_not_gone_on_with_when_its_experiment_was_changed(
+    lanelab: LanelabCommand, tmp_path: Path
+) -> None:
     run = begin(lanelab, tmp_path)
     await_trials(run, 1)
     other = resume(lanelab, tmp_path / "run")
     assert other.done.returncode == 1
     assert "another lanelab" in other.done.stderr
-    run.send_signal(signal.SIGINT)
-    run.communicate()
-
-
-def test_an_experiment_that_was_changed_is_not_gone_on_with(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    run = begin(lanelab, tmp_path)
-    await_trials(run, 1)
     run.kill()
     run.communicate()
     file = tmp_path / "run" / "experiment.yaml"
-    file.write_text(file.read_text().replace("trials: 3", "trials: 4"))
+    file.write_text(file.read_text().replace("trials: 2", "trials: 4"))
     other = resume(lanelab, tmp_path / "run")
     assert other.done.returncode == 1
     assert "not the experiment that this run began with" in other.done.stderr
@@ -136,7 +132,7 @@ def test_an_experiment_that_was_changed_is_not_gone_on_with(lanelab: LanelabComm
 def test_a_full_disk_stops_the_run_with_what_is_stored_intact(lanelab: LanelabCommand, tmp_path: Path) -> None:
     """On a small disk of its own: room for a few trials, and no more."""
     file, disk = tmp_path / "experiment.yaml", tmp_path / "disk"
-    file.write_text(EXPERIMENT.replace("trials: 3", "trials: 9"))
+    file.write_text(EXPERIMENT.replace("trials: 2", "trials: 9"))
     disk.mkdir()
     kept = tmp_path / "kept"
     script = """

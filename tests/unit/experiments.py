@@ -31,11 +31,17 @@ def arm_settings(draw: st.DrawFn) -> dict[str, object]:
     if tls != "off":
         settings |= draw(optional({"tls_resumption": st.booleans(), "tls_certificate": st.just("rsa-2048")}))
         settings |= draw(optional({"compression": st.just("brotli")}))
-    if tls != "off" and mpm != "prefork":
-        settings |= draw(optional({"protocol": st.just("h2")}))
+    if mpm != "prefork":
+        settings |= draw(optional({"protocol": st.sampled_from(["h2", "spdy/3.1", "spdy/3", "spdy/2"])}))
+    if "protocol" not in settings:
+        settings |= draw(optional({"connections_per_host": st.sampled_from([2, 6, 12])}))
+    else:
+        settings |= draw(optional({"coalescing": st.sampled_from(["address", "origin"])}))
     if "protocol" not in settings and draw(st.booleans()):
         settings["keepalive"] = False
     else:
+        if "protocol" not in settings:
+            settings |= draw(optional({"pipelining": st.integers(1, 8)}))
         timeouts = st.integers(1, 1_000_000).map(lambda ms: f"{ms}ms")
         settings |= draw(optional({"keepalive_requests": st.integers(0, 1000), "keepalive_timeout": timeouts}))
     if mpm != "prefork":
@@ -55,7 +61,7 @@ def arm_settings(draw: st.DrawFn) -> dict[str, object]:
         "display": st.sampled_from(["headless", "headful"]),
         "user_agent": st.sampled_from(["Mozilla/5.0 (X)", "default"]),
         "viewport": st.sampled_from(["412x823", "1920x1080"]),
-        "connections_per_host": st.just(6),
+        "via": st.sampled_from(["automatic", "gateway"]),
     }
     return settings | draw(optional(further))
 

@@ -22,7 +22,17 @@ HTTP = Arm.parse("http", {})
 TLS12, TLS13 = Arm.parse("1.2", {"tls": "1.2"}), Arm.parse("1.3", {"tls": "1.3"})
 H2 = Arm.parse("h2", {"protocol": "h2", "tls": "1.3"})
 NO_KEEPALIVE = Arm.parse("no keepalive", {"keepalive": False})
-ALL = (HTTP, TLS12, TLS13, H2, NO_KEEPALIVE)
+GATEWAY = tuple(
+    Arm.parse(str(settings), settings)
+    for settings in (
+        {"pipelining": 4},
+        {"protocol": "h2"},
+        {"protocol": "spdy/3.1"},
+        {"protocol": "spdy/2", "tls": "1.2"},
+        {"via": "gateway", "keepalive": False, "tls": "1.3"},
+    )
+)
+ALL = (HTTP, TLS12, TLS13, H2, NO_KEEPALIVE, *GATEWAY)
 arms = st.sampled_from(ALL)
 LOST_PER_TRIP = 0.302  # ms: what a router may take off both delays, and rounding
 
@@ -42,7 +52,9 @@ def link(**settings: object) -> Link:
 
 
 @pytest.mark.parametrize(
-    ("arm", "trips"), [(HTTP, 2), (TLS12, 3), (TLS13, 3), (H2, 3), (NO_KEEPALIVE, 2)], ids=lambda value: str(value)[:20]
+    ("arm", "trips"),
+    [(HTTP, 2), (TLS12, 3), (TLS13, 3), (H2, 3), (NO_KEEPALIVE, 2), *zip(GATEWAY, (2, 2, 2, 3, 3), strict=True)],
+    ids=lambda value: str(getattr(value, "name", value)),
 )
 def test_round_trips_without_a_rate(arm: Arm, trips: int) -> None:
     low, high = trips * (100 - LOST_PER_TRIP), trips * 100

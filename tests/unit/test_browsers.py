@@ -90,9 +90,8 @@ def browsers(monkeypatch: pytest.MonkeyPatch) -> Browsers:
     for name in ("find_chromium", "find_chromedriver"):
         monkeypatch.setattr(binaries, name, lambda _: Binary("/bin/it", "It 1.2.3"))
     monkeypatch.setattr(module, "Chromium", FakeChromium)
-    for name in ("Driver", "Relay"):
-        monkeypatch.setattr(module, name, FakeDriver)
-    return Browsers(FakeNode(), "10.9.0.2", "/run/b")  # type: ignore[arg-type]
+    monkeypatch.setattr(module, "Driver", FakeDriver)
+    return Browsers(FakeNode(), "/run/b")  # type: ignore[arg-type]
 
 
 def facts(page: Page) -> tuple[str, int]:

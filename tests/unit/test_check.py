@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from driver import check as checking
+from driver import needs
+from driver.build import go
+from driver.build.go import Go
+from driver.errors import BuildError
+from driver.programs import find
 
 
 @pytest.fixture
@@ -72,3 +77,47 @@ def test_fix_mends_the_format(tree: Path, capsys: pytest.CaptureFixture[str]) ->
     assert checking.check(fix=True) == 0
     assert "import os\nimport sys\n" in file.read_text()
     assert capsys.readouterr().out.splitlines()[-1] == "check passed"
+
+
+def test_go_that_is_not_formatted_fails_and_can_be_mended(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = find("gofmt")
+    if program is None:
+        pytest.skip("no Go here, and one is not fetched for this")
+    monkeypatch.setattr(go, "GATEWAY", tree)
+    monkeypatch.setattr(go, "toolchain", lambda: Go(program.with_name("true-go"), "go9"))
+    (tree / "true-go").write_text("#!/bin/sh\n")
+    (tree / "main.go").write_text("package main\nfunc main() { }\n")
+    monkeypatch.setattr(Go, "gofmt", program)
+    assert checking.check() == 1
+    said = capsys.readouterr().out
+    assert "FAILED  go format (gofmt)" in said
+    assert "    main.go" in said
+    assert "FAILED  go lint (go vet)" in said
+    checking.check(fix=True)
+    assert (tree / "main.go").read_text() == "package main\n\nfunc main() {}\n"
+    assert "ok      go format (gofmt)" in capsys.readouterr().out
+
+
+def test_go_that_cannot_be_had_is_a_failure_with_its_reason(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> Go:
+        raise BuildError("installing go failed", "Check the network")
+
+    monkeypatch.setattr(go, "toolchain", refuse)
+    (tree / "main.go").write_text("package main\n")
+    assert checking.check() == 1
+    assert "installing go failed. Check the network" in capsys.readouterr().out
+
+
+def test_c_without_its_compiler_is_skipped_and_said_so(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(needs, "MODULE_BUILDING", (needs.Program("no-such-compiler", "gcc"),))
+    (tree / "main.c").write_text("int main(void) { return 0; }\n")
+    assert checking.check() == 0
+    said = capsys.readouterr().out
+    assert "skipped c warnings (gcc): no-such-compiler missing" in said
+    assert said.splitlines()[-1] == "check passed, without: c warnings (gcc)"

@@ -71,12 +71,70 @@ def test_defaults_lie_below_and_are_left_out_where_they_mean_nothing() -> None:
     assert Arm.parse("a", {"viewport": "800x600"}, shared).viewport == (800, 600)
 
 
+@pytest.mark.parametrize(
+    ("settings", "via"),
+    [
+        ({}, "browser"),
+        ({"protocol": "h2", "tls": "1.3"}, "browser"),
+        ({"protocol": "h2"}, "gateway"),
+        ({"protocol": "spdy/3.1"}, "gateway"),
+        ({"protocol": "spdy/2", "tls": "1.2"}, "gateway"),
+        ({"pipelining": 2}, "gateway"),
+        ({"connections_per_host": 2}, "gateway"),
+        ({"protocol": "h2", "tls": "1.3", "coalescing": "origin"}, "gateway"),
+        ({"via": "gateway"}, "gateway"),
+    ],
+    ids=str,
+)
+def test_goes_through_the_gateway_only_where_the_browser_cannot(settings: dict[str, object], via: str) -> None:
+    arm = Arm.parse("a", settings)
+    assert arm.via == via
+    assert arm.page_scheme == ("https" if via == "gateway" or arm.tls != "off" else "http")
+
+
+def test_brotli_in_clear_is_for_the_gateway_to_offer() -> None:
+    assert Arm.parse("a", {"compression": "brotli", "via": "gateway"}).tls == "off"
+    assert refusal({"compression": "brotli"}) is not None
+
+
+def test_an_arm_without_a_gateway_is_the_arm_that_it_was() -> None:
+    assert not {"via", "pipelining", "coalescing"} & set(Arm.parse("a", {}).identity())
+    assert Arm.parse("a", {"pipelining": 4}).identity()["via"] == "gateway"
+    assert Arm.parse("a", {"user_agent": None}).identity()["user_agent"] is None
+
+
+def test_defaults_for_the_gateway_are_left_out_where_they_mean_nothing() -> None:
+    shared: dict[str, object] = {"pipelining": 4, "connections_per_host": 8}
+    arm = Arm.parse("a", {"protocol": "h2", "tls": "1.3"}, shared)
+    assert (arm.via, arm.pipelining, arm.connections_per_host) == ("browser", 1, 6)
+    assert Arm.parse("a", {}, shared).pipelining == 4
+
+
 REFUSED: list[tuple[dict[str, object], str, str]] = [
     (
-        {"protocol": "h2"},
+        {"protocol": "h2", "via": "browser"},
         "protocol",
         "over TLS only: without it Chromium would fall back to HTTP/1.1. Set tls: 1.3 too",
     ),
+    ({"protocol": "spdy/3.1", "via": "browser"}, "protocol", "no browser of today speaks SPDY. Leave via out"),
+    ({"protocol": "spdy/3.1", "keepalive": "false"}, "keepalive", "SPDY carries all requests on one connection"),
+    ({"protocol": "spdy/2", "mpm": "prefork"}, "mpm", "does not speak SPDY with mpm: prefork"),
+    ({"protocol": "spdy"}, "protocol", "Did you mean spdy/3.1?"),
+    ({"protocol": "spdy/4"}, "protocol", "Choose http/1.1, h2, spdy/3.1, spdy/3, spdy/2"),
+    ({"pipelining": 4, "via": "browser"}, "pipelining", "no browser of today sends requests ahead of answers"),
+    ({"pipelining": 4, "keepalive": "false"}, "pipelining", "it means nothing with keepalive: false"),
+    ({"pipelining": 4, "protocol": "spdy/3"}, "pipelining", "it means nothing with protocol: spdy/3"),
+    ({"pipelining": 0}, "pipelining", "Write a whole number of requests from 1 to 100"),
+    ({"coalescing": "origin"}, "coalescing", "it means nothing with protocol: http/1.1"),
+    (
+        {"coalescing": "origin", "protocol": "h2", "tls": "1.3", "via": "browser"},
+        "coalescing",
+        "Chromium lets hosts at one address share a connection",
+    ),
+    ({"connections_per_host": 8, "protocol": "h2"}, "connections_per_host", "it means nothing with protocol: h2"),
+    ({"connections_per_host": 0}, "connections_per_host", "from 1 to 256"),
+    ({"via": "proxy"}, "via", "Did you mean gateway?"),
+    ({"pipeline": 4}, "pipeline", "Did you mean pipelining?"),
     ({"protocol": "h2", "tls": "1.3", "keepalive": "false"}, "keepalive", "no keepalive to switch off"),
     ({"protocol": "h2", "tls": "1.3", "mpm": "prefork"}, "mpm", "does not speak HTTP/2 with mpm: prefork"),
     ({"protocol": "h2c"}, "protocol", "Did you mean h2?"),
@@ -92,7 +150,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"threads_per_child": 5, "mpm": "prefork"}, "threads_per_child", "it means nothing with mpm: prefork"),
     ({"max_workers": 410}, "max_workers", "not a multiple of threads_per_child: 25. Write 400"),
     ({"max_workers": 50}, "start_servers", "75, more than 50. Write start_servers: 2 or less"),
-    ({"connections_per_host": 8}, "connections_per_host", "and has no switch for it. Leave it out or write 6"),
+    (
+        {"connections_per_host": 8, "via": "browser"},
+        "connections_per_host",
+        "and has no switch for it. Leave via out, or write via: gateway",
+    ),
     ({"browser_flags": "--user-agent=x"}, "browser_flags", "the setting user_agent is for that"),
     ({"browser_flags": ["--a", "headless"]}, "browser_flags", "'headless' is no flag"),
     ({"server_directives": "keepalive off"}, "server_directives", "the setting keepalive is for that"),
@@ -124,13 +186,10 @@ def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None
 
 
 def test_every_row_of_the_table_can_be_used() -> None:
-    plain = Arm.parse("a", {"tls": "1.3"}).settings()
     for field in ARM_FIELDS:
+        under: dict[str, object] = {"tls": "1.3", **({"protocol": "h2"} if field.name == "coalescing" else {})}
+        plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.kind.metavar == "LIST" else field.example
-        changed = Arm.parse("a", {"tls": "1.3", field.name: value}).settings()
-        only_one = field.name in (
-            "server",
-            "connections_per_host",
-            "tls",
-        )  # the example is the only value, or set above
+        changed = Arm.parse("a", {**under, field.name: value}).settings()
+        only_one = field.name in ("server", "tls")  # the example is the only value, or set above
         assert (changed != plain) is not only_one, field.name

@@ -136,8 +136,8 @@ REFUSED: list[tuple[str, str]] = [
         "exp.yaml:5: arms.b: it differs in nothing from the arm 'a'",
     ),
     (
-        "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    connections_per_host: 8",
-        "exp.yaml:6: arms.b.connections_per_host: Chromium opens at most 6",
+        "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    connections_per_host: 800",
+        "exp.yaml:6: arms.b.connections_per_host: '800' cannot be used",
     ),
     (
         "!sites: dummy\nlinks: {}\narms:\n  b:\n    tls: 1.3\n    browser_flags: [--mute-audio, --single-process]",

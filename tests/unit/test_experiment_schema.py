@@ -95,7 +95,7 @@ BAD = [
     f"{SMALL}screenshot: yes\n",
     f"{SMALL}capture: router\n",
     f"{SMALL}defaults: {{tls: 1.1}}\n",
-    f"{SMALL}defaults: {{connections_per_host: 8}}\n",
+    f"{SMALL}defaults: {{connections_per_host: 800}}\n",
     f"{SMALL}figures: [{{y: ptl}}]\n",
     f"{SMALL}figures: [{{x: rt}}]\n",
     f"sites: dummy\n{ARMS}",

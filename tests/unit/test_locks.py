@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 from tests.machine import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TOML = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, GROUPS = TOML["project"], TOML["dependency-groups"]
 RUNTIME, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
+OF_GROUPS = {group: ROOT / f"requirements-{group}.lock" for group in GROUPS}
+PEERS = ROOT / "tests" / "peers"
 
 
 def pinned(lock: Path) -> dict[tuple[str, str], set[str]]:
@@ -31,8 +35,23 @@ def names(lock: Path) -> set[str]:
 
 
 def test_everything_is_pinned_with_hashes() -> None:
-    for lock in (RUNTIME, DEVELOPMENT):
+    for lock in (RUNTIME, DEVELOPMENT, *OF_GROUPS.values()):
         assert all(pinned(lock).values()), lock
+
+
+def test_other_languages_packages_are_pinned_with_checksums_and_name_no_registry() -> None:
+    packages = json.loads((PEERS / "node" / "package-lock.json").read_text())["packages"]
+    wanted = json.loads((PEERS / "node" / "package.json").read_text())["dependencies"]
+    for name, package in packages.items():
+        assert not name or package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name
+    assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    jars = (PEERS / "java" / "jars.sha256").read_text().splitlines()
+    pom = (PEERS / "java" / "pom.xml").read_text()
+    for artifact, version in re.findall(r"<artifactId>(spdy-.*)</artifactId>\s*<version>(.*)</version>", pom):
+        assert any(re.fullmatch(rf"[0-9a-f]{{64}}  {artifact}-{re.escape(version)}\.jar", jar) for jar in jars), (
+            artifact
+        )
 
 
 def test_the_development_lock_contains_the_other_one() -> None:
@@ -42,6 +61,11 @@ def test_the_development_lock_contains_the_other_one() -> None:
 
 def test_what_pyproject_asks_for_is_locked_and_has_its_reason() -> None:
     reasons = (ROOT / "docs" / "dependencies.md").read_text()
-    for lock, wanted in ((RUNTIME, PROJECT["dependencies"]), (DEVELOPMENT, PROJECT["optional-dependencies"]["dev"])):
+    everything = [
+        (RUNTIME, PROJECT["dependencies"]),
+        (DEVELOPMENT, PROJECT["optional-dependencies"]["dev"]),
+        *((lock, [re.split("[<>=]", name)[0] for name in GROUPS[group]]) for group, lock in OF_GROUPS.items()),
+    ]
+    for lock, wanted in everything:
         assert {name.lower() for name in wanted} <= names(lock)
         assert all(re.search(rf"^\|.*\b{re.escape(name)}\b.*\| \S", reasons, re.MULTILINE) for name in wanted), wanted

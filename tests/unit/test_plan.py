@@ -162,6 +162,32 @@ def test_warnings() -> None:
         assert words in warning
 
 
+GATEWAY = "sites: dummy\nlinks: {rate: 10mbit, rtt: 20ms}\narms: "
+
+
+@pytest.mark.parametrize(
+    ("arms", "warned"),
+    [
+        ("{http: {}, spdy: {protocol: spdy/3.1}}", True),
+        ("{http: {via: gateway}, spdy: {protocol: spdy/3.1}}", False),
+        ("{http: {}, same: {via: gateway}, spdy: {protocol: spdy/3.1}}", False),  # it measures what the gateway costs
+        ("{http: {}, other: {via: gateway, tls: 1.3}}", True),
+    ],
+)
+def test_arms_that_go_different_ways_are_warned_of(arms: str, warned: bool) -> None:
+    experiment = read(GATEWAY + arms)
+    found = warnings(experiment, estimate(experiment, LOADS))
+    assert any("some arms go through the gateway and others do not" in words for words in found) is warned
+
+
+def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
+    slow = "links: {rtt: 200ms}\n"
+    arms = "arms: {closing: {keepalive: off}, http: {}, ahead: {pipelining: 4}, spdy: {protocol: spdy/3.1}}"
+    closing, http, ahead, spdy = (one.plt_s for one in estimate(read(f"sites: dummy\n{slow}{arms}"), LOADS).cells)
+    assert ahead < http < closing
+    assert spdy < closing
+
+
 def test_the_load_of_a_site_is_in_its_manifest() -> None:
     load = site_load("dummy")
     assert (load.objects, load.hosts) == (24, 1)

@@ -23,6 +23,7 @@ VARS: dict[str, Any] = yaml.safe_load((PLAYBOOKS / "vars" / "packages.yml").read
 
 def test_every_family_has_a_package_for_every_need() -> None:
     wanted = {need for needs in VARS["lanelab_needs"].values() for need in needs} | {"python", "venv"}
+    wanted |= set(VARS["lanelab_box_needs"])
     assert set(VARS["lanelab_packages"]) == FAMILIES
     for family, packages in VARS["lanelab_packages"].items():
         assert set(packages) == wanted - set(VARS["lanelab_not_packaged"].get(family, ())), family

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from driver import prepare
+from driver import needs, prepare
 from driver.browser import binaries
 from driver.errors import MissingProgram
-from driver.prepare import Program
+from driver.needs import Program
 from driver.programs import SYSTEM_PATH, find
 from tests.machine import ROOT, needs_namespaces, on_changed_machine
 
@@ -28,7 +28,7 @@ def on_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def needing(monkeypatch: pytest.MonkeyPatch, *programs: Program) -> None:
-    monkeypatch.setitem(prepare.REQUIRED, "bed", programs)
+    monkeypatch.setitem(needs.REQUIRED, "bed", programs)
 
 
 def test_a_longer_command_needs_what_its_beginning_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +69,44 @@ def test_names_the_administrators_command(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("on_debian")
+def test_goes_on_without_what_is_only_wished_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    needing(monkeypatch)
+    monkeypatch.setitem(needs.WISHED, "bed", (NOWHERE, Program("sh", "ping")))
+    out = io.StringIO()
+    prepare.prepare("bed", out=out)
+    assert "going on without no-such-program-anywhere (LANELAB_NO_INSTALL is set)" in out.getvalue()
+    assert "apt-get install --yes --no-install-recommends ethtool\n" in out.getvalue()
+    needing(monkeypatch, Program("nor-this", "iproute2"))
+    with pytest.raises(MissingProgram, match=r"^nor-this is not installed"):
+        prepare.prepare("bed", out=out)
+
+
+def test_a_password_is_not_asked_for_what_is_only_wished_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "sudo").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "sudo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    for stream in (sys.stdin, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert prepare._become(ask=True) == [str(tmp_path / "sudo")]
+    assert prepare._become(ask=False) is None
+
+
+def test_whatever_an_experiment_needs_together_has_its_entry() -> None:
+    assert needs.REQUIRED["run headful resolver gateway spdy"] == (
+        *needs.RUN,
+        needs.SCREEN,
+        needs.RESOLVER,
+        *needs.MODULE_BUILDING,
+    )
+    assert prepare.roles_of("run") == ["client", "router", "server", "controller"]
+    assert prepare.roles_of("run gateway spdy") == ["client", "router", "server", "controller", "builder"]
+    assert prepare.roles_of("check") == ["developer", "builder"]
+    assert prepare.roles_of("test wire") == ["server", "developer", "builder", "peers"]
+    assert set(prepare.roles_of("test")) == set(prepare._vars("lanelab_needs"))
+
+
+@pytest.mark.usefixtures("on_debian")
 def test_names_the_programs_where_it_does_not_know_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     needing(monkeypatch, NOWHERE)
     monkeypatch.setattr(prepare, "family", lambda: "plan9-4")
@@ -94,9 +132,9 @@ def test_uml_is_not_needed_where_the_host_can_be_the_router(monkeypatch: pytest.
 
 def test_everything_that_is_looked_for_is_installed_by_a_role() -> None:
     roles = prepare._vars("lanelab_needs")
-    for command, programs in prepare.REQUIRED.items():
-        here = [prepare.TAGS[command]] if command in prepare.TAGS else ["client", "server", "controller", "router"]
-        assert {program.need for program in programs} <= {need for role in here for need in roles[role]}, command
+    for command, programs in needs.REQUIRED.items():
+        used = {program.need for program in (*programs, *needs.WISHED.get(command, ()))}
+        assert used <= {need for role in prepare.roles_of(command) for need in roles[role]}, command
 
 
 @pytest.mark.usefixtures("on_debian")
@@ -143,11 +181,11 @@ def test_a_snap_is_not_taken_for_the_program(monkeypatch: pytest.MonkeyPatch, tm
 @pytest.mark.usefixtures("on_debian")
 def test_a_browser_brings_no_services_along() -> None:
     """Without dbus-x11, apt would choose packages with services for what Chromium's libraries need."""
-    assert prepare.packages_for(prepare.BROWSER) == ["chromium", "dbus-x11", "chromium-driver"]
+    assert prepare.packages_for(needs.BROWSER) == ["chromium", "dbus-x11", "chromium-driver"]
 
 
 def test_looks_for_the_browser_where_the_driver_does() -> None:
-    chromium, chromedriver = prepare.BROWSER
+    chromium, chromedriver = needs.BROWSER
     assert {chromium.name, *chromium.others} == set(binaries.CHROMIUM)
     assert {chromedriver.name, *chromedriver.others} == set(binaries.CHROMEDRIVER)
 

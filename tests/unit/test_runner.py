@@ -4,6 +4,7 @@ ones are in tests/e2e."""
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,6 +169,17 @@ def test_a_refused_link_is_measured_a_few_times_and_not_for_every_trial(play: Ca
     assert refused.self_tests <= 9
     good = run.on(StandIn(lambda _arm, _number: 100.0))
     assert [sum(ok) for ok in good.values()] == [10, 10]
+
+
+def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_as_it_was(
+    play: Callable[[str], Play], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(META, "bed", json.dumps({"router": "auto", "pinned": {}, "accept_links": True}))
+    run = play(f"{TWO_ARMS}trials: 2\n")
+    bed = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
+    assert run.on(bed) == {"a": [True] * 2, "b": [True] * 2}
+    assert bed.self_tests == 1
+    assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False]
 
 
 def test_until_finishes_a_round_that_a_kill_cut_in_two(play: Callable[[str], Play]) -> None:

@@ -41,6 +41,9 @@ class Here(Node):
     def get(self, source: str, target: Path) -> None:
         raise NotImplementedError
 
+    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
+        raise NotImplementedError
+
     def close(self) -> None:
         raise NotImplementedError
 

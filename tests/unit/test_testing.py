@@ -46,3 +46,17 @@ def test_runs_them_names_what_is_skipped_and_ends_with_pytests_line(
     assert "1 passed, 1 skipped, 1 deselected" in said.splitlines()[-1]
     assert testing.run_tests([]) == 1
     assert not (project / ".pytest_cache").exists()
+
+
+def test_all_of_them_run_in_two_halves_that_both_count(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "tests" / "bed" / "test_bed.py").write_text("def test_other():\n    pass\n")
+    assert testing.run_tests([]) == 1
+    said = capfd.readouterr().out
+    assert "1 == 2" in said
+    assert "because of the moon" in said
+    assert said.splitlines()[-2:] == ["lanelab: unit, golden, wire: FAILED (status 1)", "lanelab: e2e, bed: passed"]
+    (project / "tests" / "unit" / "test_two.py").unlink()
+    (project / "tests" / "bed" / "test_bed.py").write_text("def test_other():\n    assert 1 == 2\n")
+    assert testing.run_tests([]) == 1
+    said = capfd.readouterr().out
+    assert said.splitlines()[-2:] == ["lanelab: unit, golden, wire: passed", "lanelab: e2e, bed: FAILED (status 1)"]

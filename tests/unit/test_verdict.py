@@ -19,6 +19,7 @@ from driver.trial.reasons import Failure, Reason
 from driver.trial.verdict import judge
 from tests.unit.frames import Recorder, Talk, udp
 from tests.unit.records import SITE, record, request
+from tests.unit.test_wire import CASES as WIRE_CASES
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
 HTTP = Arm.parse("http", {})
@@ -133,9 +134,10 @@ def test_what_is_wrong_is_found_and_named(
 
 
 def test_every_reason_that_is_judged_has_a_case() -> None:
-    """The others come from the trial itself, or have tests of their own below."""
+    """The others come from the trial itself, or have tests of their own below or in test_wire.py."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
-    assert {case[0] for case in CASES} | own | {Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS} == set(Reason)
+    own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS}
+    assert {case[0] for case in CASES} | {case[0] for case in WIRE_CASES} | own == set(Reason)
 
 
 @pytest.mark.parametrize("reason", list(Reason))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography import x509
@@ -43,18 +44,39 @@ def certificate(folder: Path) -> Path:
 class TlsTalk:
     """Both ends of a session, and the packets between them."""
 
-    def __init__(self, folder: Path, version: ssl.TLSVersion, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        version: ssl.TLSVersion,
+        recorder: Recorder,
+        *,
+        alpn: Sequence[str] = (),
+        before: TlsTalk | None = None,
+    ) -> None:
+        """`before`: the session that this one goes on with, if the server wants."""
         self.talk = Talk(recorder, server_port=443)
         self.key_log = folder / "keys.log"
-        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self.contexts: tuple[ssl.SSLContext, ssl.SSLContext]
+        self.client: ssl.SSLObject
+        if before:
+            self.contexts = before.contexts
+        else:
+            self.contexts = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._set_up(folder, version, alpn)
+        client, server = self.contexts
+        self._to_client, self._to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+        session = before.client.session if before else None
+        self.client = client.wrap_bio(self._to_client, self._out_of_client(), server_hostname="a.test", session=session)
+        self.server = server.wrap_bio(self._to_server, self._out_of_server(), server_side=True)
+
+    def _set_up(self, folder: Path, version: ssl.TLSVersion, alpn: Sequence[str]) -> None:
+        client, server = self.contexts
         client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
         client.minimum_version = client.maximum_version = version
         client.keylog_filename = str(self.key_log)
-        server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.load_cert_chain(certificate(folder))
-        self._to_client, self._to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.client = client.wrap_bio(self._to_client, self._out_of_client(), server_hostname="a.test")
-        self.server = server.wrap_bio(self._to_server, self._out_of_server(), server_side=True)
+        if alpn:
+            client.set_alpn_protocols(list(alpn))
 
     def _out_of_client(self) -> ssl.MemoryBIO:
         self._from_client = ssl.MemoryBIO()

@@ -1,0 +1,109 @@
+"""What the first bytes of each side of a connection say: which protocol in clear, which TLS and ALPN. Pure.
+
+The first six bytes name the protocol; ALPN and the version of TLS need some hundred. What is not there, since it was
+not captured or came in the next segment, is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+METHODS = re.compile(rb"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT) ")
+H2_PREFACE = b"PRI * HTTP/2.0\r\n"
+SHORTEST = 6
+ALERT, HANDSHAKE = 0x15, 0x16
+TLS_RECORDS = (ALERT, HANDSHAKE)  # that a side may begin with
+CLIENT_HELLO, SERVER_HELLO = 1, 2
+ALPN, PRE_SHARED_KEY = 16, 41  # extensions of a hello
+TLS13_SUITES = 0x13  # the first byte of the cipher suites that only TLS 1.3 has
+SPDY_FIRST = (1, 2, 4, 6)  # SYN_STREAM, SYN_REPLY, SETTINGS, PING: what a session may begin with
+TLS, OTHER = "tls", "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What is known of a TLS hello."""
+
+    kind: int
+    session: bytes = b""
+    cipher: bytes = b""
+    alpn: tuple[str, ...] | None = None  # what a client offers
+    has_key: bool | None = None  # of an earlier session: a server that names it resumes (TLS 1.3)
+
+
+def protocol(data: bytes) -> str | None:
+    """http/1.1, h2, spdy/2, spdy/3 (3.1 looks the same), tls, or other; None where too little is there to tell."""
+    if len(data) < SHORTEST:
+        return None
+    if data[0] in TLS_RECORDS and data[1] == 0x03:
+        return TLS
+    if H2_PREFACE.startswith(data[: len(H2_PREFACE)]) or (data[3] == 4 and data[4] in (0, 1) and data[0] == 0):
+        return "h2"
+    if data[0] == 0x80 and data[1] in (2, 3) and data[2] == 0 and data[3] in SPDY_FIRST:
+        return f"spdy/{data[1]}"
+    if METHODS.match(data) or data.startswith(b"HTTP/1"):
+        return "http/1.1"
+    return OTHER
+
+
+def hello(data: bytes) -> Hello | None:
+    """The hello that a side begins with, as far as it is there."""
+    if len(data) < SHORTEST or data[0] != HANDSHAKE or data[1] != 0x03 or data[5] not in (CLIENT_HELLO, SERVER_HELLO):
+        return None
+    kind = data[5]
+    body = data[9:]  # after the record's head, the message's type and its length
+    try:
+        length = body[34]
+        session, rest = body[35 : 35 + length], body[35 + length :]
+        if kind == SERVER_HELLO:
+            cipher, rest = rest[:2], rest[3:]
+        else:
+            cipher, rest = b"", rest[2 + int.from_bytes(rest[:2]) :]
+            rest = rest[1 + rest[0] :]
+        if len(session) < length:
+            return Hello(kind)
+    except IndexError:
+        return Hello(kind)
+    found = dict(_extensions(rest))
+    whole = len(rest) >= 2 and len(rest) >= 2 + int.from_bytes(rest[:2])
+    offered = tuple(_names(found[ALPN])) if ALPN in found else () if whole else None
+    has_key = PRE_SHARED_KEY in found if whole or PRE_SHARED_KEY in found else None
+    return Hello(kind, session, cipher, offered, has_key)
+
+
+def tls_version(server: Hello | None) -> str | None:
+    """What the server chose. TLS 1.3 calls itself 1.2 in the old place, and has cipher suites of its own."""
+    if server is None or server.kind != SERVER_HELLO or len(server.cipher) < 2:
+        return None
+    return "TLS 1.3" if server.cipher[0] == TLS13_SUITES else "TLS 1.2"
+
+
+def resumed(client: Hello | None, server: Hello | None) -> bool | None:
+    """Whether the server went on with an earlier session."""
+    version = tls_version(server)
+    if client is None or server is None or version is None:
+        return None
+    if version == "TLS 1.3":
+        return server.has_key
+    return bool(server.session) and server.session == client.session
+
+
+def _extensions(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Each that is whole, from the length of all of them on."""
+    at = 2
+    while at + 4 <= len(data):
+        kind, length = int.from_bytes(data[at : at + 2]), int.from_bytes(data[at + 2 : at + 4])
+        content = data[at + 4 : at + 4 + length]
+        if len(content) < length:
+            return
+        yield kind, content
+        at += 4 + length
+
+
+def _names(data: bytes) -> Iterator[str]:
+    at = 2
+    while at < len(data):
+        yield data[at + 1 : at + 1 + data[at]].decode(errors="replace")
+        at += 1 + data[at]

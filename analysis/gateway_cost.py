@@ -1,0 +1,137 @@
+"""What the gateway costs: arms that are equal but for `via`, compared round by round. Pure.
+
+The gateway stands between browser and link, so what it costs is in every page load that goes through it. Two arms that
+both go through it can be compared all the same; one that does with one that does not only when the cost is known.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.model import Arm, Cell, Run
+from analysis.numbers import change_words, difference
+from analysis.stats import Comparison, Estimate, compare
+from analysis.tables import estimate_json
+
+HOW_TO = (
+    "To measure it, add an arm that is like one of them but for via: browser, or run experiments/gateway-cost.yaml on "
+    "this machine."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """An arm through the gateway against the same without it, on one site and link."""
+
+    cell: Cell
+    native: Arm
+    gateway_ms: float | None  # medians of the rounds that have both
+    native_ms: float | None
+    comparison: Comparison | None
+
+    def to_json(self) -> dict[str, Any]:
+        found = self.comparison
+        return {
+            "site": self.cell.site,
+            "link": self.cell.link.label,
+            "arm": self.cell.arm.name,
+            "native": self.native.name,
+            "rounds": found.n if found else 0,
+            "left_out": found.left_out if found else None,
+            "shown": is_shown(found) if found else False,
+            "difference_ms": estimate_json(found.difference) if found else None,
+            "ratio": estimate_json(found.ratio) if found else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a run can say of it."""
+
+    through: tuple[str, ...]  # names of arms that go through the gateway
+    beside: bool  # whether others do not
+    rows: tuple[CostRow, ...]
+
+    def sentences(self) -> list[str]:
+        """The cost with its interval for each pair; where there is none, that it was not measured."""
+        if not self.through:
+            return []
+        if self.rows:
+            return [_sentence(row) for row in self.rows]
+        where = "Some arms go" if self.beside else "All arms go"
+        alike = "so they cannot be compared with the others as they are" if self.beside else "so it is in each of them"
+        return [f"{where} through the gateway, {alike}. What it costs was not measured in this run. {HOW_TO}"]
+
+
+def cost(run: Run) -> Cost:
+    """Of each arm that goes through the gateway and has its like without."""
+    arms = [arm for arm in run.arms if _via(arm) == "gateway"]
+    natives = [arm for arm in run.arms if _via(arm) != "gateway"]
+    like = {arm.number: next((one for one in natives if _alike(arm, one)), None) for arm in arms}
+    values, cells = run.values(), {(cell.group, cell.arm.number): cell for cell in run.cells}
+    rows = []
+    for cell in run.cells:
+        native = like.get(cell.arm.number)
+        other = cells.get((cell.group, native.number)) if native else None
+        if native and other:
+            own, base = values[cell.number], values[other.number]
+            both = [number for number in own.keys() & base.keys() if base[number] > 0]
+            through, without = (_median([one[number] for number in both]) for one in (own, base))
+            rows.append(CostRow(cell, native, through, without, compare(base, own)))
+    return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
+
+
+def _via(arm: Arm) -> str:
+    """Runs of before there was a gateway do not say."""
+    return str(arm.settings.get("via", "browser"))
+
+
+def _alike(one: Arm, other: Arm) -> bool:
+    return _but_for_the_way(one.settings) == _but_for_the_way(other.settings)
+
+
+def _but_for_the_way(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in ("name", "via")}
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def is_shown(found: Comparison) -> bool:
+    """Whether the interval of the difference is on one side of 0."""
+    low, high = found.difference.low, found.difference.high
+    return low is not None and high is not None and not low <= 0 <= high
+
+
+def _sentence(row: CostRow) -> str:
+    where = f"{row.cell.arm.name} ({row.cell.site}, {row.cell.link.label})"
+    found = row.comparison
+    if found is None:
+        return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
+    change = f"{difference(found.difference.median)} ms{_between(found.difference, difference)}"
+    share = f"{change_words(found.ratio.median)}{_between(found.ratio, change_words)}"
+    left_out = f", {left_out_words(found.left_out)}" if found.left_out else ""
+    return f"{where}: {_claim(found)} {change}, {share} against {row.native.name}; n = {found.n}{left_out}."
+
+
+def _claim(found: Comparison) -> str:
+    """No more than the interval carries."""
+    if found.n < 2:
+        return "what the gateway costs is not known from one round:"
+    if not is_shown(found):
+        return "no cost of the gateway is shown:"
+    return "the gateway costs" if found.difference.median > 0 else "loads took less through the gateway:"
+
+
+def left_out_words(count: int) -> str:
+    return f"{count} {'round' if count == 1 else 'rounds'} with only one of the two left out"
+
+
+def _between(found: Estimate, words: Callable[[float], str]) -> str:
+    if found.low is None or found.high is None:
+        return ""
+    return f" ({found.name} {words(found.low)} to {words(found.high)})"

@@ -1,0 +1,66 @@
+"""Who could say what was on the link of trials that went through the gateway, where not all of them could.
+
+docs/reference/verdicts.md tells who they are. A trial stores in `gateway.witnesses` whom its verdict has heard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analysis.model import Run, Trial
+from analysis.run_folder import each_heard
+
+WHO = {"server": "the server's log", "capture": "the capture"}
+TOLD = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}
+MOST_ARMS = 3
+
+
+def sentences(run: Run) -> list[str]:
+    """Of trials that count. Nothing where nothing went through the gateway; one that says so where all were heard."""
+    trials = _trials(run)
+    if not trials:
+        return []
+    alike = f"In {_of(trials, trials)} gateway, server's log and capture told alike what was on the link."
+    return lacking(run) or [alike]
+
+
+def _trials(run: Run) -> list[Trial]:
+    return [trial for trial in run.ok if trial.cell.arm.settings.get("via") == "gateway"]
+
+
+def lacking(run: Run) -> list[str]:
+    """The same, but for what is as it should be."""
+    trials = _trials(run)
+    if not trials:
+        return []
+    heard = dict(each_heard(run.folder))
+    silences: dict[tuple[str, tuple[str, ...]], list[Trial]] = {}
+    unnoted = []
+    for trial in trials:
+        said = heard.get(trial.number)
+        if said is None:
+            unnoted.append(trial)
+            continue
+        for who in WHO:
+            silent = tuple(what for what in TOLD if who not in said.get(what, ()))
+            if silent:
+                silences.setdefault((who, silent), []).append(trial)
+    found = [
+        f"In {_of(some, trials)} {WHO[who]} could not tell {_and([TOLD[what] for what in silent])}: the others were "
+        "heard alone."
+        for (who, silent), some in silences.items()
+    ]
+    if unnoted:
+        found.append(f"In {_of(unnoted, trials)} it was not noted who could tell what was on the link.")
+    return found
+
+
+def _of(some: Sequence[Trial], trials: Sequence[Trial]) -> str:
+    arms = list(dict.fromkeys(trial.cell.arm.name for trial in some))
+    more = f" and {len(arms) - MOST_ARMS} more" if len(arms) > MOST_ARMS else ""
+    count = f"all {len(trials)}" if len(some) == len(trials) else f"{len(some)} of {len(trials)}"
+    return f"{count} trials through the gateway ({', '.join(arms[:MOST_ARMS])}{more})"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,70 @@
+"""The part of the report that says what the gateway costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from analysis.gateway_cost import Cost, CostRow, is_shown, left_out_words
+from analysis.numbers import change_words, difference, milliseconds
+from analysis.report.markup import Html, el, join
+from analysis.report.sections import scroll, section
+from analysis.stats import Comparison, Estimate, interval_name
+
+NOTE = (
+    "Arms that are equal but for via, compared round by round: above 0 the load through the gateway took longer. What "
+    "it costs is in every load that goes through it; where an interval holds 0, no cost is shown. Medians are of the "
+    "rounds that have both. "
+    "docs/reference/gateway.md says what it does."
+)
+
+
+def section_of(found: Cost, heard: Sequence[str]) -> Html | None:
+    """None where no arm goes through it. `heard`: who could say what was on the link."""
+    if not found.through:
+        return None
+    title = "What the gateway costs"
+    witnesses = [el("p", sentence) for sentence in heard]
+    if not found.rows:
+        return section("gateway", title, [el("p", sentence) for sentence in found.sentences()], witnesses)
+    interval = interval_name(row.comparison.difference for row in found.rows if row.comparison)
+    heads = ["arm", "without", "median", "with", "cost", interval, "share", interval, "rounds"]
+    body: list[Html] = []
+    group: tuple[str, str] | None = None
+    for row in found.rows:
+        if row.cell.group != group:
+            group = row.cell.group
+            head = join(el("b", group[1]), " ", el("span", group[0]))
+            body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
+        body.append(_row(row))
+    names = ("arm", "without")
+    head = el("tr", [el("th", word, scope="col", class_=None if word in names else "num") for word in heads])
+    table = el("table", el("thead", head), el("tbody", body))
+    return section("gateway", title, scroll(table), el("p", NOTE, class_="note"), witnesses)
+
+
+def _row(row: CostRow) -> Html:
+    found = row.comparison
+    names = [el("td", row.cell.arm.name), el("td", row.native.name)]
+    medians = [el("td", milliseconds(value), class_="num") for value in (row.native_ms, row.gateway_ms)]
+    if found is None:
+        return el("tr", names, medians, el("td", "no round has both", colspan=5, class_="muted"))
+    return el(
+        "tr",
+        names,
+        medians,
+        el("td", _cost(found), class_="num"),
+        el("td", _between(found.difference, difference), class_="num", title=found.difference.meaning()),
+        el("td", change_words(found.ratio.median), class_="num"),
+        el("td", _between(found.ratio, change_words), class_="num"),
+        el("td", found.n, f" ({left_out_words(found.left_out)})" if found.left_out else None, class_="num"),
+    )
+
+
+def _cost(found: Comparison) -> Html:
+    """Emphasised where it is shown."""
+    words = f"{difference(found.difference.median)} ms"
+    return el("b", words) if is_shown(found) else el("span", words, class_="muted", title="no cost shown")
+
+
+def _between(found: Estimate, words: Callable[[float], str]) -> str:
+    return "-" if found.low is None or found.high is None else f"{words(found.low)} to {words(found.high)}"

@@ -1,0 +1,27 @@
+"""The dummy page as benchmarks that need no run folder load it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import CaptureSettings
+from driver.site import load_site
+from driver.trial.spec import TrialSpec
+
+
+def dummy_trial(scratch: Path, arm: Arm, *, spdy_module: Path | None = None) -> TrialSpec:
+    """A trial whose files and keys go below `scratch`."""
+    return TrialSpec(
+        site=load_site("dummy"),
+        arm=arm,
+        dns="instant",
+        addresses="shared",
+        capture=CaptureSettings(),
+        timeout_s=60,
+        screenshot=False,
+        netlog=False,
+        folder=scratch / "trial",
+        authority=scratch / "authority",
+        spdy_module=spdy_module,
+    )

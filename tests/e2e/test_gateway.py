@@ -1,0 +1,156 @@
+"""Through the gateway: protocols that no browser of today speaks, with real Chromium, gateway, Apache and mod_spdy."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.bed.handles import LanelabCommand
+
+from . import pages
+from .runs import Played, play, share_programs
+from .test_failures import play_and_kill
+
+PAGE, OTHER, IMAGES = "www.many.test", "img.many.test", 14
+ARMS = """\
+  native: {}
+  keepalive: {via: gateway}
+  closing: {via: gateway, keepalive: off}
+  pipelined: {pipelining: 4, connections_per_host: 1}
+  h2c: {protocol: h2}
+  h2: {via: gateway, protocol: h2, tls: 1.3, tls_resumption: off}
+  spdy2: {protocol: spdy/2}
+  spdy3: {protocol: spdy/3, tls: 1.2, coalescing: origin}
+  spdy31: {protocol: spdy/3.1}
+  spdy31-tls: {protocol: spdy/3.1, tls: 1.3, compression: gzip}
+  warm: {protocol: spdy/3.1, tls: 1.3, start: warm}
+  refused: {protocol: spdy/3.1, tls: 1.3, server_directives: SpdyEnabled off}
+"""
+PROTOCOLS = f"""\
+sites: many
+links: {{rtt: 20ms, dns: resolver}}
+defaults: {{start: fresh-context}}
+arms:
+{ARMS}
+trials: 1
+retries: 0
+seed: 3
+"""
+SPOKEN = {
+    "keepalive": "http/1.1", "closing": "http/1.1", "pipelined": "http/1.1", "h2c": "h2", "h2": "h2",
+    "spdy2": "spdy/2", "spdy3": "spdy/3", "spdy31": "spdy/3.1", "spdy31-tls": "spdy/3.1", "warm": "spdy/3.1",
+}  # fmt: skip
+
+
+def make_site(folder: Path) -> None:
+    """A page with many images of its own and some of another host, which it names by http: as archived pages do."""
+    own = [f"{number}.png" for number in range(IMAGES)]
+    others = [f"other-{number}.png" for number in range(3)]
+    images = "".join(f'<img src="{name}">' for name in own)
+    images += "".join(f'<img src="http://{OTHER}/{name}">' for name in others)
+    text = f'<!doctype html><html><head><link rel="icon" href="data:,"></head><body>{images}</body></html>'
+    files = {f"{PAGE}/index.html": text.encode()}
+    files |= {f"{PAGE}/{name}": pages.png(seed) for seed, name in enumerate(own, 1)}
+    files |= {f"{OTHER}/{name}": pages.png(seed) for seed, name in enumerate(others, 100)}
+    objects = []
+    for name, data in files.items():
+        host, _, path = name.partition("/")
+        file = folder / "many" / "content" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        mime = "text/html" if path.endswith("html") else "image/png"
+        digest = hashlib.sha256(data).hexdigest()
+        objects.append({"host": host, "path": f"/{path}", "mime": mime, "size": len(data), "sha256": digest})
+    manifest = {"title": "Many images", "source": "tests", "entry": f"{PAGE}/index.html", "objects": objects}
+    (folder / "many" / "site.yaml").write_text(yaml.safe_dump(manifest))
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder = tmp_path_factory.mktemp("protocols")
+    make_site(folder / "sites")
+    lanelab = LanelabCommand(folder / "build")
+    share_programs(lanelab)
+    return play(lanelab, folder, PROTOCOLS, env={"LANELAB_SITES": str(folder / "sites")})
+
+
+@pytest.mark.parametrize("arm", ["native", *SPOKEN])
+def test_every_protocol_has_its_trial(played: Played, arm: str) -> None:
+    assert played.statuses(arm) == ["ok"], (arm, played.records(arm)[0]["failures"])
+
+
+@pytest.mark.parametrize("arm", SPOKEN)
+def test_what_was_asked_for_is_what_was_on_the_link(played: Played, arm: str) -> None:
+    (record,) = played.records(arm)
+    gateway = record["gateway"]
+    assert {each["protocol"] for each in gateway["connections"]} == {SPOKEN[arm]}
+    if arm == "warm":  # all of it is in the cache
+        return
+    assert {each["protocol"] for each in gateway["requests"]} == {SPOKEN[arm]}
+    requests = [request for request in played.requests(arm) if request["before_load"]]
+    assert {request["wire"]["protocol"] for request in requests} == {SPOKEN[arm]}
+    assert {(request["protocol"], request["tls"]) for request in requests} == {("h2", "TLS 1.3")}
+    spdy = {line.get("spdy") for line in record["server"]["requests"]}
+    assert spdy == ({SPOKEN[arm].removeprefix("spdy/")} if SPOKEN[arm].startswith("spdy") else {None})
+
+
+def test_connections_are_as_many_as_the_arm_says(played: Played) -> None:
+    """Two hosts at one address."""
+
+    def connections(arm: str) -> int:
+        (record,) = played.records(arm)
+        return int(record["packets"]["client"]["connections"])
+
+    assert {arm: connections(arm) for arm in ("h2c", "h2", "spdy2", "spdy31", "spdy31-tls")} == dict.fromkeys(
+        ("h2c", "h2", "spdy2", "spdy31", "spdy31-tls"), 1
+    )
+    assert connections("spdy3") == 2  # one for each origin
+    assert connections("closing") >= len(played.requests("closing"))
+    assert connections("pipelined") == 2
+
+
+def test_requests_are_sent_ahead_of_answers(played: Played) -> None:
+    (record,) = played.records("pipelined")
+    assert 2 <= max(each["in_flight"] for each in record["gateway"]["requests"]) <= 4
+    (record,) = played.records("keepalive")
+    assert {each["in_flight"] for each in record["gateway"]["requests"]} == {1}
+
+
+def test_names_are_looked_up_over_the_link(played: Played) -> None:
+    (record,) = played.records("spdy31")
+    assert {query["name"] for query in record["dns"]["queries"]} == {PAGE, OTHER}
+    assert {each["host"] for each in record["gateway"]["dns"]} == {PAGE, OTHER}
+
+
+def test_a_server_that_does_not_speak_the_protocol_is_found_out(played: Played) -> None:
+    assert played.statuses("refused") == ["failed"]
+    assert "protocol-fallback" in played.reasons("refused")
+
+
+def test_the_gateways_log_and_configuration_are_kept(played: Played) -> None:
+    query = "SELECT trial, name FROM arms_of_trials WHERE status = 'ok' AND name = 'h2'"
+    ((trial, _),) = played.rows(query)
+    folder = played.folder / "trials" / f"{trial:06d}"
+    lines = [json.loads(line) for line in gzip.decompress((folder / "gateway.jsonl.gz").read_bytes()).splitlines()]
+    assert {line["event"] for line in lines} >= {"gateway", "connection", "request", "dns"}
+    assert json.loads((folder / "gateway.json").read_text())["wire"]["protocol"] == "h2"
+
+
+def test_the_report_says_what_the_gateway_costs(played: Played) -> None:
+    assert played.done.returncode == 0, played.done.stderr
+    assert "keepalive (many, " in played.done.stdout
+    assert "the gateway costs" in " ".join(played.done.stdout.split())
+    assert "What the gateway costs" in (played.folder / "report.html").read_text()
+
+
+def test_a_gateway_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    share_programs(lanelab)
+    text = "sites: [dummy]\nlinks: {rate: 2mbit, rtt: 20ms}\narms: {one: {protocol: h2}}\ntrials: 1\n"
+    killed = play_and_kill(lanelab, tmp_path, text, "lanelab-gateway", after_s=1)
+    assert killed.statuses("one") == ["failed", "ok"]
+    assert killed.reasons("one") >= {"gateway-failed"}

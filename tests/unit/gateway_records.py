@@ -1,0 +1,159 @@
+"""Records of trials that went through the gateway, made by hand: all witnesses say the same, until one is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.packets import Connection, PacketSummary
+from driver.experiment.arm import Arm
+from driver.site import Site
+from driver.trial.requests import with_wire
+from tests.unit import records
+
+BEGAN_US = 1_700_000_000_000_000
+FIRST_PORT = 40000
+RTT_MS = 40.0
+Data = dict[str, Any]
+
+
+@dataclass
+class Told:
+    """What is said of a trial: a record and the summary of its capture."""
+
+    record: Data
+    captured: list[Connection]
+
+    @property
+    def packets(self) -> PacketSummary:
+        return PacketSummary(
+            packets=900, bytes=2_000_000, bytes_down=1_900_000, bytes_up=100_000, other_packets=0, first_us=BEGAN_US,
+            last_us=BEGAN_US + 5_000_000, snaplen=262144, incomplete=None, by_connection=tuple(self.captured),
+            by_udp_flow=(),
+        )  # fmt: skip
+
+    @property
+    def connections(self) -> list[Data]:
+        found: list[Data] = self.record["gateway"]["connections"]
+        return found
+
+    @property
+    def requests(self) -> list[Data]:
+        found: list[Data] = self.record["gateway"]["requests"]
+        return found
+
+    @property
+    def served(self) -> list[Data]:
+        found: list[Data] = self.record["server"]["requests"]
+        return found
+
+
+@dataclass
+class Exchange:
+    """One request on the wire, in milliseconds: on which connection, when it was wanted, and what became of it."""
+
+    url: str
+    connection: int
+    sent_ms: float
+    last_ms: float
+    queued_ms: float = -1.0
+    in_flight: int = 1
+    size: int = 1000
+
+
+@dataclass
+class Plan:
+    """A trial as it was; `ended` connections were closed after their last answer."""
+
+    arm: Arm
+    exchanges: Sequence[Exchange]
+    ended: bool = False
+    site: Site = field(default_factory=lambda: records.SITE)
+
+    def told(self) -> Told:
+        record = records.record(self.arm, self.site)
+        for each in record["requests"]:
+            each |= {"protocol": "h2", "tls": "TLS 1.3", "remote": "127.0.0.1:443", "connection": 1, "reused": True}
+        numbers = dict.fromkeys(each.connection for each in self.exchanges)
+        record["gateway"] = {
+            "version": "1", "started_unix_us": BEGAN_US, "dns": [], "unread_lines": 0,
+            "connections": [self._connection(number) for number in numbers],
+            "requests": [self._request(number, each) for number, each in enumerate(self.exchanges, 1)],
+        }  # fmt: skip
+        record["server"] = {"error_lines": [], "requests": [self._served(each) for each in self.exchanges]}
+        record["requests"] = with_wire(record)
+        return Told(record, [self._captured(number) for number in numbers])
+
+    def _of(self, connection: int) -> list[Exchange]:
+        return [each for each in self.exchanges if each.connection == connection]
+
+    def _tls(self) -> str | None:
+        return None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
+
+    def _began_ms(self, connection: int) -> float:
+        return self._of(connection)[0].sent_ms - RTT_MS - 1
+
+    def _connection(self, number: int) -> Data:
+        own = self._of(number)
+        hosts = list(dict.fromkeys(each.url.partition("/")[0] for each in own))
+        began = self._began_ms(number)
+        return {
+            "connection": number, "host": hosts[0], "hosts": hosts,
+            "remote": f"10.10.2.2:{80 if self.arm.tls == 'off' else 443}", "local": f"10.10.1.2:{port(number)}",
+            "protocol": self.arm.protocol, "alpn": None if self.arm.tls == "off" else self.arm.protocol,
+            "tls": self._tls(), "tls_resumed": False, "began_ms": began, "connected_ms": began + RTT_MS,
+            "secured_ms": None if self.arm.tls == "off" else began + RTT_MS + 0.5,
+            "closed_ms": max(each.last_ms for each in own) if self.ended else None, "sent_bytes": 500,
+            "received_bytes": 2000, "requests": len(own), "most_in_flight": max(each.in_flight for each in own),
+            "ended_by": "server" if self.ended else None, "error": None,
+        }  # fmt: skip
+
+    def _request(self, number: int, each: Exchange) -> Data:
+        return {
+            "request": number, "connection": each.connection,
+            "stream": 2 * number - 1 if self.arm.multiplexed else None,
+            "method": "GET", "url": each.url, "protocol": self.arm.protocol, "tls": self._tls(),
+            "reused": self._of(each.connection)[0] is not each, "priority": {"urgency": 3, "incremental": False},
+            "wire_priority": None, "queued_ms": each.queued_ms if each.queued_ms >= 0 else each.sent_ms,
+            "sent_ms": each.sent_ms, "first_byte_ms": each.last_ms - 1, "last_byte_ms": each.last_ms, "status": 200,
+            "request_header_bytes": 400, "request_header_wire_bytes": 120, "response_header_bytes": 250,
+            "response_header_wire_bytes": 60, "request_body_bytes": 0, "response_body_bytes": each.size,
+            "in_flight": each.in_flight, "tries": 1, "cancelled": False, "error": None,
+        }  # fmt: skip
+
+    def _served(self, each: Exchange) -> Data:
+        host, _, path = each.url.partition("/")
+        # Read when it is there, and when the answer before it is off.
+        arrived = each.sent_ms + RTT_MS / 2
+        before = [other for other in self._of(each.connection) if other.sent_ms <= each.sent_ms and other is not each]
+        if not self.arm.multiplexed and before:
+            arrived = max(arrived, max(other.last_ms for other in before) - RTT_MS / 2)
+        tls = {} if self.arm.tls == "off" else {"tls": f"TLSv{self.arm.tls}", "tls_resumed": "Initial"}
+        return {
+            "began_us": BEGAN_US + round(1000 * arrived),
+            "duration_us": round(1000 * (each.last_ms - RTT_MS / 2 - arrived)),
+            "host": host, "path": f"/{path}", "method": "GET", "status": 200, "body_bytes": each.size,
+            "protocol": {"h2": "HTTP/2.0"}.get(self.arm.protocol, "HTTP/1.1"),
+            "remote": f"10.10.1.2:{port(each.connection)}", "local": "10.10.2.2:80", "keepalives": 0, "connection": "+",
+            "encoding": None, **tls, **({"spdy": self.arm.spdy} if self.arm.spdy else {}),
+        }  # fmt: skip
+
+    def _captured(self, number: int) -> Connection:
+        began = BEGAN_US + round(1000 * self._began_ms(number))
+        ended = BEGAN_US + round(1000 * max(each.last_ms for each in self._of(number)))
+        clear = self.arm.tls == "off"
+        spoken = "tls" if not clear else {"spdy/3.1": "spdy/3"}.get(self.arm.protocol, self.arm.protocol)
+        return Connection(
+            client_port=port(number), server="10.10.2.2", server_port=80 if clear else 443, first_us=began,
+            last_us=ended + 50_000, packets_up=20, packets_down=30, bytes_up=3000, bytes_down=40_000, payload_up=1500,
+            payload_down=38_000, syn=True, handshake=True, handshake_rtt_us=40_000, tls=not clear,
+            retransmissions_up=0, retransmissions_down=0, out_of_order=0, probes=0, fin_up=False, fin_down=self.ended,
+            rst_up=False, rst_down=False, header_down=66, data_us=ended, spoken_up=spoken, spoken_down=spoken,
+            alpn_offered=None if clear else (self.arm.protocol,), tls_version=self._tls(),
+            tls_resumed=None if clear else False,
+        )  # fmt: skip
+
+
+def port(connection: int) -> int:
+    return FIRST_PORT + connection

@@ -1,0 +1,170 @@
+"""What the gateway costs: from pairs of arms that differ in `via` alone, told with its interval, and never guessed."""
+
+from __future__ import annotations
+
+import io
+import statistics
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from analysis import export, terminal
+from analysis.gateway_cost import Cost, CostRow, cost
+from analysis.model import Arm, Cell, LinkCase, Run
+from analysis.report import page
+from analysis.run_folder import read_run
+from analysis.stats import compare
+from tests.unit.made_run import Made, make_run
+
+NATIVE = {"protocol": "http/1.1", "tls": "off", "keepalive": True, "via": "browser"}
+GATEWAY = {**NATIVE, "via": "gateway"}
+SPDY = {**GATEWAY, "protocol": "spdy/3.1"}
+
+
+def made(tmp_path: Path, arms: Mapping[str, Mapping[str, Any]], rounds: int = 7) -> Run:
+    fails = lambda _trial, _attempt: False  # noqa: E731
+    return read_run(make_run(tmp_path / "run", Made(arms=arms, rounds=rounds, fails=fails, noise=0.001)))
+
+
+def shown(run: Run) -> str:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(terminal.results(run))
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+def test_each_pair_is_compared_round_by_round(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "spdy": SPDY, "by gateway": GATEWAY})
+    rows = cost(run).rows
+    assert [(row.cell.arm.name, row.native.name, row.cell.link.label) for row in rows] == [
+        ("by gateway", "http", "10mbit 20ms"),
+        ("by gateway", "http", "10mbit 100ms"),
+    ]
+    values = run.values()
+    for row in rows:
+        assert row.comparison
+        assert row.comparison.n == 7
+        native = next(cell for cell in run.cells if cell.group == row.cell.group and cell.arm.name == "http")
+        differences = sorted(
+            values[row.cell.number][number] - values[native.number][number] for number in values[native.number]
+        )
+        assert row.comparison.difference.median == differences[3]
+        low, high = row.comparison.difference.low, row.comparison.difference.high
+        assert low is not None
+        assert high is not None
+        assert differences[0] <= low <= differences[3] <= high <= differences[-1]
+
+
+def test_the_cost_is_told_with_its_interval(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
+    (first, _) = cost(run).sentences()
+    assert first.startswith("by gateway (dummy, 10mbit 20ms): loads took less through the gateway: -")
+    assert " ms (95% interval -" in first
+    assert first.endswith("%) against http; n = 7.")
+    assert "what the gateway costs" in shown(run)
+    text = page(run)
+    assert "<h2>What the gateway costs</h2>" in text
+    assert ">by gateway<" in text
+    (found, _) = export.results(run)["gateway_cost"]
+    assert (found["arm"], found["native"], found["rounds"]) == ("by gateway", "http", 7)
+    assert (found["left_out"], found["shown"]) == (0, True)
+    assert found["difference_ms"]["low"] <= found["difference_ms"]["median"] <= found["difference_ms"]["high"]
+
+
+def test_no_more_is_claimed_than_the_interval_carries() -> None:
+    base = dict.fromkeys(range(7), 1000.0)
+    told = {
+        "costs": {n: 1010.0 + n for n in base},
+        "no": {n: 1000.0 + (-1) ** n * (n + 1) for n in base},
+        "less": {n: 990.0 - n for n in base},
+    }
+    assert sentence_of(base, told["costs"]) == (
+        "one (dummy, lan): the gateway costs +13 ms (95% interval +10 to +16), +1.3% (95% interval +1.0% to +1.6%) "
+        "against native; n = 7."
+    )
+    assert sentence_of(base, told["no"]).startswith("one (dummy, lan): no cost of the gateway is shown: +1.0 ms (95% ")
+    assert sentence_of(base, told["less"]).startswith("one (dummy, lan): loads took less through the gateway: -13 ms (")
+
+
+def test_few_rounds_say_so() -> None:
+    five, one = dict.fromkeys(range(5), 1000.0), {0: 1000.0}
+    said = sentence_of(five, {n: 1010.0 + n for n in five})
+    assert "the gateway costs +12 ms (93.7% interval +10 to +14)" in said
+    assert sentence_of(one, {0: 1010.0}) == (
+        "one (dummy, lan): what the gateway costs is not known from one round: +10 ms, +1.0% against native; n = 1."
+    )
+
+
+def test_rounds_that_only_one_of_the_two_has_are_left_out_and_told(tmp_path: Path) -> None:
+    """Their values are in neither median: a slow round of one would otherwise look like the cost."""
+    fails = lambda trial, _attempt: trial in (1, 2 + 4)  # noqa: E731 - an arm in round 1, the other in round 2
+    arms = {"http": NATIVE, "by gateway": GATEWAY}
+    folder = make_run(
+        tmp_path / "run", Made(arms=arms, rounds=7, fails=fails, retries=0, links=({"rtt": "20ms"},), noise=0.2)
+    )
+    run = read_run(folder)
+    values = run.values()
+    (native,) = [values[cell.number] for cell in run.cells if cell.arm.name == "http"]
+    (through,) = [values[cell.number] for cell in run.cells if cell.arm.name == "by gateway"]
+    both = native.keys() & through.keys()
+    left_out = len(native.keys() ^ through.keys())
+    assert left_out == 2
+    (row,) = cost(run).rows
+    assert row.native_ms == statistics.median(native[number] for number in both)
+    assert row.gateway_ms == statistics.median(through[number] for number in both)
+    assert cost(run).sentences()[0].endswith(f"n = {len(both)}, 2 rounds with only one of the two left out.")
+    assert "2 rounds with only one of the two left out" in page(run)
+    assert export.results(run)["gateway_cost"][0]["left_out"] == 2
+
+
+def sentence_of(base: Mapping[int, float], own: Mapping[int, float]) -> str:
+    arm, native = Arm(1, "one", GATEWAY), Arm(2, "native", NATIVE)
+    cell = Cell(1, "0", "dummy", LinkCase(1, "lan", {}), arm)
+    row = CostRow(cell, native, None, None, compare(base, own))
+    (said,) = Cost(("one",), True, (row,)).sentences()
+    return said
+
+
+@pytest.mark.parametrize(
+    ("arms", "says"),
+    [
+        (
+            {"http": NATIVE, "spdy": SPDY},
+            "Some arms go through the gateway, so they cannot be compared with the others",
+        ),
+        ({"by gateway": GATEWAY, "spdy": SPDY}, "All arms go through the gateway, so it is in each of them"),
+        ({"tls": {**NATIVE, "tls": "1.3"}, "by gateway": GATEWAY}, "was not measured in this run"),
+    ],
+    ids=["some", "all", "no pair"],
+)
+def test_without_a_pair_it_is_said_to_be_unknown(
+    tmp_path: Path, arms: Mapping[str, Mapping[str, Any]], says: str
+) -> None:
+    run = made(tmp_path, arms, rounds=1)
+    (sentence,) = cost(run).sentences()
+    assert says in sentence
+    assert "experiments/gateway-cost.yaml" in sentence
+    assert "What the gateway costs" in page(run)
+    assert says[:30] in shown(run)
+
+
+def test_nothing_is_said_where_nothing_goes_through_it(tmp_path: Path) -> None:
+    """Nor of runs from before there was a gateway."""
+    run = made(tmp_path, {"http": NATIVE, "old": {"protocol": "http/1.1", "tls": "1.3"}}, rounds=1)
+    assert cost(run).sentences() == []
+    assert "gateway" not in shown(run)
+    assert "What the gateway costs" not in page(run)
+
+
+def test_a_pair_without_a_common_round_is_not_compared(tmp_path: Path) -> None:
+    fails = lambda trial, _attempt: trial % 2 == 0  # noqa: E731 - each second trial: those of one arm
+    folder = make_run(
+        tmp_path / "run", Made(arms={"http": NATIVE, "by gateway": GATEWAY}, rounds=1, fails=fails, retries=0)
+    )
+    run = read_run(folder)
+    assert [row.comparison for row in cost(run).rows] == [None, None]
+    assert "no round has both it and http" in cost(run).sentences()[0]
+    assert "no round has both" in page(run)

@@ -1,0 +1,121 @@
+"""Who could say what was on the link is stored with each trial, and the report says where not all could."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from analysis import format as run_format
+from analysis import heard, terminal
+from analysis.model import Run
+from analysis.report import page
+from analysis.run_folder import read_run
+from driver.experiment.arm import Arm
+from driver.experiment.model import Experiment, Tolerances
+from driver.link import Link
+from driver.run.finish import finish
+from tests.unit.gateway_records import Exchange, Plan
+from tests.unit.made_run import Made, make_run
+from tests.unit.records import SITE, record
+
+ALL, BLIND = ["gateway", "server", "capture"], ["gateway", "server"]
+WHOLE = {"protocol": ALL, "tls": ALL, "connections": ALL}
+SHORT = {"protocol": BLIND, "tls": BLIND, "connections": ALL}
+NATIVE = {"protocol": "http/1.1", "tls": "off", "via": "browser"}
+SPDY = {**NATIVE, "protocol": "spdy/3.1", "via": "gateway"}
+EMPTY = {"capture": {}, "started_utc": "2026-11-20T09:30:00Z"}  # nothing was captured
+ARM = Arm.parse("spdy", {"protocol": "spdy/3.1"})
+
+
+def made(folder: Path, noted: Mapping[int, object]) -> Run:
+    """Trials 2, 4 and 6 go through the gateway; `noted`: trial -> who was heard."""
+    fails = lambda _trial, _attempt: False  # noqa: E731
+    arms = {"native": NATIVE, "spdy": SPDY}
+    make_run(folder, Made(arms=arms, rounds=3, links=({"rtt": "20ms"},), fails=fails))
+    database = sqlite3.connect(folder / run_format.DATABASE)
+    with database:
+        for trial, witnesses in noted.items():
+            said = json.dumps({"witnesses": witnesses})
+            query = "UPDATE trials SET record = json_set(record, '$.gateway', json(?)) WHERE trial = ?"
+            database.execute(query, (said, trial))
+    database.close()
+    return read_run(folder)
+
+
+def shown(run: Run) -> str:
+    out = Console(file=io.StringIO(), width=300)
+    out.print(terminal.results(run))
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("noted", "says"),
+    [
+        (
+            {2: WHOLE, 4: WHOLE, 6: SHORT},
+            "In 1 of 3 trials through the gateway (spdy) the capture could not tell the protocol and the version of ",
+        ),
+        (
+            dict.fromkeys((2, 4, 6), dict.fromkeys(WHOLE, BLIND)),
+            "In all 3 trials through the gateway (spdy) the capture could not tell the protocol, the version of TLS",
+        ),
+        (
+            {2: WHOLE, 4: WHOLE, 6: {**WHOLE, "tls": ["gateway", "capture"]}},
+            "In 1 of 3 trials through the gateway (spdy) the server's log could not tell the version of TLS",
+        ),
+        (
+            {2: WHOLE, 4: WHOLE},
+            "In 1 of 3 trials through the gateway (spdy) it was not noted who could tell",
+        ),
+    ],
+    ids=["short", "no capture", "no server", "not noted"],
+)
+def test_a_missing_witness_is_said(tmp_path: Path, noted: Mapping[int, object], says: str) -> None:
+    run = made(tmp_path / "run", noted)
+    (found,) = heard.lacking(run)
+    assert found.startswith(says)
+    assert heard.sentences(run) == [found]
+    assert found in " ".join(shown(run).split())
+    assert found.replace("'", "&#x27;") in page(run) or found in page(run)
+
+
+def test_where_all_were_heard_the_report_says_so_and_the_terminal_nothing(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", dict.fromkeys((2, 4, 6), WHOLE))
+    assert heard.lacking(run) == []
+    (said,) = heard.sentences(run)
+    assert said.startswith("In all 3 trials through the gateway (spdy) gateway, server's log and capture told alike")
+    assert "told alike what was on the link" in page(run)
+    assert "told alike" not in shown(run)
+
+
+def test_nothing_is_said_of_native_trials(tmp_path: Path) -> None:
+    fails = lambda _trial, _attempt: False  # noqa: E731
+    run = read_run(make_run(tmp_path / "run", Made(arms={"native": NATIVE}, rounds=1, fails=fails)))
+    assert heard.sentences(run) == []
+    assert heard.lacking(run) == []
+
+
+def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:
+    told = Plan(ARM, [Exchange(each.url, 1, 45 + n, 160 + n) for n, each in enumerate(SITE.objects)]).told()
+    found = stored(told.record, ARM, tmp_path)
+    assert found["gateway"]["witnesses"] == dict.fromkeys(WHOLE, BLIND)  # nothing was captured
+    assert found["gateway"]["connections"] == told.record["gateway"]["connections"]
+    native = Arm.parse("native", {})
+    assert "gateway" not in stored(record(native), native, tmp_path)
+
+
+def stored(before: Mapping[str, Any], arm: Arm, folder: Path) -> Mapping[str, Any]:
+    experiment = cast(Experiment, SimpleNamespace(tolerances=Tolerances()))
+    link = Link.parse({"rtt": "40ms"})
+    finished = finish({**before, **EMPTY}, arm, SITE, link, experiment, folder)
+    assert finished.status == "ok", finished.record["failures"]
+    return finished.record
