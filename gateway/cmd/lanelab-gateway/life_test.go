@@ -180,14 +180,14 @@ func TestAFullDiskIsAnErrorAndNoCrash(t *testing.T) {
 }
 
 func TestTheProgramSaysWhyItCannotStart(t *testing.T) {
-	front := testkit.NewIdentity(t, names...)
 	taken := testkit.Listen(t)
-	for says, change := range map[string]func(string){
-		"address already in use": func(path string) { listenOn(t, path, taken.Addr().String()) },
-		"certificate":            func(string) { os.Remove(front.Certificate) },
+	for says, change := range map[string]func(path, certificate string){
+		"address already in use": func(path, _ string) { listenOn(t, path, taken.Addr().String()) },
+		"certificate":            func(_, certificate string) { os.Remove(certificate) },
 	} {
+		front := testkit.NewIdentity(t, names...)
 		path, _ := writeConfig(t, front, front.Pin, 1, nil, nil)
-		change(path)
+		change(path, front.Certificate)
 		process := program(t, path)
 		var said bytes.Buffer
 		process.Stderr = &said

@@ -149,7 +149,7 @@ func TestAPipelineThatBreaksIsMended(t *testing.T) {
 	deepest := 0.0
 	for _, r := range w.events("request")[1:] {
 		deepest = max(deepest, r.number("in_flight"))
-		if r.number("tries") > 3 || r["error"] != nil {
+		if r["error"] != nil { // how many tries it takes depends on how often an idle connection was about to be closed
 			t.Errorf("%v", r)
 		}
 	}

@@ -10,8 +10,12 @@ import (
 	"lanelab/gateway/internal/h2"
 )
 
-// mostTries of a request: one, and two more where the server did not look at it.
+// mostTries of a request on connections that carry many at once: one, and two more where the server did not look at it.
 const mostTries = 3
+
+// mostReuses: each try of HTTP/1.1's, but one on a new connection, may meet the moment at which the server ends what was idle. As Chromium
+// does, a request then goes on until it was the first on its connection, which retryable sees; a busy server may take some.
+const mostReuses = 20
 
 // mostRefusals of connections that took nothing of a request, since they had no room or ended: they are no tries.
 const mostRefusals = 20
@@ -95,7 +99,7 @@ func (t *Ticket) Wait() (*exchange.Response, error) {
 		case errors.Is(err, exchange.ErrNotSent) && refusals < mostRefusals && attempt.giveUp():
 			refusals++
 			tries--
-		case tries >= mostTries || !w.retryable(attempt, err) || !attempt.giveUp():
+		case tries >= w.mostTries() || !w.retryable(attempt, err) || !attempt.giveUp():
 			return nil, err
 		}
 		w.pool.mu.Lock()
@@ -103,6 +107,13 @@ func (t *Ticket) Wait() (*exchange.Response, error) {
 		w.pool.mu.Unlock()
 		w.queue()
 	}
+}
+
+func (w *waiter) mostTries() int {
+	if w.pool.wire.Protocol.Multiplexed() {
+		return mostTries
+	}
+	return mostReuses
 }
 
 func (w *waiter) try() (*exchange.Response, *attempt, error) {
