@@ -234,7 +234,11 @@ def test_resets_by_the_server(world: World, coded: Server) -> None:
 
 
 def test_goaway_in_the_middle_of_a_load(world: World, coded: Server) -> None:
-    """What the server did not act on is asked for again on another connection."""
+    """What the server did not act on is asked for again on another connection.
+
+    A server that closes while requests still come in resets the connection, and the kernel drops what it had promised and
+    was not read yet: npm's does so rarely, Jetty's often. No gateway gets such answers, and none may seem complete.
+    """
     asks = ["/bytes/65536"] * 80
     asks[30] = "/goaway"
     with world.recorded(coded) as front:
@@ -242,12 +246,15 @@ def test_goaway_in_the_middle_of_a_load(world: World, coded: Server) -> None:
         again = front.ask(*["/bytes/5000"] * 10)
         log = front.stop()
     assert [answer.digest() for answer in again] == [digest(pattern(5000))] * 10
-    for ask, answer in zip(asks, answers, strict=True):
-        if answer.error or answer.status != 200:
-            assert coded.name == "Jetty", "an answer was lost that the server had promised"
-        elif ask != "/goaway":
-            assert answer.digest() == digest(pattern(65536))
-    assert len([connection for connection in events(log, "connection") if connection["requests"]]) > 1
+    whole = [answer for answer in answers if not answer.error and answer.status == 200]
+    assert sorted(answer.size for answer in whole)[1:] == [65536] * (len(whole) - 1)
+    assert {answer.digest() for answer in whole if answer.size == 65536} == {digest(pattern(65536))}
+    connections = [connection for connection in events(log, "connection") if connection["requests"]]
+    assert len(connections) > 1
+    cut = {connection["connection"] for connection in connections if connection["ended_by"] == "error"}
+    lost = [request["connection"] for request in events(log, "request") if request["error"]]
+    assert len(lost) == len(asks) - len(whole)
+    assert set(lost) <= cut, "an answer was lost on a connection that the server ended as it should"
 
 
 def test_pushes_are_refused(world: World, coded: Server) -> None:
