@@ -236,8 +236,8 @@ def test_resets_by_the_server(world: World, coded: Server) -> None:
 def test_goaway_in_the_middle_of_a_load(world: World, coded: Server) -> None:
     """What the server did not act on is asked for again on another connection.
 
-    A server that closes while requests still come in resets the connection, and the kernel drops what it had promised and
-    was not read yet: npm's does so rarely, Jetty's often. No gateway gets such answers, and none may seem complete.
+    A server that closes while requests still come in resets the connection, and the kernel drops what it had promised
+    and was not read yet: npm's does so rarely, Jetty's often. No gateway gets such answers, and none may seem whole.
     """
     asks = ["/bytes/65536"] * 80
     asks[30] = "/goaway"
