@@ -3,6 +3,7 @@
     uml_boot.py SETTINGS    boots it with packet sockets on the interfaces that SETTINGS names, connects stdin, stdout
                             and the agent inside, and on SIGUSR1 prints on stderr how many packets the sockets had
                             to drop since last asked. It ends the kernel when stdin ends, and ends when the kernel does.
+    uml_boot.py -- ARGV     becomes that program, which sees the old registers of others only: see `plain_registers`
 
 Standard library only, Python 3.9 and later.
 """
@@ -10,6 +11,8 @@ Standard library only, Python 3.9 and later.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import select
@@ -33,6 +36,13 @@ PACKET_IGNORE_OUTGOING = 23
 PACKET_STATISTICS = 6
 ETH_P_ALL = 3
 BOOT_TIMEOUT_S = 60
+CPU_INFO = Path("/proc/cpuinfo")
+# Where the kernel carries only the old registers (`plain_registers`), AVX's are each process's own, but not each
+# thread's and signal handler's. So libc and OpenSSL, which nearly all programs go through, shall not use them there.
+WITHOUT_AVX = (
+    "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-AVX512F,-AVX512VL,-AVX512BW",
+    "OPENSSL_ia32cap=~0x1000000000000000:0",
+)
 
 
 def packet_socket(device: str) -> socket.socket:
@@ -80,6 +90,7 @@ def command(kernel: str, state: Path, cables: Sequence[socket.socket], python: s
         *(f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "devtmpfs.mount=1"),
         *("con=null", "con0=null,fd:1", "ssl=null", f"uml_dir={state}/uml"),
         *interfaces,
+        *(WITHOUT_AVX if has_large_registers() else ()),  # what the kernel does not know it gives to its first process
         f"init={inside}/python",
         "--",
         *("-I", "-S", f"{inside}/uml_init.py", f"{inside}/settings.json"),
@@ -91,6 +102,8 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Boot it; its console goes to `log`."""
     (state / "uml").mkdir()
+    if has_large_registers():
+        argv = [sys.executable, "-I", "-S", __file__, "--", *argv]
     # What tells this bed's processes from others', wherever they get to.
     marker = {"LANELAB_BED": os.environ["LANELAB_BED"]} if "LANELAB_BED" in os.environ else {}
     with log.open("wb") as console:
@@ -105,7 +118,43 @@ def start(
         )
 
 
+def has_large_registers() -> bool:
+    """Whether this machine's registers, with AMX's 8 KiB among them, are more than UML's kernel has room for."""
+    return " amx_tile" in CPU_INFO.read_text()
+
+
+def plain_registers() -> None:
+    """Let this process, and what it becomes, see no registers beyond x87 and SSE where it traces another one.
+
+    UML's kernels before 6.13 set a traced process's registers from a buffer of fixed size. A machine with AMX takes all
+    of them or none, so the first process inside is killed. A kernel that is told at the start that there are none but
+    the old ones (EINVAL) uses those. What says so is a filter of system calls, which takes no privilege:
+
+        ptrace(PTRACE_GETREGSET or PTRACE_SETREGSET, any process, NT_X86_XSTATE, …)   ->   EINVAL
+    """
+    load, equal, give = 0x20, 0x15, 0x06  # of the classic BPF: a word of the call; jump by (if so, if not); the verdict
+    architecture, number, request, kind = 4, 0, 16, 32  # where in the call
+    allow, fail = 0x7FFF0000, 0x00050000
+    lines = (
+        (load, 0, 0, architecture), (equal, 0, 7, 0xC000003E),
+        (load, 0, 0, number), (equal, 0, 5, 101),
+        (load, 0, 0, request), (equal, 1, 0, 0x4204), (equal, 0, 2, 0x4205),
+        (load, 0, 0, kind), (equal, 1, 0, 0x202),
+        (give, 0, 0, allow), (give, 0, 0, fail | errno.EINVAL),
+    )  # fmt: skip
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+    wanted = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(lines), ctypes.addressof(program)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+    for option, value, pointer in ((no_new_privileges, 1, None), (seccomp, by_filter, wanted)):
+        if libc.prctl(option, ctypes.c_ulong(value), pointer, None, None):
+            raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls, which UML needs with AMX")
+
+
 def main() -> None:
+    if sys.argv[1] == "--":
+        plain_registers()
+        os.execvp(sys.argv[2], sys.argv[2:])  # noqa: S606 - it becomes that program
     settings: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
     state = Path(settings["state"])
     cables = [packet_socket(device) for device in settings["devices"]]
