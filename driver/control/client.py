@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -83,9 +84,10 @@ class Bed:
             raise self._lost_error("during its start") from None
         within_s = UP_ELSEWHERE_TIMEOUT_S if self.settings.hosts else UP_TIMEOUT_S
         line.settimeout(within_s)
+        begun = time.monotonic()
         received = self._channel.receive()
         line.settimeout(None)
-        if received is None and self._process.poll() is None:
+        if received is None and time.monotonic() - begun >= within_s:
             raise BedError(f"the bed did not come up within {within_s} s", f"Its logs: {self.folder}")
         if received is None:
             raise self._lost_error("during its start")
