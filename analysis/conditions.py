@@ -1,16 +1,18 @@
-"""Whether a run was made under the same conditions throughout: browser, kernels, lanelab, options of the bed. Pure.
+"""Under which conditions a run was made. Pure.
 
-A run that goes on next week, after an update, is one run with two browsers. That may be what its user wants, so it is
-told and not refused.
+Some take the meaning from its numbers: links that were not what was asked for, processors that were emulated. Others
+may have changed within it: browser, kernels, lanelab, options of the bed. A run that goes on next week, after an
+update, is one run with two browsers. All of that may be what its user wants, so it is told and not refused.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.model import Run, Session
+from analysis.model import Run, SelfTest, Session
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_spdy")
 _BED = re.compile(r"bed( \d+)?")  # after a bed was lost the next one is "bed 2"
@@ -18,14 +20,69 @@ _MAY_DIFFER = ("bring_up_s", "proven_bps", "routes", "changed_files")
 _MOST = 6
 
 
+def sentences(run: Run) -> list[str]:
+    """All that is to be told, what weighs most first."""
+    return [*caveats(run), *changes(run)]
+
+
+def caveats(run: Run) -> list[str]:
+    """What takes the meaning from numbers of this run; none where nothing does."""
+    return [*_emulated(run), *_accepted_links(run)]
+
+
+def emulated(session: Session) -> bool | None:
+    """Whether the nodes' processors were emulated; None where nobody can tell, as in runs from before it was noted."""
+    known = session.provenance.get("emulated_processors")
+    return known if isinstance(known, bool) else None
+
+
+def in_tolerance(run: Run) -> dict[int, bool]:
+    """Number of a trial -> whether the last self-test of its link before it passed. A link may fail on one bed, be used
+    all the same, and pass on the next one. Nothing of trials without such a test."""
+    tests: dict[tuple[int, int], list[SelfTest]] = {}
+    for test in run.self_tests:
+        tests.setdefault((test.session, test.link.number), []).append(test)
+    found = {}
+    for trial in run.trials:
+        own = tests.get((trial.session, trial.cell.link.number), [])
+        before = [test for test in own if test.at <= trial.started]
+        if before:
+            found[trial.number] = before[-1].passed
+    return found
+
+
+def used_out_of_tolerance(run: Run) -> dict[str, int]:
+    """Label of a link -> how many trials count that were made on it while it was out of tolerance."""
+    fit = in_tolerance(run)
+    return dict(Counter(trial.cell.link.label for trial in run.ok if not fit.get(trial.number, True)))
+
+
+def _emulated(run: Run) -> list[str]:
+    counting = {trial.session for trial in run.ok} or {session.number for session in run.sessions}
+    sessions = [session for session in run.sessions if session.number in counting]
+    slow = [str(session.number) for session in sessions if emulated(session)]
+    if not slow:
+        return []
+    some = f" in session {', '.join(slow)}" if len(slow) < len(sessions) else ""
+    return [
+        (
+            f"The nodes' processors were emulated{some}: page load times tell how slow these machines are, and nothing "
+            "about links, protocols or servers."
+        )
+    ]
+
+
+def _accepted_links(run: Run) -> list[str]:
+    used, of = used_out_of_tolerance(run), Counter(trial.cell.link.label for trial in run.ok)
+    if not used:
+        return []
+    told = ", ".join(f"{label} ({number} of {of[label]} trials)" for label, number in used.items())
+    return [f"These links were out of tolerance and used all the same (--accept-links): {told}."]
+
+
 def changes(run: Run) -> list[str]:
     """A sentence for each thing that changed within the run; none where all stayed the same."""
     found = []
-    last = {test.link.label: test.passed for test in run.self_tests}
-    wrong = [label for label, passed in last.items() if not passed]
-    if wrong and any(session.provenance.get("bed_options", {}).get("accept_links") for session in run.sessions):
-        links = ", ".join(wrong)
-        found.append(f"These links were out of tolerance and used all the same (--accept-links): {links}.")
     if len(run.browsers) > 1:
         which = ", ".join(f"{name} from trial {first} on" for name, first in run.browsers)
         found.append(f"The browser changed within the run: {which}. Comparisons by round may mix them.")

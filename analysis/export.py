@@ -35,6 +35,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
     """What is known of each trial: where it belongs, what came out, every setting of its link and arm."""
     link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
+    fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
     for trial in run.trials:
         cell = trial.cell
         yield {
@@ -45,6 +46,8 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
             "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
+            "link_in_tolerance": fit.get(trial.number),
+            "emulated": slow.get(trial.session),
             **trial.metrics,
             **axes.link_numbers(dict(cell.link.settings)),
             **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
@@ -233,6 +236,7 @@ def results(run: Run) -> dict[str, Any]:
         "failures": dict(tables.failure_counts(run).most_common()),
         "drift": {"found": drift.found, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
+        "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),
     }  # fmt: skip
 

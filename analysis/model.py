@@ -93,6 +93,7 @@ class SelfTest:
     session: int
     link: LinkCase
     at_utc: str
+    at: datetime.datetime
     passed: bool
     data: Mapping[str, Any]
 

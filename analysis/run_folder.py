@@ -229,7 +229,7 @@ def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
 def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tuple[SelfTest, ...]:
     query = "SELECT self_test, session, link, at_utc, passed, data FROM self_tests ORDER BY self_test"
     return tuple(
-        SelfTest(number, session, links[link], at, bool(passed), json.loads(data))
+        SelfTest(number, session, links[link], at, _time(at), bool(passed), json.loads(data))
         for number, session, link, at, passed, data in database.execute(query)
     )
 

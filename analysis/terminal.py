@@ -36,7 +36,7 @@ def results(run: Run) -> RenderableType:
     found = tables.run_drift(run)
     if found.found:
         parts.append(Text(found.words(), style="yellow"))
-    parts += [Text(sentence, style="yellow") for sentence in conditions.changes(run)]
+    parts += [Text(sentence, style="yellow") for sentence in conditions.sentences(run)]
     counts = [row.ok for row in rows if row.plt]
     if counts and min(counts) < ENOUGH:
         least = min((row for row in rows if row.plt), key=lambda row: row.ok)

@@ -64,7 +64,8 @@ READING = {
         rounds, so what slows the machine for a while slows both.""",
     "Of bound": """the page load time divided by what handshakes and bytes need at the link's rate and round trip.
         1 would be perfect; below 1 is impossible and fails a trial.""",
-    "Links": "each is measured from inside the bed before it is used. One that is out of tolerance is not used.",
+    "Links": """each is measured from inside the bed before it is used. One that is out of tolerance is not used, unless
+        the run was told to (--accept-links); the summary then says so.""",
 }
 
 

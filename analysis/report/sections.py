@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis import tables
-from analysis.model import Run
+from analysis import conditions, tables
+from analysis.model import Run, SelfTest
 from analysis.numbers import change_words, count, difference, kilobytes, milliseconds, percent, ratio, span
 from analysis.report import plots
 from analysis.report.markup import Html, el, join
@@ -51,12 +51,12 @@ def _date(text: str) -> str:
 def tiles(run: Run, rows: Sequence[Row]) -> Html:
     """Five numbers that say what kind of run this was."""
     noise = tables.noise_percent(rows)
-    tests = {test.link.label: test.passed for test in run.self_tests}  # the last of each link
+    fit = sum(test.passed for test in _told_tests(run))
     took = sum(trial.wall_s for trial in run.trials)
     facts = [
         (str(len(run.ok)), "page loads that count"),
         (str(len(run.failed)), "failed, and do not count"),
-        (f"{sum(tests.values())} of {len(run.links)}", "links measured and within tolerance"),
+        (f"{fit} of {len(run.links)}", "links measured and within tolerance"),
         (percent(noise), "standard deviation within a cell"),
         (span(took), "of trials"),
     ]
@@ -190,13 +190,13 @@ def failures(run: Run) -> Html | None:
 
 
 def self_tests(run: Run) -> Html:
-    """The last test of each link, property by property."""
-    if not run.self_tests:
+    """One test of each link, property by property."""
+    told = _told_tests(run)
+    if not told:
         return section("links", "The links, measured", el("p", "No link was measured."))
-    last = {test.link.number: test for test in run.self_tests}
     heads = ["link", "property", "target", "measured", "tolerated", "unit", "verdict"]
     body: list[Html] = []
-    for test in last.values():
+    for test in told:
         for i, result in enumerate(test.data.get("results", [])):
             if result.get("verdict") == "shown" and i > 0 and not result.get("achieved"):
                 continue
@@ -204,16 +204,23 @@ def self_tests(run: Run) -> Html:
     numeric = {"target", "measured", "tolerated"}
     head = el("tr", [el("th", word, scope="col", class_="num" if word in numeric else None) for word in heads])
     table = el("table", el("thead", head), el("tbody", body))
-    failed = sorted({test.link.label for test in last.values() if not test.passed})
+    failed = sorted({test.link.label for test in told if not test.passed})
     words = (
         f"Out of tolerance: {', '.join(failed)}."
         if failed
-        else f"All {len(last)} links were what was asked for."
-        if len(last) > 1
+        else f"All {len(told)} links were what was asked for."
+        if len(told) > 1
         else "The link was what was asked for."
     )
     note = "Measured from inside the bed, before trials used the link."
     return section("links", "The links, measured", el("p", words, " ", note), scroll(table))
+
+
+def _told_tests(run: Run) -> list[SelfTest]:
+    """Of each link the last test; of one that was used while it was out of tolerance, the last that says so."""
+    used = conditions.used_out_of_tolerance(run)
+    tests = (test for test in run.self_tests if not (test.passed and test.link.label in used))
+    return list({test.link.number: test for test in tests}.values())
 
 
 def _self_test(label: str, result: Mapping[str, Any]) -> Html:

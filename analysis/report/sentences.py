@@ -18,13 +18,12 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
     if not run.trials:
         return ["No trial has been made yet."]
     if not run.ok:
-        return [
-            f"None of {len(run.trials)} trials counts: every one failed. Nothing can be said about page load times."
-        ]
+        none = f"None of {len(run.trials)} trials counts: every one failed. Nothing can be said about page load times."
+        return [none, *conditions.caveats(run)]
     found = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
     said = [sentence for sentence in found if sentence] or _single(rows)
     few = _few(rows)
-    return [*said, *([few] if few else []), *conditions.changes(run)]
+    return [*conditions.caveats(run), *said, *([few] if few else []), *conditions.changes(run)]
 
 
 def _against(run: Run, arm: str, compared: Sequence[ComparisonRow]) -> str:

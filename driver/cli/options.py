@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from driver import patience
 from driver.bed.node import NODE_NAMES
 from driver.bed.ssh_hosts import Hosts, read_inventory
 from driver.bed.substrate import ROUTER_KINDS, BedSettings
@@ -124,19 +125,41 @@ class BedOptions:
         """Whether the nodes are this machine: then it has to have what they need."""
         return self.substrate == "netns"
 
+    @property
+    def virtual(self) -> bool:
+        """Whether the nodes are lanelab's own virtual machines, whatever way they were named."""
+        if self.substrate == "ssh":
+            from driver.vm import inventory  # noqa: PLC0415 - only who has other machines needs it
+
+            return Path(self.inventory).resolve() == inventory.inventory_file().resolve()
+        return self.substrate == "vagrant"
+
+    @property
+    def emulated(self) -> bool:
+        """Whether the nodes' processors are known to be emulated: then their timings mean nothing."""
+        if self.virtual:
+            from driver.vm import accelerator  # noqa: PLC0415
+
+            return accelerator.is_emulated()
+        return False
+
+    def facts(self) -> dict[str, Any]:
+        """What of it belongs to the record of a run, once `hosts` has looked where the nodes are."""
+        known = {"emulated_processors": self.emulated} if self.virtual else {}
+        return {"bed_options": self.to_json(), "patience": patience.factor(), **known}
+
     def settings(self, folder: Path) -> BedSettings:
         return BedSettings(folder, self.substrate, self.router, self.cpus, self.hosts())
 
     def hosts(self) -> Hosts | None:
-        """Where the nodes are, as it is now."""
-        if self.substrate == "ssh":
-            return read_inventory(Path(self.inventory))
-        if self.substrate == "vagrant":
-            from driver.vm import inventory  # noqa: PLC0415 - only who has virtual machines needs it
+        """Where the nodes are, as it is now. Virtual ones then have the right time, and everything the patience that
+        they need."""
+        if self.virtual:
+            from driver.vm import inventory  # noqa: PLC0415
 
             found: Hosts = inventory.hosts()
             return found
-        return None
+        return read_inventory(Path(self.inventory)) if self.substrate == "ssh" else None
 
 
 def bed_options_of(given: dict[str, Any]) -> BedOptions:

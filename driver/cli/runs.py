@@ -76,6 +76,9 @@ def run(
     store = begun.store
     try:
         made = BedOptions.from_json(json.loads(store.meta("bed")))
+        if resumed:
+            made.hosts()
+        _warn(made)
         _play(begun, _programs(begun.experiment, made), made, as_json=as_json)
         _tell_what_is_missing(begun)
     finally:
@@ -91,6 +94,14 @@ def _prepared(file: Path, made: BedOptions) -> Experiment:
     _programs(experiment, made)
     made.hosts()  # an inventory that cannot be read is told of now, too
     return experiment
+
+
+def _warn(made: BedOptions) -> None:
+    if made.emulated:
+        note(
+            "mind: the processors of these virtual machines are emulated. Page load times will tell how slow they are, "
+            "and nothing about links or protocols; table and report say so"
+        )
 
 
 def _programs(experiment: Experiment, made: BedOptions) -> Programs:
@@ -125,7 +136,7 @@ def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: boo
             yield bed
 
     done = sum(len(plts) for plts in store.plts().values())
-    facts = {**host_facts(VERSION), **programs.facts(), "bed_options": made.to_json(), "command": sys.argv[1:]}
+    facts = {**host_facts(VERSION), **programs.facts(), **made.facts(), "command": sys.argv[1:]}
     store.begin_session(facts)
     store.set_meta("state", "running")
     stop = StopRequest()

@@ -21,13 +21,15 @@ from driver.control.channel import VERSION, Channel, Message, error_from_message
 from driver.errors import BedError, BedLost, LanelabError
 from driver.link import Link
 from driver.paths import PROJECT
+from driver.patience import patient
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.control.process import main; main()"
 UP_TIMEOUT_S = 90
 UP_ELSEWHERE_TIMEOUT_S = 300  # machines of their own may be emulated ones, or far away
 DOWN_TIMEOUT_S = 5
-# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run.
+# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. Patience multiplies
+# them, as it does all that the bed waits for meanwhile: what is slow over there fails its trial, and not the bed.
 ANSWER_WITHIN_S = 120
 SELF_TEST_WITHIN_S = 1800  # a slow link with a deep queue takes minutes
 PREPARE_WITHIN_S = 180
@@ -114,7 +116,7 @@ class Bed:
 
     def set_link(self, link: Link) -> list[str]:
         """Shape the link; all of it or nothing. Returns the tc lines that did it."""
-        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=ANSWER_WITHIN_S)["lines"]
+        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=patient(ANSWER_WITHIN_S))["lines"]
         return lines
 
     def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
@@ -127,33 +129,34 @@ class Bed:
 
     def facts(self) -> Message:
         """What the nodes are and how they are set."""
-        return self._ask("facts", within_s=ANSWER_WITHIN_S)
+        return self._ask("facts", within_s=patient(ANSWER_WITHIN_S))
 
     def tc_state(self) -> list[Any]:
         """The router's queues with their counters."""
-        found: list[Any] = self._ask("tc_state", within_s=ANSWER_WITHIN_S)["qdiscs"]
+        found: list[Any] = self._ask("tc_state", within_s=patient(ANSWER_WITHIN_S))["qdiscs"]
         return found
 
     def serve_site(self, spec: Mapping[str, Any]) -> Message:
         """Start a trial's server alone, until the next trial is prepared."""
-        return self._ask("serve_site", spec=dict(spec), within_s=PREPARE_WITHIN_S)
+        return self._ask("serve_site", spec=dict(spec), within_s=patient(PREPARE_WITHIN_S))
 
     def check_arm(self, spec: Mapping[str, Any]) -> None:
         """Let the server read its configuration for that arm. InputError when it refuses."""
-        self._ask("check_arm", spec=dict(spec), within_s=PREPARE_WITHIN_S)
+        self._ask("check_arm", spec=dict(spec), within_s=patient(PREPARE_WITHIN_S))
 
     def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
         """Start server, browser and capture of a trial; see driver.trial.spec."""
-        return self._ask("prepare_trial", spec=dict(spec), within_s=PREPARE_WITHIN_S + 2 * spec["timeout_s"])
+        within_s = patient(PREPARE_WITHIN_S) + 2 * spec["timeout_s"]
+        return self._ask("prepare_trial", spec=dict(spec), within_s=within_s)
 
     def go_trial(self, timeout_s: float) -> Message:
         """Load the page of the trial that was prepared; its record. `timeout_s` is the load's own."""
-        record: Message = self._ask("go_trial", within_s=timeout_s + COLLECT_WITHIN_S)["record"]
+        record: Message = self._ask("go_trial", within_s=timeout_s + patient(COLLECT_WITHIN_S))["record"]
         return record
 
     def end_trial(self) -> None:
         """End what the last trial still has: nothing of it is left on the link's ends."""
-        self._ask("end_trial", within_s=ANSWER_WITHIN_S)
+        self._ask("end_trial", within_s=patient(ANSWER_WITHIN_S))
 
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""

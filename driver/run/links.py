@@ -21,7 +21,7 @@ class LinkKeeper:
 
     def __init__(self, bed: Bed, cells: Sequence[Cell], store: Store, tell: Listener, *, accept: bool = False) -> None:
         self._bed, self._cells, self._store, self._tell = bed, cells, store, tell
-        self._accept = accept  # what is out of tolerance is used, and stored as what it is
+        self._accept = accept  # what stays out of tolerance is used, and stored as what it is
         self._now = ""  # label of the link that is set
         self._passed: set[str] = set()
         self._refused: dict[str, str] = {}  # label -> why
@@ -66,11 +66,14 @@ class LinkKeeper:
                 self._store.add_self_test(label, data, passed=found.passed)
             why = "; ".join(found.failures)
             self._tell(Event("self-test", {"link": cell.link.label, "passed": found.passed, "failures": why}))
-            if found.passed or self._accept:
+            if found.passed:
                 self._passed |= same
                 return ""
-        refusal = f"the link is not what was asked for: {why}"
         same = self._same_wire(cell)
+        if self._accept:
+            self._passed |= same
+            return ""
+        refusal = f"the link is not what was asked for: {why}"
         self._refused |= dict.fromkeys(same, refusal)
         self._refusals.update(same)
         return refusal

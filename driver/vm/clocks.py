@@ -16,21 +16,20 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from driver.bed import host_guard
 from driver.errors import HostError
 from driver.patience import patient
 from driver.vm import vagrant
 
+BEDS_LOCKS = "/run/lanelab-hosts/*.lock"  # a bed holds one for each interface over there that it uses
 ENOUGH_S = 0.3  # a bed refuses machines that are a second off
 # The time is said when the other side is ready to hear it: to begin a process takes an emulated machine a second.
-# A bed holds a lock for each interface that it uses (driver/bed/host_guard.py). It is looked for and not tried: a bed
-# that is about to begin would find it taken.
+# A bed's lock is looked for and not tried: one that is about to begin would find it taken.
 SETTER = f"""
 import glob, os, sys, time
 
 def in_use():
     held = {{words[5].rpartition(":")[2] for words in map(str.split, open("/proc/locks")) if words[1] == "FLOCK"}}
-    return any(str(os.stat(path).st_ino) in held for path in glob.glob({str(host_guard.NOTES / "*.lock")!r}))
+    return any(str(os.stat(path).st_ino) in held for path in glob.glob({BEDS_LOCKS!r}))
 
 print("ready", flush=True)
 line = sys.stdin.readline()

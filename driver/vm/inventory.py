@@ -1,7 +1,7 @@
 """Where the machines are: an inventory as Ansible has it, made from what Vagrant says of those that are up.
 
 Two files in the build folder, for lanelab and for anybody else: `ssh -F build/vm/ssh-config client`, and
-`ansible-playbook -i build/vm/inventory.yml …` or `lanelab run … --substrate ssh --inventory build/vm/inventory.yml`.
+`ansible-playbook -i build/vm/inventory.yml …`. To lanelab that inventory is the same as `--substrate vagrant`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ ANSWER_S = 120.0
 
 
 def hosts() -> Hosts:
-    """The machines that are up, their clocks set; VmError where they are not."""
+    """The machines that are up, their clocks right. VmError where they are not up, HostError where one does not answer:
+    that may pass, as when a machine starts anew."""
     if not inventory_file().exists():
         raise VmError("the virtual machines are not up", "Bring them up with: lanelab vm up")
     if accelerator.is_emulated():

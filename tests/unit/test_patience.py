@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from driver import patience
+from driver.control import client
+from driver.control.client import Bed
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,25 @@ def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(patience.VARIABLE, "2")
     patience.expect_emulated()
     assert patience.patient(10) == 20
+
+
+TRIAL = {"timeout_s": 20}
+ASKING: dict[str, list[Any]] = {"prepare_trial": [TRIAL], "check_arm": [TRIAL], "go_trial": [20.0], "end_trial": []}
+
+
+@pytest.mark.parametrize("op", ASKING)
+def test_who_asks_a_bed_waits_as_much_longer_as_the_bed_itself(monkeypatch: pytest.MonkeyPatch, op: str) -> None:
+    """Else a slow browser counts as a lost bed, and three of those end a run."""
+
+    class Asked:
+        def _ask(self, _op: str, *, within_s: float, **_arguments: Any) -> dict[str, Any]:
+            limits.append(within_s)
+            return {"record": {}}
+
+    limits: list[float] = []
+    for given in ("1", "6"):
+        monkeypatch.setenv(patience.VARIABLE, given)
+        getattr(Bed, op)(Asked(), *ASKING[op])
+    load_s = {"prepare_trial": 40.0, "go_trial": 20.0}.get(op, 0.0)  # the experiment's own, which nothing multiplies
+    assert limits[1] - load_s == 6 * (limits[0] - load_s)
+    assert limits[0] - load_s >= client.ANSWER_WITHIN_S

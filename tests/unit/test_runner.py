@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from driver.control.client import Bed
-from driver.errors import BedLost, Interrupted, NamespaceError
+from driver.errors import BedLost, HostError, Interrupted, NamespaceError
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
 from driver.run import runner
@@ -178,8 +178,33 @@ def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_
     run = play(f"{TWO_ARMS}trials: 2\n")
     bed = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
     assert run.on(bed) == {"a": [True] * 2, "b": [True] * 2}
-    assert bed.self_tests == 1
-    assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False]
+    assert bed.self_tests == 3
+    assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False] * 3
+
+
+def test_a_moment_out_of_tolerance_is_not_what_is_accepted(
+    play: Callable[[str], Play], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(META, "bed", json.dumps({"router": "auto", "pinned": {}, "accept_links": True}))
+    run = play(f"{TWO_ARMS}trials: 1\n")
+    bed = StandIn(lambda _arm, _number: 100.0)
+    tested = bed.test_link
+
+    def first_wrong() -> dict[str, Any]:
+        bed.link_is_right = bed.self_tests > 0
+        return tested()
+
+    monkeypatch.setattr(bed, "test_link", first_wrong)
+    run.on(bed)
+    assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False, True]
+
+
+def test_a_machine_that_is_away_for_a_while_costs_beds_and_not_the_run(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
+    away = HostError("the clock of client could not be set: no answer within 30 s")
+    found = run.on(away, away, StandIn(lambda _arm, _number: 100.0))
+    assert [sum(ok) for ok in found.values()] == [1, 1]
+    assert [event.kind for event in run.events].count("bed-lost") == 2
 
 
 def test_until_finishes_a_round_that_a_kill_cut_in_two(play: Callable[[str], Play]) -> None:

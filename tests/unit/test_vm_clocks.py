@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed import host_guard
 from driver.errors import BedError
 from driver.paths import PROJECT
 from driver.vm import clocks, vagrant
@@ -69,18 +68,21 @@ def test_a_clock_that_is_right_is_left_alone(machine: Path) -> None:
 
 def test_the_clock_of_a_machine_that_a_bed_uses_is_left_alone(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step would be in the time stamps of that bed's captures."""
-    notes = machine / "notes"
-    notes.mkdir()
-    monkeypatch.setattr(clocks, "SETTER", clocks.SETTER.replace(str(host_guard.NOTES), str(notes)))
-    monkeypatch.setattr(host_guard, "NOTES", notes)
-    lock = host_guard._lock("eth1")
-    assert lock is not None
-    clocks.set_all(["client"], machine / "ssh-config")
-    assert times_set(machine) == []
-    fcntl.flock(lock, fcntl.LOCK_UN)
+    monkeypatch.setattr(clocks, "SETTER", clocks.SETTER.replace(clocks.BEDS_LOCKS, f"{machine}/*.lock"))
+    with (machine / "eth1.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        clocks.set_all(["client"], machine / "ssh-config")
+        assert times_set(machine) == []
     clocks.set_all(["client"], machine / "ssh-config")
     assert len(times_set(machine)) == 1
-    os.close(lock)
+
+
+def test_the_locks_are_where_beds_have_them() -> None:
+    text = "\n".join(path.read_text() for path in (PROJECT / "driver" / "bed").glob("host_*.py"))
+    folder, name = clocks.BEDS_LOCKS.split("*")
+    assert f'Path("{folder.rstrip("/")}")' in text
+    assert f'"{name}"' in text
+    assert "fcntl.flock" in text
 
 
 @pytest.mark.parametrize(

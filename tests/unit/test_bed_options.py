@@ -1,0 +1,75 @@
+"""How a bed is made, as the options say: what becomes of it in a run's record, and which machines get which care."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from driver import patience
+from driver.bed.ssh_hosts import Hosts
+from driver.cli import options, runs
+from driver.cli.options import BedOptions
+from driver.vm import accelerator, inventory
+
+
+@pytest.fixture(autouse=True)
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
+    monkeypatch.setenv(patience.VARIABLE, "1")  # so that it is as before afterwards
+    monkeypatch.delenv(patience.VARIABLE)
+    inventory.inventory_file().parent.mkdir(parents=True)
+    inventory.inventory_file().write_text("all: {}\n")
+    return tmp_path / "build"
+
+
+@pytest.fixture(params=["vagrant", "ssh"])
+def virtual(request: pytest.FixtureRequest) -> BedOptions:
+    """The machines of `lanelab vm`, named in both ways."""
+    return BedOptions(request.param, str(inventory.inventory_file()) if request.param == "ssh" else "")
+
+
+def test_emulated_processors_are_in_the_record_and_are_warned_of(
+    virtual: BedOptions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(accelerator, "is_emulated", lambda: True)
+    monkeypatch.setenv(patience.VARIABLE, "6")
+    facts = virtual.facts()
+    assert (facts["emulated_processors"], facts["patience"]) == (True, 6.0)
+    assert json.dumps(facts)
+    runs._warn(virtual)
+    assert "the processors of these virtual machines are emulated" in capsys.readouterr().err
+
+
+def test_real_processors_are_in_the_record_too(
+    virtual: BedOptions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(accelerator, "is_emulated", lambda: False)
+    facts = virtual.facts()
+    assert (facts["emulated_processors"], facts["patience"]) == (False, 1.0)
+    runs._warn(virtual)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("made", [BedOptions(), BedOptions("ssh", "machines.yml")])
+def test_nothing_is_said_of_processors_that_nobody_knows(made: BedOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accelerator, "is_emulated", lambda: True)
+    assert not made.virtual
+    assert "emulated_processors" not in made.facts()
+
+
+def test_virtual_machines_get_their_care_by_whatever_way_they_are_named(
+    virtual: BedOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their clocks and the patience with them: an inventory alone tells of neither."""
+    cared: list[str] = []
+
+    def hosts() -> Hosts | None:
+        cared.append(virtual.substrate)
+        return None
+
+    monkeypatch.setattr(inventory, "hosts", hosts)
+    monkeypatch.setattr(options, "read_inventory", lambda _path: pytest.fail("read without care"))
+    virtual.hosts()
+    assert cared == [virtual.substrate]
