@@ -16,6 +16,7 @@
         ├── ServerError       a server in the server node did not start, or failed
         ├── GatewayError      the gateway in the client node did not start, or failed
         ├── HostError         a machine that ssh reaches cannot be a node, or cannot be reached
+        │   └── HostAway      not now: that passes by itself, or when the machine is up again
         ├── BedLost           the bed process died
         └── LinkError         the link is not what was asked for
 
@@ -131,6 +132,10 @@ class GatewayError(BedError):
 
 class HostError(BedError):
     """A machine that an inventory names cannot be reached, or cannot be a node as it is."""
+
+
+class HostAway(HostError):
+    """A machine does not answer, or another bed uses it: both pass, and nobody has to mend what the inventory says."""
 
 
 class BedLost(BedError):
