@@ -51,6 +51,7 @@ def test_every_group_of_needs_is_a_role_and_a_group_of_the_inventory() -> None:
 # Places that it writes to become empty folders, so that it may run here, even as an ordinary user.
 AS_ROOT = """
 mkdir "$1/sbin" "$1/systemd" "$1/run"
+[ ! -e "$1/enabled" ] || cp -P "$1/enabled"/* "$1/systemd"
 cp "$(command -v update-rc.d || echo /bin/true)" "$1/sbin/update-rc.d"
 mount --bind "$1/sbin" /usr/sbin
 mount --bind "$1/bin" /usr/local/sbin
@@ -114,10 +115,7 @@ def test_what_a_killed_run_left_is_taken_away_by_the_next(tmp_path: Path) -> Non
     with subprocess.Popen(
         installing(tmp_path, "exec sleep 60"), stdout=subprocess.DEVNULL, start_new_session=True
     ) as one:
-        deadline = time.monotonic() + 30
-        while not (tmp_path / "run" / "installing").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        await_installing(tmp_path)
         os.killpg(one.pid, signal.SIGKILL)
     left = policy_after(tmp_path)
     assert left is not None
@@ -130,13 +128,50 @@ def test_what_a_killed_run_left_is_taken_away_by_the_next(tmp_path: Path) -> Non
 
 
 @needs_namespaces
-def test_an_interrupted_run_takes_its_policy_away(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_an_interrupted_run_leaves_neither_its_policy_nor_a_service_that_starts_at_boot(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     with subprocess.Popen(installing(tmp_path, "sleep 60"), stdout=subprocess.DEVNULL, start_new_session=True) as one:
-        deadline = time.monotonic() + 30
-        while not (tmp_path / "run" / "installing").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        await_installing(tmp_path)
         assert policy_after(tmp_path) is not None
-        os.killpg(one.pid, signal.SIGTERM)
+        assert enabled_after(tmp_path) != []
+        os.killpg(one.pid, number)
     assert one.returncode != 0
     assert policy_after(tmp_path) is None
+    assert enabled_after(tmp_path) == []
+
+
+@needs_namespaces
+def test_a_run_to_which_nobody_listens_any_more_leaves_nothing_either(tmp_path: Path) -> None:
+    """As when ssh is lost: what it says about it meets a closed pipe."""
+    with subprocess.Popen(
+        installing(tmp_path, "touch /run/go; while [ -e /run/go ]; do sleep 0.05; done; echo configured"),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    ) as one:  # fmt: skip
+        await_installing(tmp_path)
+        assert one.stdout
+        one.stdout.close()
+        (tmp_path / "run" / "go").unlink()
+    assert policy_after(tmp_path) is None
+    assert enabled_after(tmp_path) == []
+
+
+@needs_namespaces
+def test_what_was_enabled_before_stays(tmp_path: Path) -> None:
+    (tmp_path / "enabled").mkdir()
+    (tmp_path / "enabled" / "an administrator's.service").symlink_to("/lib/systemd/system/ssh.service")
+    subprocess.run(installing(tmp_path, ""), capture_output=True, check=True)
+    assert enabled_after(tmp_path) == ["an administrator's.service"]
+
+
+def await_installing(tmp_path: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "run" / "installing").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def enabled_after(tmp_path: Path) -> list[str]:
+    """What would be started at the next boot."""
+    return [path.name for path in (tmp_path / "systemd").rglob("*.service")]
