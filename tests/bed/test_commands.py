@@ -134,9 +134,10 @@ def test_a_script_can_run_servers_on_one_node_and_use_them_from_another(lanelab:
     assert lanelab.run("bed", "run", "--rtt", "20ms", "--", "bash", "-c", script).stdout.strip() == "200"
 
 
-def test_a_node_takes_no_input_after_its_command(lanelab: LanelabCommand) -> None:
-    feed = "(sleep 4; echo late; sleep 1; echo later)"
-    script = 'for name in client router; do node $name true; done; read word; echo "<$word>"'
+def test_a_node_takes_no_input_after_its_command(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    ended = shlex.quote(str(tmp_path / "ended"))
+    feed = f"(until [ -e {ended} ]; do sleep 0.1; done; echo late; sleep 1; echo later)"
+    script = f'for name in client router; do node $name true; done; touch {ended}; sleep 1; read word; echo "<$word>"'
     command = shlex.join(lanelab.argv("bed", "run", "--", "sh", "-c", script))
     done = subprocess.run(
         ["sh", "-c", f"{feed} | {command}"], env=lanelab.environment, capture_output=True, text=True, check=False
