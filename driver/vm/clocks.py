@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from driver.errors import HostError
+from driver.errors import HostAway
 from driver.patience import patient
 from driver.vm import vagrant
 
@@ -28,7 +28,8 @@ SETTER = f"""
 import glob, os, sys, time
 
 def in_use():
-    held = {{words[5].rpartition(":")[2] for words in map(str.split, open("/proc/locks")) if words[1] == "FLOCK"}}
+    locks = (words for words in map(str.split, open("/proc/locks")) if words[1::2][:2] == ["FLOCK", "WRITE"])
+    held = {{words[5].rpartition(":")[2] for words in locks}}
     return any(str(os.stat(path).st_ino) in held for path in glob.glob({BEDS_LOCKS!r}))
 
 print("ready", flush=True)
@@ -46,7 +47,7 @@ REMEDY = "Look at: lanelab vm status"
 
 
 def set_all(names: Sequence[str], ssh_config: Path) -> None:
-    """See to it that the clocks of these machines are this one's. HostError where one does not answer."""
+    """See to it that the clocks of these machines are this one's. HostAway where one does not answer."""
     limit_s = patient(ANSWER_S)
     with contextlib.ExitStack() as ending:
         begun = {name: ending.enter_context(_begun(name, ssh_config, limit_s)) for name in names}
@@ -89,4 +90,4 @@ def _set(name: str, process: subprocess.Popen[str], limit_s: float) -> None:
     said, complaint = process.communicate()
     if "done" not in said:
         why = complaint.strip() or f"no answer within {limit_s:.0f} s"
-        raise HostError(f"the clock of {name} could not be set: {why}", REMEDY)
+        raise HostAway(f"the clock of {name} could not be set: {why}", REMEDY)

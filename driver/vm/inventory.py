@@ -31,7 +31,7 @@ ANSWER_S = 120.0
 
 
 def hosts() -> Hosts:
-    """The machines that are up, their clocks right. VmError where they are not up, HostError where one does not answer:
+    """The machines that are up, their clocks right. VmError where they are not up, HostAway where one does not answer:
     that may pass, as when a machine starts anew."""
     if not inventory_file().exists():
         raise VmError("the virtual machines are not up", "Bring them up with: lanelab vm up")

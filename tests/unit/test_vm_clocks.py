@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.errors import BedError
+from driver.errors import BedError, HostAway
 from driver.paths import PROJECT
 from driver.vm import clocks, vagrant
 
@@ -99,9 +99,10 @@ def test_a_machine_that_does_not_answer_is_told_in_time_and_costs_a_run_one_bed(
     monkeypatch.setattr(clocks, "ANSWER_S", 1.0)
     write(machine / "ssh", f"#!/bin/sh\n{ssh}\n")
     began = time.monotonic()
-    with pytest.raises(BedError, match=rf"the clock of client could not be set: {why}.*lanelab vm status"):
+    with pytest.raises(HostAway, match=rf"the clock of client could not be set: {why}.*lanelab vm status"):
         clocks.set_all(vagrant.MACHINES, machine / "ssh-config")
     assert time.monotonic() - began < 10
+    assert issubclass(HostAway, BedError)
 
 
 def test_an_interrupt_does_not_wait_for_machines_that_are_silent(machine: Path) -> None:
