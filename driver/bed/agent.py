@@ -85,6 +85,7 @@ class Agent:
             "resize": self.resize,
             "put": self.put,
             "get": self.get,
+            "abandon": self.abandon,
             "connect": self.connect,
             "beat": self.beat,
             "ack": self.acknowledge,
@@ -156,6 +157,7 @@ class Agent:
         if not data:
             self.open = False
             return
+        self.on_beat()  # a beat itself may have to wait behind much data
         for message in self.lines.feed(data):
             try:
                 self.asked[message["op"]](message)
@@ -171,7 +173,6 @@ class Agent:
         self.tell({"ev": "error", "id": number, "errno": getattr(error, "errno", 0) or 0, "what": what})
 
     def beat(self, _message: Message) -> None:
-        self.on_beat()
         self.tell({"ev": "beat"})
 
     # --- processes
@@ -397,6 +398,10 @@ class Agent:
         task.input_fd = os.open(message["path"] + ".part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, message["mode"])
         task.path, task.mode = message["path"], message["mode"]
         self.tasks[task.number] = task
+
+    def abandon(self, _message: Message) -> None:
+        """What is to be written cannot be read: a file that is cut must not get its name."""
+        raise OSError(errno.ECANCELED, "its source cannot be read")
 
     def get(self, message: Message) -> None:
         """Through a process: a regular file cannot be polled."""

@@ -116,8 +116,10 @@ class AgentLink:
 class AgentTask(Process):
     """Something that the agent does for us: a command, or a file that is carried."""
 
-    def __init__(self, link: AgentLink, what: str, stdio: Stdio) -> None:
-        self._link, self._what = link, what
+    def __init__(self, link: AgentLink, what: str, stdio: Stdio, *, whole: bool = False) -> None:
+        """`whole`: all that is carried or nothing counts, as of a file; `cut` tells why it was not all."""
+        self._link, self._what, self._whole = link, what, whole
+        self.cut: OSError | None = None
         self._sinks = {stream: os.dup(fd) for stream, fd in ((1, stdio.stdout), (2, stdio.stderr)) if fd is not None}
         self._source = self._over_seen = self._over = -1
         if stdio.stdin is not None:
@@ -175,6 +177,9 @@ class AgentTask(Process):
                 if data is None:
                     return
                 self._sent_pieces.append(len(data))
+                if self.cut:
+                    self._link.ask(op="abandon", id=self.number)
+                    return
                 self._link.ask(op="in", id=self.number, data=encode_bytes(data))
                 if not data:
                     return
@@ -194,7 +199,9 @@ class AgentTask(Process):
                 return os.read(self._source, CHUNK)
             except BlockingIOError:  # another reader was faster
                 continue
-            except OSError:
+            except OSError as error:
+                if self._whole:
+                    self.cut = error
                 return b""
 
     def _close_source(self) -> None:
@@ -229,7 +236,8 @@ class AgentTask(Process):
         if sink is not None and data:
             try:
                 write_all(sink, data)
-            except OSError:  # whoever read it is gone: the command learns it as it would from a pipe
+            except OSError as error:  # whoever read it is gone: the command learns it as it would from a pipe
+                self.cut = error
                 del self._sinks[message["fd"]]
                 os.close(sink)
                 self._link.ask(op="drop", id=self.number, fd=message["fd"])
@@ -280,10 +288,15 @@ class AgentNode(Node):
         except OSError as error:
             raise NodeError(f"cannot read {source}: {error.strerror}") from error
         try:
-            task = AgentTask(self._link, f"writing {target}", Stdio(stdin=fd))
+            task = AgentTask(self._link, f"writing {target}", Stdio(stdin=fd), whole=True)
             task.begin(op="put", path=target, mode=mode)
             task.feed()
-            task.wait()
+            try:
+                task.wait()
+            except NodeError as error:
+                if task.cut:
+                    raise NodeError(f"cannot read {source}: {task.cut.strerror}") from error
+                raise
         finally:
             os.close(fd)
 
@@ -291,9 +304,12 @@ class AgentNode(Node):
         part = target.with_name(target.name + ".part")
         try:
             with part.open("wb") as file:
-                task = AgentTask(self._link, f"reading {source}", Stdio(stdout=file.fileno()))
+                task = AgentTask(self._link, f"reading {source}", Stdio(stdout=file.fileno()), whole=True)
                 task.begin(op="get", path=source)
-                if task.wait() != 0:
+                status = task.wait()
+                if task.cut:
+                    raise task.cut
+                if status != 0:
                     raise NodeError(f"on {self.name}, cannot read {source}")
             part.replace(target)
         except OSError as error:

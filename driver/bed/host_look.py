@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed import namespaces
-from driver.bed.host_guard import SYSTEM_PATH, in_use
+from driver.bed.host_offloads import DEVICES, SYSTEM_PATH, in_use, left, wires
 
 ETHERNET = 1  # as /sys/class/net/*/type has it
 CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN = 12, 13, 21
@@ -48,6 +49,7 @@ def facts(programs: list[str], connection: str) -> dict[str, Any]:
         "no_netem": _attempt(_make_netem),
         "uml_modules": any(Path("/usr/lib/uml/modules").glob("*/modules.dep")),
         "in_use": in_use(),
+        "left": left(),
     }
 
 
@@ -80,8 +82,9 @@ def _lacks_capabilities() -> bool:
 
 def _interfaces(here: str) -> list[dict[str, Any]]:
     found = []
-    carriers = _devices_with(here)
-    for folder in sorted(Path("/sys/class/net").iterdir()):
+    carriers = _carriers(here)
+    below = {each for carrier in carriers for each in wires(carrier)}
+    for folder in sorted(DEVICES.iterdir()):
         if _read(folder / "type") != str(ETHERNET):
             continue
         kind = [line[8:] for line in _read(folder / "uevent").splitlines() if line.startswith("DEVTYPE=")]
@@ -95,28 +98,37 @@ def _interfaces(here: str) -> list[dict[str, Any]]:
                 "kind": kind[0] if kind else "tun" if (folder / "tun_flags").exists() else "",
                 "physical": (folder / "device").exists(),
                 "enslaved": (folder / "master").exists(),
-                "management": folder.name in carriers,
+                "management": folder.name in below,
+                "wires": wires(folder.name),
+                "wire_of_management": next((each for each in wires(folder.name) if each in below), ""),
             }
         )
     return found
 
 
-def _devices_with(address: str) -> list[str]:
-    """Those that carry an address, and what lies below them (a bridge's ports, a VLAN's device)."""
-    if not address:
-        return []
+def _carriers(here: str) -> list[str]:
+    """The interfaces that ssh comes through: that with the address it came to; where none of Ethernet has it (a reverse
+    tunnel ends at the loopback), those that packets to elsewhere take."""
+    address, _, zone = here.partition("%")
+    found = [zone] if zone else []
+    if address and not zone:
+        found = re.findall(r"^\d+: (\S+)", _ip("-o", "addr", "show", "to", address), re.MULTILINE)
+    ethernet = [name for name in found if _read(DEVICES / name / "type") == str(ETHERNET)]
+    return ethernet or [
+        name for version in ("-4", "-6") for name in re.findall(r" dev (\S+)", _ip(version, "route", "show", "default"))
+    ]
+
+
+def _ip(*words: str) -> str:
     done = subprocess.run(
-        ["ip", "-o", "addr", "show", "to", address],
+        ["ip", *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={"PATH": SYSTEM_PATH},
         check=False,
     )
-    names = [line.split()[1] for line in done.stdout.decode().splitlines() if len(line.split()) > 1]
-    for name in list(names):
-        names += [path.name[6:] for path in Path("/sys/class/net", name).glob("lower_*")]
-    return names
+    return done.stdout.decode(errors="replace")
 
 
 def _read(path: Path) -> str:

@@ -7,7 +7,8 @@
     guard                  outlives them all; restores when the keeper is killed
 
 Questions and answers are JSON lines on stdin and stdout, which become the agent's. `hold` is the last question. It runs
-out of an archive in memory: no file is written there.
+out of an archive in memory: no file is written there. How long silence may be the controller says; where no question
+comes, an alarm of the kernel's ends us.
 Runs on machines that ssh reaches, with any Python from 3.9 on and its standard library.
 """
 
@@ -26,46 +27,57 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed import enclosure, namespaces
-from driver.bed.host_guard import SYSTEM_PATH, Guard, Interfaces, remove_cables
+from driver.bed.host_guard import Guard, put_back, remove_cables
 from driver.bed.host_look import Neighbours, facts
+from driver.bed.host_offloads import SYSTEM_PATH, Interfaces, InUse
 
 # The agent's modules have no package: the UML router's first process starts them from a folder.
 from agent import Agent  # type: ignore[import-not-found]  # isort: skip
 
 LINE_IN, LINE_OUT = 0, 1
 PASSING_NAME = "lanelab-cable"
-SILENCE_S = 20.0  # after that the controller counts as gone; with all that follows the machine is as before within 30 s
 END_WITHIN_S = 5.0
 BED_STATE = "/run/lanelab"
 
 
-def main(connection: str) -> None:
-    neighbours: Neighbours | None = None
+def main(connection: str, question_within_s: int) -> None:
+    questions = _Questions(connection)
     while True:
+        signal.alarm(question_within_s)
         asked = json.loads(_read_line() or "null")
+        signal.alarm(0)
         if asked is None:
             return
         try:
             if asked["op"] == "hold":
                 hold(asked)
                 return
-            if asked["op"] == "facts":
-                answer: Any = facts(asked["programs"], connection)
-            elif asked["op"] == "clock":
-                answer = time.time()
-            elif asked["op"] == "listen":
-                neighbours = Neighbours(asked["devices"])
-                answer = None
-            elif neighbours and asked["op"] == "call":
-                neighbours.send(asked["token"])
-                answer = None
-            elif neighbours and asked["op"] == "heard":
-                answer = neighbours.heard()
-            else:
-                raise OSError("there is no question '" + asked["op"] + "'")
-            _say({"ok": answer})
+            _say({"ok": questions.answer(asked)})
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked must hear of it
-            _say({"error": str(error) or repr(error)})
+            _say({"error": str(error) or repr(error), "passes": isinstance(error, InUse)})
+
+
+class _Questions:
+    """What is asked of a machine before it becomes a node."""
+
+    def __init__(self, connection: str) -> None:
+        self._connection = connection
+        self._neighbours = Neighbours([])
+
+    def answer(self, asked: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        if asked["op"] == "facts":
+            return facts(asked["programs"], self._connection)
+        if asked["op"] == "clock":
+            return time.time()
+        if asked["op"] == "listen":
+            self._neighbours.close()
+            self._neighbours = Neighbours(asked["devices"])
+            return None
+        if asked["op"] == "call":
+            return self._neighbours.send(asked["token"])
+        if asked["op"] == "heard":
+            return self._neighbours.heard()
+        raise OSError("there is no question '" + asked["op"] + "'")
 
 
 def _read_line() -> bytes:
@@ -102,11 +114,11 @@ def hold(asked: dict[str, Any]) -> None:
         _say({"ok": None})
         node.go()
         _let_go_of_line()
-        node.watch()
+        node.watch(asked["silence_s"])
     finally:
         if node:
             node.end()
-        interfaces.restore()
+        put_back(interfaces)
 
 
 def _end(_number: int, _frame: object) -> None:
@@ -173,11 +185,11 @@ class _Node:
     def go(self) -> None:
         self._line.send(b"+")
 
-    def watch(self) -> None:
-        """Until the agent ends, or nobody has been heard by it for too long."""
+    def watch(self, silence_s: float) -> None:
+        """Until the agent ends, or nobody has been heard by it for so long."""
         heard = time.monotonic()
         while True:
-            left = heard + SILENCE_S - time.monotonic()
+            left = heard + silence_s - time.monotonic()
             ready, _, _ = select.select([self._beats], [], [], max(left, 0))
             if not ready or not os.read(self._beats, 4096):
                 return

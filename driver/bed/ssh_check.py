@@ -14,7 +14,7 @@ from typing import Any, Literal
 from driver.bed.node import NODE_NAMES
 from driver.bed.ssh_hosts import INTERFACE_VARIABLES, Hosts
 from driver.bed.ssh_line import SshLine
-from driver.errors import HostError
+from driver.errors import HostAway, HostError
 
 State = Literal["ok", "note", "gap"]
 ENDS = ("ip", "ethtool", "tcpdump", "ping")
@@ -26,7 +26,8 @@ PROGRAMS = {
 UML = "linux.uml"
 MTU = 1500
 CLOCK_S = 1.0  # certificates and time stamps are made here and used there
-NOT_CABLES = ("bridge", "wlan", "tun", "ppp", "wwan")
+NOT_CABLES = ("bridge", "wlan", "tun", "ppp", "wwan", "macvlan", "ipvlan", "vxlan")
+IN_USE = "in use"  # passes by itself
 CABLES = (("client", "router"), ("router", "server"))
 
 Heard = Mapping[str, Sequence[Sequence[str]]]  # node -> [its interface, who called, from which interface]
@@ -67,11 +68,16 @@ class Verdict:
     def gaps(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.state == "gap"]
 
+    @property
+    def passes(self) -> bool:
+        """Whether only other beds are in the way."""
+        return bool(self.gaps) and all(gap.what == IN_USE for gap in self.gaps)
+
     def require(self) -> None:
         """Raises HostError with all that is in the way."""
         if self.gaps:
             told = "; ".join(f"{gap.host} ({gap.node}): {gap.what}: {gap.found}" for gap in self.gaps)
-            raise HostError(told, self.gaps[0].remedy)
+            raise (HostAway if self.passes else HostError)(told, self.gaps[0].remedy)
 
 
 def open_all(lines: Mapping[str, SshLine]) -> dict[str, HostError]:
@@ -114,19 +120,19 @@ def look(lines: Mapping[str, SshLine], hosts: Hosts) -> Seen:
 def _candidates(facts: Mapping[str, Any], named: Iterable[str]) -> list[str]:
     """The interfaces that a cable of the link may hang on."""
     given = set(named)
-    return [
-        each["name"]
-        for each in facts["interfaces"]
-        if each["name"] in given or (not given and not _why_not(each) and not each["enslaved"])
-    ]
+    return [each["name"] for each in facts["interfaces"] if each["name"] in given or (not given and not _why_not(each))]
 
 
 def _why_not(interface: Mapping[str, Any]) -> str:
     """Why an interface can carry no link."""
     if interface["management"]:
         return "carries the address that ssh comes to: the link would be the management path"
+    if interface["wire_of_management"]:
+        return f"lies on {interface['wire_of_management']}, as what ssh comes through does: they would share a wire"
     if interface["kind"] in NOT_CABLES:
         return f"is a {interface['kind']} device"
+    if interface["enslaved"]:
+        return "is a port of a bond or a bridge"
     if not interface["up"]:
         return "is down"
     return ""
@@ -163,6 +169,9 @@ def judge(hosts: Hosts, seen: Seen) -> Verdict:
         _clock(seen.clocks_s[name], find)
         _programs(name, facts, find)
         _kernel(name, facts, find)
+        for device in facts["left"]:
+            what = f"those of {device} are not yet as they were before some bed: the next one on it tries again"
+            find("note", "offloads", what, f"Run there: ethtool -k {device}")
     verdict.interfaces = _interfaces(hosts, seen, verdict.findings)
     return verdict
 
@@ -303,8 +312,8 @@ def _unfit(hosts: Hosts, seen: Seen, found: Mapping[str, Mapping[str, str]]) -> 
                 gaps.append(
                     Finding(name, host.name, "gap", "link", f"{device} has an MTU of {there[device]['mtu']}", remedy)
                 )
-            if device in seen.facts[name]["in_use"]:
-                gaps.append(
-                    Finding(name, host.name, "gap", "link", f"another bed uses {device}", "Wait until it has ended")
-                )
+            for wire in there[device]["wires"]:
+                if wire in seen.facts[name]["in_use"]:
+                    what = f"another bed uses {wire}"
+                    gaps.append(Finding(name, host.name, "gap", IN_USE, what, "Wait until it has ended"))
     return gaps

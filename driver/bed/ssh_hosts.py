@@ -19,6 +19,7 @@ from typing import Any
 
 from driver.bed.node import NODE_NAMES
 from driver.errors import InputError
+from driver.patience import patient
 
 INVENTORY_FORMATS = "ini,yaml"
 INTERFACE = "lanelab_link_interface"
@@ -32,6 +33,14 @@ INTERFACE_VARIABLES = {
 PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 KEY_FILE, PYTHON = "ansible_ssh_private_key_file", "ansible_python_interpreter"
 ARGUMENTS = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
+# Ansible's other names for these: read past here, they would let it reach other machines than we do.
+OTHER_NAMES = {
+    "ansible_ssh_host": "ansible_host",
+    "ansible_ssh_port": "ansible_port",
+    "ansible_ssh_user": "ansible_user",
+    "ansible_private_key_file": KEY_FILE,
+    "ansible_ssh_args": ARGUMENTS[0],
+}
 PASSWORDS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass")
 
 
@@ -48,6 +57,11 @@ class SshHost:
     interfaces: Mapping[str, str] = field(default_factory=dict)  # the node that it leads to -> the interface
     python: str = "python3"
 
+    @property
+    def way(self) -> tuple[str, int, tuple[str, ...]]:
+        """Where ssh arrives, as far as the inventory tells: behind another gate the same address is another machine."""
+        return self.address, self.port or 22, self.options
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SshHost:
         return cls(**{**data, "options": tuple(data["options"])})
@@ -55,9 +69,8 @@ class SshHost:
     def command(self, words: str) -> list[str]:
         """The ssh that runs these words there, with our stdin and stdout as theirs, and that ends when a peer has said
         nothing for some seconds. What the user gave comes first: of each option ssh takes the first."""
-        argv = ["ssh", "-T", *self.options]
-        for option in ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=3", "ServerAliveCountMax=4"):
-            argv += ["-o", option]
+        argv = ["ssh", "-T", *self.options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={patient(10):.0f}"]
+        argv += ["-o", "ServerAliveInterval=3", "-o", f"ServerAliveCountMax={patient(4):.0f}"]
         for option in ("ControlPath=none", "ClearAllForwardings=yes", "ForwardAgent=no", "EscapeChar=none"):
             argv += ["-o", option]
         argv += ["-o", "RequestTTY=no", "-o", "PermitLocalCommand=no", "-o", "LogLevel=ERROR"]
@@ -118,7 +131,7 @@ def _members(inventory: Mapping[str, Any], group: str) -> list[str]:
 
 def _require_apart(found: Mapping[str, SshHost], where: str) -> None:
     for one, other in (("client", "router"), ("router", "server"), ("client", "server")):
-        if found[one].name == found[other].name:
+        if found[one].name == found[other].name or found[one].way == found[other].way:
             what = f"{where}: {one} and {other} are the same machine, {found[one].name}"
             raise InputError(what, "Name three; on one machine use --substrate netns", key="--inventory")
 
@@ -143,6 +156,9 @@ class _Variables:
             if key in self._variables:
                 what = f"'{key}' is not supported: nothing here types passwords"
                 raise self.refusal(what, "Use a key, and sudo without one")
+        for key, ours in OTHER_NAMES.items():
+            if key in self._variables:
+                raise self.refusal(f"'{key}' is not supported", f"Write {ours} instead, which Ansible reads too")
         connection = self.text("ansible_connection", "ssh")
         if connection not in ("ssh", "smart", "ansible.builtin.ssh"):
             raise self.refusal(f"ansible_connection is '{connection}'", "Only ssh will do here")

@@ -11,6 +11,7 @@ import base64
 import contextlib
 import io
 import json
+import re
 import secrets
 import socket
 import subprocess
@@ -23,21 +24,25 @@ from typing import Any
 from driver.bed import namespaces
 from driver.bed.agent_node import AgentLink
 from driver.bed.ssh_hosts import KEY_FILE, SshHost
-from driver.errors import HostError
+from driver.errors import HostAway, HostError
+from driver.patience import patient
 
 BED = Path(__file__).parent
 # What goes there, by its name there; the agent's own modules have no package.
 PACKED = {
     **{f"driver/bed/{name}": BED / name for name in ("namespaces.py", "refusals.py", "enclosure.py")},
-    **{f"driver/bed/{name}": BED / name for name in ("host_side.py", "host_look.py", "host_guard.py")},
+    **{f"driver/bed/{name}": BED / name for name in ("host_side.py", "host_look.py")},
+    **{f"driver/bed/{name}": BED / name for name in ("host_guard.py", "host_offloads.py")},
     **{name: BED / name for name in ("agent.py", "agent_start.py", "wire.py")},
     "driver/errors.py": BED.parent / "errors.py",
     "driver/__init__.py": BED.parent / "__init__.py",
     "driver/bed/__init__.py": BED / "__init__.py",
 }
 PYTHON_NEEDED = (3, 9)
+# The alarm ends it where nothing more is heard of us: nobody else would, if we vanished without a word.
 BEGIN = (
-    "import sys,os,base64;print({number},sys.version_info[0],sys.version_info[1],os.geteuid(),flush=True);"
+    "import sys,os,base64,signal;signal.alarm({within_s});"
+    "print({number},sys.version_info[0],sys.version_info[1],os.geteuid(),flush=True);"
     "exec(base64.b64decode(sys.stdin.buffer.raw.readline()))"
 )
 WHO = """
@@ -48,7 +53,9 @@ print(json.dumps({"admin": bool(int(caps[0], 16) & 1 << 21), "connection": os.en
 exec(base64.b64decode(sys.stdin.buffer.raw.readline()))
 """
 # Not through a shell, so it may be quoted as it likes. sudo clears the environment: what we know of it stays with us.
+# The alarm would be sudo's own.
 BECOME_ROOT = """
+signal.alarm(0)
 try:
     os.execvp("sudo", ["sudo", "-n", "--", sys.executable, "-I", "-S", "-c", {begin!r}])
 except OSError as error:
@@ -66,24 +73,36 @@ with open(fd, "wb", closefd=False) as file:
 sys.path.insert(0, "/proc/self/fd/%d" % fd)
 sys.dont_write_bytecode = True
 from driver.bed.host_side import main
-main({connection!r})
+main({connection!r}, {within_s})
 """
+# Patience multiplies these.
 CONNECT_WITHIN_S = 25.0
 ANSWER_WITHIN_S = 30.0
+QUESTION_WITHIN_S = 60.0  # a machine may have to wait while another one becomes root
 NOISE_AT_MOST = 1 << 20
+Refusals = tuple[tuple[str, tuple[str, str]], ...]
 _KNOWN_HOSTS = "Compare the keys, then mend known_hosts: ssh-keygen -R, ssh-keyscan"
 _NO_PYTHON = ("it has no such program as its Python", "Install Python 3.9, or set ansible_python_interpreter")
 _NO_WAY = ("there is no way to it", "Is it up, and the address right?")
 # What ssh or the far shell says; what it means, and what to do about it.
-REFUSALS: tuple[tuple[str, tuple[str, str]], ...] = (
+REFUSALS: Refusals = (
     ("Host key verification failed", ("its host key is not the one that is known", _KNOWN_HOSTS)),
     ("HOST IDENTIFICATION HAS CHANGED", ("its host key has changed", _KNOWN_HOSTS)),
     ("Permission denied (", ("it takes none of the keys that were offered", "Set ansible_user and " + KEY_FILE)),
     ("Could not resolve hostname", ("its name is not known", "Set ansible_host")),
+)
+# What passes: machines start, cables are put back.
+AWAY: Refusals = (
     ("Connection refused", ("nothing listens there", "Is sshd running, and ansible_port right?")),
     ("timed out", ("it does not answer", "Is it up, and the address right?")),
+    ("not responding", ("it does not answer", "Is it up, and the address right?")),
     ("No route to host", _NO_WAY),
     ("Network is unreachable", _NO_WAY),
+    ("Connection reset", _NO_WAY),
+    ("Connection closed", _NO_WAY),
+)
+# Only of what we asked for: start-up files complain of other programs.
+NO_SUCH_PROGRAM: Refusals = (
     ("not found", _NO_PYTHON),
     ("No such file or directory", _NO_PYTHON),
     ("Unknown command", _NO_PYTHON),
@@ -109,7 +128,7 @@ class SshLine:
         self._number = secrets.randbelow(10**17) + 10**17
         self.info: dict[str, Any] = {}
         ours, theirs = socket.socketpair()
-        words = f"{host.python} -I -S -c '{BEGIN.format(number=self._number)}'"
+        words = f"{host.python} -I -S -c '{self._begin()}'"
 
         def die_along() -> None:
             namespaces.die_with_parent(parent_pid)
@@ -142,16 +161,20 @@ class SshLine:
             remedy = "Install a newer one, and name it with ansible_python_interpreter"
             raise HostError(f"{self.title}: its Python is {has}, and {need} is needed", remedy)
         self._send(WHO)
-        self.info = json.loads(self._read_line())
+        self.info = self._answer()
         if user != 0 and not self.info["admin"]:
             self._become_root()
         packed = archive()
-        self._send(LOAD.format(size=len(packed), connection=self.info["connection"]))
-        self._line.sendall(packed)
+        within_s = _question_within_s()
+        self._send(LOAD.format(size=len(packed), connection=self.info["connection"], within_s=within_s))
+        self._say(packed, "while it was being prepared")
+
+    def _begin(self) -> str:
+        return BEGIN.format(number=self._number, within_s=_question_within_s())
 
     def _become_root(self) -> None:
         self._number += 1
-        self._send(BECOME_ROOT.format(begin=BEGIN.format(number=self._number)))
+        self._send(BECOME_ROOT.format(begin=self._begin()))
         try:
             self._await_number()
         except HostError as error:
@@ -162,13 +185,11 @@ class SshLine:
 
     def ask(self, op: str, **words: object) -> Any:  # noqa: ANN401 - JSON
         """A question to our program there. Raises HostError."""
-        try:
-            self._line.sendall(json.dumps({"op": op, **words}).encode() + b"\n")
-        except OSError:
-            raise self._gone(f"during '{op}'") from None
-        answer = json.loads(self._read_line())
+        self._say(json.dumps({"op": op, **words}).encode() + b"\n", f"during '{op}'")
+        answer = self._answer()
         if "error" in answer:
-            raise HostError(f"{self.title}: {answer['error']}")
+            passes = answer.get("passes", False)
+            raise (HostAway if passes else HostError)(f"{self.title}: {answer['error']}")
         return answer["ok"]
 
     def clock_offset_s(self) -> float:
@@ -186,13 +207,18 @@ class SshLine:
         self.ask("hold", **settings)
         self._line.settimeout(None)
         link = AgentLink(self.node, self._line)
-        link.await_hello(ANSWER_WITHIN_S)
+        link.await_hello(patient(ANSWER_WITHIN_S))
         return link
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()
+
+    def await_end(self, within_s: float) -> None:
+        """What runs over there has ended when ssh does. Closed before."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(within_s, 0))
 
     def said(self) -> str:
         """The last that ssh, or whatever ran over there, complained of."""
@@ -203,22 +229,35 @@ class SshLine:
         return [line.strip() for line in lines if line.strip()]
 
     def _send(self, program: str) -> None:
+        self._say(base64.b64encode(program.encode()) + b"\n", "while it was being prepared")
+
+    def _say(self, data: bytes, when: str) -> None:
+        self._line.settimeout(patient(ANSWER_WITHIN_S))
         try:
-            self._line.sendall(base64.b64encode(program.encode()) + b"\n")
-        except OSError:
-            raise self._gone("while it was being prepared") from None
+            self._line.sendall(data)
+        except OSError:  # or a time-out: nobody over there reads
+            raise self._gone(when) from None
 
     def _await_number(self) -> tuple[tuple[int, int], int]:
-        """Pass over what the shell prints; Python's version and the user's number."""
-        mark = str(self._number).encode()
+        """Pass over what the shell prints, our own words too; Python's version and the user's number."""
+        numbers = re.compile(rb"%d (\d+) (\d+) (\d+)\r?\n$" % self._number)
         heard = self._receive_until(
-            lambda heard: mark in heard and b"\n" in heard.rpartition(mark)[2], CONNECT_WITHIN_S
+            lambda heard: heard.endswith(b"\n") and bool(numbers.search(heard, max(len(heard) - 100, 0))),
+            patient(CONNECT_WITHIN_S),
         )
-        words = heard.rpartition(mark)[2].split()
-        return (int(words[0]), int(words[1])), int(words[2])
+        found = numbers.search(heard)
+        assert found  # noqa: S101 - that was waited for
+        return (int(found[1]), int(found[2])), int(found[3])
 
-    def _read_line(self) -> bytes:
-        return self._receive_until(lambda heard: heard.endswith(b"\n"), ANSWER_WITHIN_S)
+    def _answer(self) -> dict[str, Any]:
+        line = self._receive_until(lambda heard: heard.endswith(b"\n"), patient(ANSWER_WITHIN_S))
+        try:
+            answer: dict[str, Any] = json.loads(line)
+        except ValueError:
+            said = line[:200].decode(errors="replace").strip()
+            what = f"{self.title}: something else than lanelab's own program answers: {said!r}"
+            raise HostError(what, f"By hand: ssh {self.host.address}") from None
+        return answer
 
     def _receive_until(self, enough: Callable[[bytes], bool], timeout_s: float) -> bytes:
         """Byte by byte, since what comes after may be the agent's."""
@@ -229,7 +268,7 @@ class SshLine:
                 byte = self._line.recv(1)
             except TimeoutError:
                 what = f"{self.title}: no answer within {timeout_s:g} s{self._complaint()}"
-                raise HostError(what, "Does its shell wait for something at login?") from None
+                raise HostAway(what, "Does its shell wait for something at login?") from None
             except OSError:
                 byte = b""
             if not byte or len(heard) > NOISE_AT_MOST:
@@ -242,8 +281,15 @@ class SshLine:
 
     def _gone(self, when: str) -> HostError:
         lines = self._said()
-        for sign, (what, remedy) in REFUSALS:
-            said = next((line for line in lines if sign in line), None)
-            if said:
-                return HostError(f"{self.title}: cannot use {self.host.address} over ssh: {what} ({said})", remedy)
+        of_python = [line for line in lines if self.host.python in line]
+        known = ((REFUSALS, lines, HostError), (AWAY, lines, HostAway), (NO_SUCH_PROGRAM, of_python, HostError))
+        for refusals, among, kind in known:
+            for sign, (what, remedy) in refusals:
+                said = next((line for line in among if sign in line), None)
+                if said:
+                    return kind(f"{self.title}: cannot use {self.host.address} over ssh: {what} ({said})", remedy)
         return HostError(f"{self.title}: ssh ended {when}{self._complaint()}", f"By hand: ssh {self.host.address}")
+
+
+def _question_within_s() -> int:
+    return round(patient(QUESTION_WITHIN_S))

@@ -24,15 +24,21 @@ from driver.bed.agent_node import AgentLink
 from driver.bed.netns_substrate import NetnsSubstrate
 from driver.bed.node import NODE_NAMES, Node
 from driver.bed.router import set_kernel
+from driver.bed.ssh_hosts import Hosts
 from driver.bed.ssh_line import SshLine
 from driver.bed.ssh_node import SshNode
 from driver.bed.ssh_router import SshKernelRouter, SshUmlRouter, settle_cable
 from driver.bed.substrate import BedSettings, Substrate
 from driver.errors import HostError, RouterError
+from driver.patience import patient
 from driver.topology import HOSTS, host_lines, hosts_file
 
 BEAT_S = 2.0
+# Patience multiplies these.
 SILENCE_S = 16.0  # an agent that has said nothing for so long counts as gone
+SILENCE_THERE_S = 20.0  # and for its keeper we do; with all that follows its machine is as before within 30 s
+IN_USE_S = 30.0  # a bed that was lost uses its machines for so long at most
+LOOK_AGAIN_S = 2.0
 END_WITHIN_S = 3.0
 HOSTS_OF = {host.name: host for host in HOSTS}
 
@@ -64,14 +70,12 @@ class SshSubstrate(Substrate):
         assert hosts is not None  # noqa: S101 - enter has refused
         for error in ssh_check.open_all(self._lines).values():
             raise error
-        seen = ssh_check.look(self._lines, hosts)
-        verdict = ssh_check.judge(hosts, seen)
-        verdict.require()
+        seen, verdict = self._judged(hosts)
         self._described = {name: _described(seen.facts[name], verdict.interfaces[name]) for name in NODE_NAMES}
         router = self._router_kind(settings.router, seen.facts["router"])
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(lambda name: self._hold(name, verdict.interfaces[name], router, settings), NODE_NAMES))
-        threading.Thread(target=self._keep_beating, name="beat", daemon=True).start()
+        threading.Thread(target=self._notice_silence, name="silence", daemon=True).start()
         facts = seen.facts["router"]
         node = self._nodes["router"]
         if router is SshUmlRouter:
@@ -81,6 +85,17 @@ class SshSubstrate(Substrate):
             self._router = SshKernelRouter(node, facts["kernel"], self._own)
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(self._set_up, NODE_NAMES))
+
+    def _judged(self, hosts: Hosts) -> tuple[ssh_check.Seen, ssh_check.Verdict]:
+        """The machines, which are fit. A bed that uses them may be ours that was lost: it goes later than we notice."""
+        until = time.monotonic() + patient(IN_USE_S)
+        while True:
+            seen = ssh_check.look(self._lines, hosts)
+            verdict = ssh_check.judge(hosts, seen)
+            if not verdict.passes or time.monotonic() > until:
+                verdict.require()
+                return seen, verdict
+            time.sleep(LOOK_AGAIN_S)
 
     @staticmethod
     def _router_kind(wanted: str, facts: Mapping[str, Any]) -> type[SshKernelRouter] | type[SshUmlRouter]:
@@ -109,10 +124,15 @@ class SshSubstrate(Substrate):
         ]
         marker = os.environ.get("LANELAB_BED", "")
         link = self._lines[name].become_agent(
-            name=name, cables=cables, cpus=_numbers(settings.cpus.get(name, "")), marker=marker
+            name=name,
+            cables=cables,
+            cpus=_numbers(settings.cpus.get(name, "")),
+            marker=marker,
+            silence_s=patient(SILENCE_THERE_S),
         )
         self._links[name] = link
         self._nodes[name] = SshNode(name, link)
+        threading.Thread(target=self._keep_beating, args=[link], name=f"beat-{name}", daemon=True).start()
 
     def _own(self, lines: list[str]) -> list[str]:
         """With this bed's own addresses of Ethernet."""
@@ -131,12 +151,15 @@ class SshSubstrate(Substrate):
         lines = [line for line in host_lines(host) if host.management.device not in line]
         netns.run_ip(self._own(lines), node=node)
 
-    def _keep_beating(self) -> None:
-        """Say that we are here, and notice who is not any more."""
+    def _keep_beating(self, link: AgentLink) -> None:
+        """Say that we are here. A thread for each: one that is full of data holds up no other."""
+        while not self._closing.wait(BEAT_S) and not link.lost.is_set():
+            link.ask(op="beat")
+
+    def _notice_silence(self) -> None:
         while not self._closing.wait(BEAT_S):
             for link in list(self._links.values()):
-                link.ask(op="beat")
-                if time.monotonic() - link.heard > SILENCE_S and not link.lost.is_set():
+                if time.monotonic() - link.heard > patient(SILENCE_S) and not link.lost.is_set():
                     link.close()
 
     def node(self, name: str) -> Node:
@@ -166,10 +189,13 @@ class SshSubstrate(Substrate):
         self._closing.set()
         if self._router:
             self._router.close()
+        until = time.monotonic() + patient(END_WITHIN_S)
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
-            list(pool.map(lambda link: link.finish(END_WITHIN_S), self._links.values()))
+            list(pool.map(lambda link: link.finish(until - time.monotonic()), self._links.values()))
         for line in self._lines.values():
             line.close()
+        for line in self._lines.values():
+            line.await_end(until - time.monotonic())
 
 
 def _described(facts: Mapping[str, Any], interfaces: dict[str, str]) -> dict[str, Any]:

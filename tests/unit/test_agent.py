@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -20,7 +21,7 @@ from driver.bed.agent_node import AgentLink, AgentNode
 from driver.bed.netns import copy_whole
 from driver.bed.node import Command, Stdio, Terminal
 from driver.bed.terminal import write_all
-from driver.bed.wire import WINDOW, Lines, encode
+from driver.bed.wire import CHUNK, WINDOW, Lines, encode
 from driver.errors import CommandFailed, NodeError
 from driver.paths import PROJECT
 from tests.processes import command_lines
@@ -106,6 +107,66 @@ def test_a_full_disk_on_the_node_is_told(agent: Agent, tmp_path: Path) -> None:
     with pytest.raises(NodeError, match="No space left"):
         agent[0].put(tmp_path / "source", str(tmp_path / "there"))
     assert not (tmp_path / "there").exists()
+
+
+def test_a_file_that_a_full_disk_cuts_is_not_accepted(agent: Agent, tmp_path: Path) -> None:
+    """Less than a pipe holds: whoever reads it over there ends well, and hears of nothing."""
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(bytes(40_000))
+    (tmp_path / "copy.part").symlink_to("/dev/full")
+    with pytest.raises(NodeError, match=r"cannot write .*copy: No space left"):
+        agent[0].get(str(source), copy)
+    assert not copy.exists()
+    assert agent[0].read(str(source)) == bytes(40_000)
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_not_put_there(
+    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, there = tmp_path / "source", tmp_path / "there"
+    source.write_bytes(bytes(60_000))
+    read, pieces = os.read, []
+
+    def failing(fd: int, size: int) -> bytes:
+        if size != CHUNK:
+            return read(fd, size)
+        if pieces:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        pieces.append(size)
+        return read(fd, size)
+
+    monkeypatch.setattr(os, "read", failing)
+    with pytest.raises(NodeError, match=r"cannot read .*source: Input/output error"):
+        agent[0].put(source, str(there))
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+    agent[0].put(source, str(there))
+
+
+def test_what_does_not_end_where_the_line_is_silent_is_told_too(agent: Agent) -> None:
+    node, process = agent
+    threading.Timer(0.1, process.send_signal, [signal.SIGSTOP]).start()
+    try:
+        with pytest.raises(NodeError, match=r"'sleep 100' did not end within 0.3 s"):
+            node.run(["sleep", "100"], timeout_s=0.3)
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def test_whatever_comes_shows_that_the_other_side_is_there() -> None:
+    """A beat may have to wait behind the data of a slow line."""
+    ours, theirs = socket.socketpair()
+    code = (
+        "import sys, os; sys.path.insert(0, sys.argv[1]); from agent import Agent; fd = int(sys.argv[2]);"
+        "Agent(fd, fd, lambda: os.write(1, b'.')).serve()"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code, str(PROJECT / "driver" / "bed"), str(theirs.fileno())]
+    with subprocess.Popen(argv, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as process, ours:
+        theirs.close()
+        ours.sendall(b'{"op": "in", "id": 9, "da')
+        assert process.stdout
+        assert process.stdout.read(1) == b"."
+        ours.shutdown(socket.SHUT_RDWR)
 
 
 def test_a_terminal_has_a_size_and_can_change_it(agent: Agent) -> None:

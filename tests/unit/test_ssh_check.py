@@ -11,7 +11,7 @@ import pytest
 from driver.bed import ssh_line
 from driver.bed.ssh_check import Seen, judge
 from driver.bed.ssh_hosts import Hosts, SshHost
-from driver.errors import HostError
+from driver.errors import HostAway, HostError
 
 HOSTS = Hosts(*(SshHost(f"{name}1", "192.0.2.1") for name in ("client", "router", "server")))
 Change = Callable[[dict[str, Any]], object]
@@ -20,7 +20,7 @@ Change = Callable[[dict[str, Any]], object]
 def interface(name: str, **changes: Any) -> dict[str, Any]:
     usual = {
         "mac": "02:00:00:00:00:01", "mtu": 1500, "up": True, "carrier": True, "kind": "", "physical": True,
-        "enslaved": False, "management": False,
+        "enslaved": False, "management": False, "wires": [name], "wire_of_management": "",
     }  # fmt: skip
     return {"name": name, **usual, **changes}
 
@@ -33,7 +33,7 @@ def machine(*devices: str) -> dict[str, Any]:
         "kernel": "6.1.0", "architecture": "x86_64", "system": "debian-12", "python": "3.11.2",
         "interfaces": [interface("mgmt", management=True), *(interface(name) for name in devices)],
         "programs": {name: f"/usr/bin/{name}" for name in everything}, "lacks_capabilities": False,
-        "no_namespaces": "", "no_macvlan": "", "no_netem": "", "uml_modules": True, "in_use": [],
+        "no_namespaces": "", "no_macvlan": "", "no_netem": "", "uml_modules": True, "in_use": [], "left": [],
     }  # fmt: skip
 
 
@@ -107,7 +107,11 @@ def both(*changes: Change) -> Change:
         (lambda said: said["heard"].update(server=[]), "router", "link", "router and server are not neighbours"),
         (on_one_switch, "client", "link", "more than one way leads to the router: a to b, a to c"),
         (set_interface("server", 1, mtu=1400), "server", "link", "d has an MTU of 1400"),
-        (set_fact("router", "in_use", ["c"]), "router", "link", "another bed uses c"),
+        (set_fact("router", "in_use", ["c"]), "router", "in use", "another bed uses c"),
+        (
+            both(set_interface("server", 1, wires=["eth0", "d"]), set_fact("server", "in_use", ["eth0"])),
+            "server", "in use", "another bed uses eth0",
+        ),
     ],
 )  # fmt: skip
 def test_each_gap_is_told_with_a_remedy(change: Change, node: str, what: str, words: str) -> None:
@@ -139,6 +143,12 @@ def test_a_name_in_the_inventory_decides_between_several_ways() -> None:
         (named(router={"client": "b", "server": "b"}), lambda _: None, "b is named for both sides"),
         (named(server={"router": "d"}), set_interface("server", 1, up=False), "d is down"),
         (named(server={"router": "d"}), set_interface("server", 1, kind="wlan"), "d is a wlan device"),
+        (named(server={"router": "d"}), set_interface("server", 1, enslaved=True), "d is a port of a bond or a bridge"),
+        (
+            named(server={"router": "d"}),
+            set_interface("server", 1, wire_of_management="eth0"),
+            "d lies on eth0, as what ssh comes through does",
+        ),
     ],
 )
 def test_names_that_will_not_do(hosts: Hosts, change: Change, words: str) -> None:
@@ -152,9 +162,23 @@ def test_all_gaps_are_told_at_once() -> None:
     assert len(judge(HOSTS, seen(change)).gaps) == 3
 
 
+def test_only_what_passes_by_itself_is_worth_waiting_for() -> None:
+    busy = set_fact("router", "in_use", ["b"])
+    with pytest.raises(HostAway):
+        judge(HOSTS, seen(busy)).require()
+    with pytest.raises(HostError) as caught:
+        judge(HOSTS, seen(both(busy, lose_programs("client", "ping")))).require()
+    assert not isinstance(caught.value, HostAway)
+
+
+def test_what_a_bed_could_not_put_back_is_a_note() -> None:
+    verdict = judge(HOSTS, seen(set_fact("client", "left", ["a"])))
+    assert [(each.node, each.what) for each in verdict.findings if each.state == "note"] == [("client", "offloads")]
+
+
 def test_no_shell_can_take_the_first_words_apart() -> None:
     """Neither sh, csh nor fish finds anything in single quotes but these."""
-    begin = ssh_line.BEGIN.format(number=1)
+    begin = ssh_line.BEGIN.format(number=1, within_s=60)
     assert not set(begin) & set("'!\\\n\"`$")
     words = f"/usr/bin/python3 -I -S -c '{begin}'"
     assert shlex.split(words) == ["/usr/bin/python3", "-I", "-S", "-c", begin]

@@ -78,11 +78,30 @@ def test_each_group_has_one_machine_of_its_own(group: dict[str, Any], words: str
     assert caught.value.remedy
 
 
+def test_two_names_of_one_machine_are_told() -> None:
+    inventory = listed(ansible_host="192.0.2.1")
+    server = inventory["_meta"]["hostvars"]["server1"] = {"ansible_host": "192.0.2.1", "ansible_port": 22}
+    with pytest.raises(InputError, match="client and server are the same machine"):
+        hosts_of(inventory, "x")
+    server["ansible_port"] = 2222  # so machines behind one address are told apart
+    assert hosts_of(inventory, "x").server.port == 2222
+    server.update(ansible_port=22, ansible_ssh_common_args="-J gate")
+    assert hosts_of(inventory, "x").server.options == ("-J", "gate")
+
+
+def test_patience_is_sshs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANELAB_PATIENCE", "6")
+    argv = SshHost("a", "192.0.2.1").command("words")
+    assert {"ConnectTimeout=60", "ServerAliveCountMax=24"} <= set(argv)
+
+
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
         ({"ansible_password": "x"}, "'ansible_password' is not supported"),
         ({"ansible_become_pass": "x"}, "'ansible_become_pass' is not supported"),
+        ({"ansible_ssh_host": "192.0.2.9"}, "'ansible_ssh_host' is not supported"),
+        ({"ansible_private_key_file": "k"}, "'ansible_private_key_file' is not supported"),
         ({"ansible_connection": "local"}, "ansible_connection is 'local'"),
         ({"ansible_host": "-oProxyCommand=x"}, "is no address"),
         ({"ansible_host": "{{ other }}"}, "'ansible_host' is a template"),
