@@ -135,7 +135,7 @@ class HostError(BedError):
 
 
 class HostAway(HostError):
-    """A machine does not answer, or another bed uses it: both pass, and nobody has to mend what the inventory says."""
+    """A machine does not answer, another bed uses it, or its cable carries nothing: it may be fit again by itself."""
 
 
 class BedLost(BedError):

@@ -69,9 +69,14 @@ class Verdict:
         return [finding for finding in self.findings if finding.state == "gap"]
 
     @property
-    def passes(self) -> bool:
+    def busy(self) -> bool:
         """Whether only other beds are in the way."""
         return bool(self.gaps) and all(gap.what == IN_USE for gap in self.gaps)
+
+    @property
+    def passes(self) -> bool:
+        """Whether that may mend itself: switches start anew too."""
+        return all(gap.what in (IN_USE, "link") for gap in self.gaps)
 
     def require(self) -> None:
         """Raises HostError with all that is in the way."""

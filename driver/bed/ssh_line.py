@@ -100,6 +100,8 @@ AWAY: Refusals = (
     ("Network is unreachable", _NO_WAY),
     ("Connection reset", _NO_WAY),
     ("Connection closed", _NO_WAY),
+    ("closed by remote host", _NO_WAY),
+    ("Broken pipe", _NO_WAY),
 )
 # Only of what we asked for: start-up files complain of other programs.
 NO_SUCH_PROGRAM: Refusals = (

@@ -92,7 +92,7 @@ class SshSubstrate(Substrate):
         while True:
             seen = ssh_check.look(self._lines, hosts)
             verdict = ssh_check.judge(hosts, seen)
-            if not verdict.passes or time.monotonic() > until:
+            if not verdict.busy or time.monotonic() > until:
                 verdict.require()
                 return seen, verdict
             time.sleep(LOOK_AGAIN_S)

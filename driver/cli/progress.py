@@ -121,6 +121,7 @@ _WORDS: dict[str, Callable[[dict[str, Any], Counter], str]] = {
     "bed": lambda data, _: f"bed up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
     "stopping": lambda _data, _: "stopping after this trial; Ctrl-C once more stops at once",
     "bed-lost": lambda data, _: f"the bed was lost ({data['what']}); making another",
+    "bed-awaited": lambda data, _: f"no bed can be made now ({data['what']}); again in {data['pause_s']} s",
     "self-test": lambda data, _: (
         f"link {data['link']} is what was asked for"
         if data["passed"]

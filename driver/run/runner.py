@@ -10,9 +10,9 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from driver.control.client import Bed
 from driver.errors import BedError, BedLost, Interrupted, StoreError
 from driver.experiment.model import Cell, Experiment
 from driver.plan import PlannedTrial, needs_more, phases, round_order
+from driver.run.beds import Beds, OpenBed
 from driver.run.events import Event, Listener
 from driver.run.finish import Finished, finish, not_started
 from driver.run.links import LinkKeeper
@@ -36,8 +37,6 @@ from driver.trial.spec import TrialSpec
 BEDS_LOST_IN_A_ROW = 3
 
 NOT_THE_TRIALS = {Reason.BED_LOST.value, Reason.LINK_OUT_OF_TOLERANCE.value}
-
-OpenBed = Callable[[], AbstractContextManager[Bed]]
 
 
 @dataclass
@@ -63,7 +62,8 @@ class Runner:
     ) -> None:
         self._programs = programs or Programs()
         self._experiment, self._sites, self._store = experiment, sites, store
-        self._open_bed, self._tell, self._stop = open_bed, tell, stop
+        self._opener = Beds(open_bed, tell, lambda: stop.asked)
+        self._tell, self._stop = tell, stop
         self._seed = int(store.meta("seed"))
         self._attempts = store.attempts()
         self._plts = store.plts()
@@ -251,7 +251,7 @@ class Runner:
         if self._bed:
             return 0.0
         began = time.monotonic()
-        self._bed = self._bed_stack.enter_context(self._open_bed())
+        self._bed = self._opener.open(self._bed_stack)
         accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
         self._links = LinkKeeper(self._bed, self._experiment.cells, self._store, self._tell, accept=accept)
         self._ahead = None

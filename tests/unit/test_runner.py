@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,10 @@ from typing import Any, cast
 import pytest
 
 from driver.control.client import Bed
-from driver.errors import BedLost, HostError, Interrupted, NamespaceError
+from driver.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
-from driver.run import runner
+from driver.run import beds, runner
 from driver.run.events import Event
 from driver.run.finish import Finished
 from driver.run.runner import Runner, StopRequest
@@ -205,6 +206,38 @@ def test_a_machine_that_is_away_for_a_while_costs_beds_and_not_the_run(play: Cal
     found = run.on(away, away, StandIn(lambda _arm, _number: 100.0))
     assert [sum(ok) for ok in found.values()] == [1, 1]
     assert [event.kind for event in run.events].count("bed-lost") == 2
+
+
+def test_machines_that_were_there_are_waited_for_and_no_trial_fails_meanwhile(
+    play: Callable[[str], Play], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beds, "PAUSES_S", (0, 0.01, 0.01, 0.01, 0.01))
+    run = play(f"{TWO_ARMS}trials: 2\nretries: 0\n")
+    lost = StandIn(lambda _arm, number: 100.0 if number == 1 else BedLost("the connection to client1 was lost"))
+    away = [HostAway("client1 (client): it does not answer") for _ in range(5)]
+    found = run.on(lost, *away, StandIn(lambda _arm, _number: 100.0))
+    assert [sum(ok) for ok in found.values()] == [2, 2]
+    assert sum(not ok for each in found.values() for ok in each) == 1
+    assert [event.kind for event in run.events].count("bed-lost") == 1
+    assert [event.kind for event in run.events].count("bed-awaited") == 5
+
+
+def test_machines_that_never_were_there_are_not_waited_for(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
+    with pytest.raises(HostAway):
+        run.on(*(HostAway("client1 (client): there is no way to it") for _ in range(3)))
+
+
+def test_a_stop_ends_the_wait_for_machines(play: Callable[[str], Play]) -> None:
+    stop = StopRequest()
+
+    def lost_and_stopped(_arm: str, _number: int) -> BedLost:
+        threading.Timer(0.3, stop.__setattr__, ["asked", True]).start()
+        return BedLost("the connection to client1 was lost")
+
+    run = play(f"{TWO_ARMS}trials: 1\n")
+    with pytest.raises(Interrupted, match="while machines were away"):
+        run.on(StandIn(lost_and_stopped), HostAway("client1 (client): it does not answer"), stop=stop)
 
 
 def test_until_finishes_a_round_that_a_kill_cut_in_two(play: Callable[[str], Play]) -> None:
