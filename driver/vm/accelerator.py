@@ -34,15 +34,22 @@ class Driver:
 
 
 def choose(kernel: Path | None) -> Driver:
-    """KVM where a guest boots on it, else emulation. `kernel`: to try it with."""
-    if given := os.environ.get(VARIABLE):
-        if given not in (KVM_DRIVER, EMULATED):
-            raise InputError(f"'{given}' is no driver", f"Choose from: {KVM_DRIVER}, {EMULATED}", key=VARIABLE)
+    """What machines that exist were made with; else what the user asks for; else KVM where a guest boots on it, and
+    emulation where none does. `kernel`: to try it with."""
+    given = os.environ.get(VARIABLE)
+    if given and given not in (KVM_DRIVER, EMULATED):
+        raise InputError(f"'{given}' is no driver", f"Choose from: {KVM_DRIVER}, {EMULATED}", key=VARIABLE)
+    if made_with := _of_machines():
+        but = f"; for {given}: lanelab vm destroy, lanelab vm up" if given and given != made_with else ""
+        return Driver(made_with, f"the machines were made with it{but}")
+    if given:
         return Driver(given, f"{VARIABLE} is set")
     if not KVM.exists():
         return _remember(Driver(EMULATED, f"there is no {KVM}"))
     if not os.access(KVM, os.R_OK | os.W_OK):
-        return _remember(Driver(EMULATED, f"{KVM} is not yours to open; being in the group kvm would help"))
+        return _remember(
+            Driver(EMULATED, f"{KVM} is not yours to open: an administrator can put you into the group kvm")
+        )
     return _remembered() or _tried(kernel)
 
 
@@ -55,12 +62,17 @@ def _tried(kernel: Path | None) -> Driver:
 
 
 def is_emulated() -> bool:
-    """Whether the machines that were brought up last have processors that are emulated."""
-    given = os.environ.get(VARIABLE)
-    try:
-        return (given or _file().read_text().split()[0]) == EMULATED
-    except (FileNotFoundError, IndexError):
-        return False
+    """Whether the machines that exist have processors that are emulated."""
+    return _of_machines() == EMULATED
+
+
+def machines_have(driver: str) -> None:
+    """Keep with which driver the machines were made. Empty: there are none any more."""
+    if not driver:
+        _machines_file().unlink(missing_ok=True)
+        return
+    _machines_file().parent.mkdir(parents=True, exist_ok=True)
+    _machines_file().write_text(f"{driver}\n")
 
 
 def guest_boots(kernel: Path, *, accelerator: str, patience_s: float = PATIENCE_S) -> bool:
@@ -109,6 +121,17 @@ def _cpio(name: str, mode: int, data: bytes, major: int) -> bytes:
     fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, major, 1 if major else 0, len(name) + 1, 0)
     head = b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0"
     return head.ljust(-len(head) % 4 + len(head), b"\0") + data.ljust(-len(data) % 4 + len(data), b"\0")
+
+
+def _of_machines() -> str:
+    try:
+        return _machines_file().read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _machines_file() -> Path:
+    return build_folder() / "vm" / "machines-driver"
 
 
 def _file() -> Path:

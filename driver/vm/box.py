@@ -22,14 +22,12 @@ from driver.build.once import Log, key_of, made_once, remove
 from driver.paths import build_folder
 from driver.prepare import PACKAGES
 from driver.programs import search_path
-from driver.vm import image
+from driver.vm import image, login_key
 
 NAME = "lanelab/debian-12"
 FAMILY, SUITE, MACHINE = "debian-12", "bookworm", "x86_64"
 EPOCH_S = 1_700_000_000  # no file of the box is younger: the same packages make the same files
 ABOUT_S = 240
-LOGIN_KEY = "login-key"  # Vagrant's own is public knowledge: whoever reaches the machine would be its root
-VAGRANTFILE = f'Vagrant.configure("2") {{ |c| c.ssh.private_key_path = File.expand_path("{LOGIN_KEY}", __dir__) }}\n'
 KEY_FILE = "made-from"  # in the box, so that Vagrant's copy tells what it is
 
 CUSTOMIZE = Path(__file__).parent / "guest" / "customize"
@@ -89,7 +87,7 @@ def make_box(*, mirror: str | None = None, again: bool = False) -> Box:
 def wanted_key() -> str:
     """A name for what a box is made from now."""
     sources = (CUSTOMIZE, Path(__file__), Path(image.__file__))
-    return key_of(*box_packages(), *(source.read_bytes() for source in sources))
+    return key_of(login_key.public_key(), *box_packages(), *(source.read_bytes() for source in sources))
 
 
 def is_made() -> bool:
@@ -98,8 +96,7 @@ def is_made() -> bool:
 
 def key_in_vagrant() -> str:
     """What the box was made from that Vagrant has under our name; empty where it has none."""
-    home = Path(os.environ.get("VAGRANT_HOME") or Path.home() / ".vagrant.d")
-    files = (home / "boxes" / NAME.replace("/", "-VAGRANTSLASH-")).glob(f"*/**/{KEY_FILE}")
+    files = (login_key.vagrant_home() / "boxes" / NAME.replace("/", "-VAGRANTSLASH-")).glob(f"*/**/{KEY_FILE}")
     return next((file.read_text().strip() for file in files), "")
 
 
@@ -120,11 +117,7 @@ def _maker(key: str, mirror: str | None) -> Callable[[Path, Log], None]:
         # Two boxes of the same recipe may have other versions of packages: Vagrant's copy has to tell them apart.
         (folder / KEY_FILE).write_text(f"{key}-{os.urandom(4).hex()}\n")
         environment = {**os.environ, "PATH": search_path(), "SOURCE_DATE_EPOCH": str(EPOCH_S), "LC_ALL": "C.UTF-8"}
-        log.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", NAME, "-f", folder / LOGIN_KEY],
-            environment=environment,
-        )
-        environment["LOGIN_KEY"] = (folder / f"{LOGIN_KEY}.pub").read_text().strip()
+        environment["LOGIN_KEY"] = login_key.public_key()
         log.run(bootstrap(system, mirror), environment=environment, folder=folder)
         (folder / "packages.txt").write_text(_installed(system))
         disk = image.make_disk(system, folder, log, epoch_s=EPOCH_S)
@@ -188,8 +181,6 @@ def _pack(folder: Path, disk: Path) -> None:
     about = {"provider": "libvirt", "format": "qcow2", "virtual_size": image.DISK_SIZE >> 30}
     small = {
         "metadata.json": json.dumps(about).encode(),
-        "Vagrantfile": VAGRANTFILE.encode(),
-        LOGIN_KEY: (folder / LOGIN_KEY).read_bytes(),
         KEY_FILE: (folder / KEY_FILE).read_bytes(),
     }
     with tarfile.open(folder / "lanelab.box", "w") as tar:

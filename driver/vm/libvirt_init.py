@@ -1,8 +1,9 @@
 """The first process of a libvirtd of lanelab's own, in namespaces of its own: `libvirt_init.py FOLDER [hide-kvm]`.
 
-What libvirtd reads and writes on a machine (/etc/libvirt/qemu, /run/libvirt, /var/lib/libvirt, …) is in there a folder
-of the build folder: nothing of this machine is configured, and a libvirtd of its own is not met. It is process
-1 in there, so it has to take in the ends of processes whose parents are gone: libvirt waits until they are no more.
+What libvirtd reads and writes on a machine (/etc/libvirt, /run/libvirt, /var/lib/libvirt, …) is in there a folder of
+the build folder: nothing of this machine is configured, and a libvirtd of its own is not met, nor one of another
+checkout. It is process 1 in there, so it has to take in the ends of processes whose parents are gone: libvirt waits
+until they are no more.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import sys
 from pathlib import Path
 
 PLACES = {
+    "etc": "/etc/libvirt",  # all of it: machines, networks, storage pools, packet filters, secrets
     "run": "/run/libvirt",
     "lib": "/var/lib/libvirt",
     "log": "/var/log/libvirt",
     "cache": "/var/cache/libvirt",
-    "machines": "/etc/libvirt/qemu",
-    "qemu.conf": "/etc/libvirt/qemu.conf",
 }
+# By itself it is /run/libvirtd.pid, which only one libvirtd of a machine can hold.
+PID_FILE = "/run/libvirt/libvirtd.pid"
 SETTINGS = {
     # Reached through a socket that only its user may open. D-Bus and polkit are not asked: there may be none.
     "libvirtd.conf": (
@@ -36,10 +38,9 @@ NO_KVM = "no-kvm"  # an empty file, which stands where /dev/kvm was
 def lay_out(folder: Path) -> None:
     """The folders and files that take the places."""
     for name in PLACES:
-        if name not in SETTINGS:
-            (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name).mkdir(parents=True, exist_ok=True)
     for name, text in SETTINGS.items():
-        (folder / name).write_text(text)
+        (folder / "etc" / name).write_text(text)
     (folder / NO_KVM).touch()
 
 
@@ -49,13 +50,16 @@ def mounts(folder: Path, *, hide_kvm: bool) -> list[list[str]]:
     return [["mount", "--bind", str(folder / name), place] for name, place in PLACES.items()] + hidden
 
 
+def libvirtd_command() -> list[str]:
+    return ["libvirtd", "--config", f"{PLACES['etc']}/libvirtd.conf", "--pid-file", PID_FILE]
+
+
 def main(folder: Path, *, hide_kvm: bool) -> int:
     for place in PLACES.values():
-        if not place.endswith(".conf"):
-            Path(place).mkdir(parents=True, exist_ok=True)
+        Path(place).mkdir(parents=True, exist_ok=True)
     for command in mounts(folder, hide_kvm=hide_kvm):
         subprocess.run(command, check=True)
-    libvirtd = subprocess.Popen(["libvirtd", "--config", str(folder / "libvirtd.conf")])
+    libvirtd = subprocess.Popen(libvirtd_command())
     signal.signal(signal.SIGTERM, lambda *_: libvirtd.terminate())
     while True:
         ended, status = os.wait()

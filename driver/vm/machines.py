@@ -10,11 +10,12 @@ from pathlib import Path
 
 from driver.errors import VmError
 from driver.prepare import prepare
-from driver.vm import accelerator, box, inventory, libvirt, vagrant
+from driver.vm import accelerator, box, inventory, kept, libvirt, vagrant
 
 Tell = Callable[[str], None]
-PROVIDER_VARIABLE = "LANELAB_VM_PROVIDER"
 MEMORY_MIB = 3000  # of all three, with what QEMU needs besides
+REMOVING = "removing the machines"
+UP = "bringing the machines up"
 HAND = (
     "by hand: lanelab vm ssh client (router, server); there, `ping server`, and in the router "
     "`sudo tc qdisc add dev eth1 root netem delay 20ms`"
@@ -34,7 +35,7 @@ class Machine:
 
 
 def uses_libvirt() -> bool:
-    return (os.environ.get(PROVIDER_VARIABLE) or "libvirt") == "libvirt"
+    return vagrant.provider() == "libvirt"
 
 
 def prepare_programs() -> None:
@@ -46,21 +47,34 @@ def up(tell: Tell, *, provision: bool = False) -> dict[str, int]:
     """Bring the machines up, prepared; how many tasks Ansible had to change in each (nothing where it did not run)."""
     _require_memory(tell)
     with vagrant.only_one("up"):
-        if uses_libvirt():
-            _ready_libvirt(tell)
         begun = time.monotonic()
+        inventory.forget()  # should this fail, they are not where they were
         words = ["up", *(["--provision"] if provision else [])]
-        said = vagrant.run(words, tell, what="bringing the machines up", log_name="up")
+        said = _up_in_libvirt(words, tell) if uses_libvirt() else vagrant.run(words, tell, what=UP, log_name="up")
         inventory.write(vagrant.run(["ssh-config"], tell, what="asking where they are", log_name="ssh-config"))
         tell(f"up after {time.monotonic() - begun:.0f} s; {HAND}")
     return vagrant.changes(said)
+
+
+def _up_in_libvirt(words: list[str], tell: Tell) -> str:
+    if not vagrant.known():
+        accelerator.machines_have("")
+    if not libvirt.ours() and (others := libvirt.others()):
+        what = f"virtual machines of another build folder are up (libvirtd, process {others[0].pid})"
+        raise VmError(what, "Their networks have the same names and addresses: lanelab vm halt there, then this again")
+    driver = _driver_with_box(tell)
+    uri = libvirt.ensure(driver, tell, home=vagrant.home())
+    # The Vagrantfile may not think otherwise: this libvirtd was started for this driver.
+    said = vagrant.run(words, tell, what=UP, log_name="up", extra={accelerator.VARIABLE: driver.name})
+    accelerator.machines_have(kept.driver_of(uri, vagrant.MACHINES[0]) or driver.name)
+    return said
 
 
 def provision(tell: Tell) -> dict[str, int]:
     """Run the playbook on the machines that are up; how many tasks changed something in each."""
     with vagrant.only_one("up --provision"):
         if uses_libvirt():
-            _require_daemon(tell)
+            _require_daemon(tell, home=vagrant.home())
         said = vagrant.run(["provision"], tell, what="preparing the machines", log_name="provision")
     return vagrant.changes(said)
 
@@ -75,17 +89,31 @@ def halt(tell: Tell) -> None:
 
 
 def destroy(tell: Tell) -> None:
-    """Remove the machines with their disks. The box stays."""
+    """Remove the machines with their disks, and whatever is left of any. The box stays."""
     with vagrant.only_one("destroy"):
         inventory.forget()
-        if uses_libvirt():
-            if not _known_to_vagrant() and not libvirt.ours():
-                tell("there are no machines")
-                return
-            _require_daemon(tell)
-        vagrant.run(["destroy", "--force"], tell, what="removing the machines", log_name="destroy")
-        libvirt.forget_old_boxes(f"{box.NAME.replace('/', '-VAGRANTSLASH-')}_vagrant_box_image_")
+        if not uses_libvirt():
+            vagrant.run(["destroy", "--force"], tell, what=REMOVING, log_name="destroy")
+            return
+        if vagrant.known() or libvirt.ours() or kept.any_in_own() or libvirt.answers(libvirt.SYSTEM):
+            _destroy_in_libvirt(tell)
+        else:
+            tell("there are no machines")
         _stop_ours(tell)
+
+
+def _destroy_in_libvirt(tell: Tell) -> None:
+    uri = _require_daemon(tell, home=vagrant.home() or (libvirt.OWN if kept.any_in_own() else None))
+    known = vagrant.known()
+    if known:
+        vagrant.run(["destroy", "--force"], tell, what=REMOVING, log_name="destroy")
+    if left := kept.remove_all(uri):
+        tell(f"removed what was left: {', '.join(left)}")
+    elif not known:
+        tell("there are no machines")
+    kept.forget_old_boxes(uri, f"{box.NAME.replace('/', '-VAGRANTSLASH-')}_vagrant_box_image_")
+    accelerator.machines_have("")
+    vagrant.forget_home()
 
 
 def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:
@@ -100,12 +128,7 @@ def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:
 
 def status(tell: Tell) -> list[Machine]:
     """The three, as Vagrant sees them."""
-    said = vagrant.run(["status", "--machine-readable"], tell, what="asking Vagrant", log_name="status")
-    states = {}
-    for line in said.splitlines():
-        fields = line.split(",")
-        if len(fields) >= 4 and fields[2] == "state":
-            states[fields[1]] = fields[3]
+    states = _states(tell)
     known = {}
     if inventory.ssh_config_file().exists():
         known = inventory.read_ssh_config(inventory.ssh_config_file().read_text())
@@ -115,15 +138,34 @@ def status(tell: Tell) -> list[Machine]:
     ]
 
 
-def _ready_libvirt(tell: Tell) -> None:
-    """The box, a driver and a libvirtd, before Vagrant is asked for machines."""
-    made = None
+def _states(tell: Tell) -> dict[str, str]:
+    """Each machine's state. Vagrant is asked only where somebody can tell it: it forgets machines that it does not
+    find, and finds none without the libvirtd that has them."""
+    if uses_libvirt():
+        home = vagrant.home()
+        if home is None:
+            return dict.fromkeys(vagrant.MACHINES, "not_created")
+        daemon = libvirt.ours()
+        if daemon:
+            libvirt.require_mine(daemon)
+        if home == libvirt.OWN and (daemon is None or daemon.is_lost()):
+            return {name: "shutoff" if name in kept.defined_in_own() else "not_created" for name in vagrant.MACHINES}
+        if home == libvirt.SYSTEM and not libvirt.answers(home):
+            raise libvirt.no_answer()
+    said = vagrant.run(["status", "--machine-readable"], tell, what="asking Vagrant", log_name="status")
+    lines = [line.split(",") for line in said.splitlines()]
+    return {fields[1]: fields[3] for fields in lines if len(fields) >= 4 and fields[2] == "state"}
+
+
+def _driver_with_box(tell: Tell) -> accelerator.Driver:
+    """What drives the machines; the box, which Vagrant knows from then on, serves to find out."""
+    made = box.newest()
     if not os.environ.get("LANELAB_VM_BOX"):
         if not box.is_made():
             prepare("vm box")
         made = box.make_box()
         _add(made, tell)
-    libvirt.ensure(_tell_driver(made, tell), tell)
+    return _tell_driver(made, tell)
 
 
 def _tell_driver(made: box.Box | None, tell: Tell) -> accelerator.Driver:
@@ -144,22 +186,19 @@ def _add(made: box.Box, tell: Tell) -> None:
     vagrant.run(words, tell, what="giving the box to Vagrant", log_name="box-add")
 
 
-def _require_daemon(tell: Tell) -> None:
-    known = box.newest()
-    libvirt.ensure(accelerator.choose(known.kernel if known else None), tell)
+def _require_daemon(tell: Tell, *, home: str | None) -> str:
+    newest = box.newest()
+    return libvirt.ensure(accelerator.choose(newest.kernel if newest else None), tell, home=home)
 
 
 def _daemon_there() -> bool:
-    return libvirt.ours() is not None or libvirt.answers(libvirt.SYSTEM)
-
-
-def _known_to_vagrant() -> bool:
-    folder = Path(vagrant.environment()["VAGRANT_CWD"]) / ".vagrant" / "machines"
-    return any(folder.glob("*/*/id"))
+    """Whether the one that has the machines, if there are any, can be asked to shut them down."""
+    home = vagrant.home()
+    return libvirt.ours() is not None if home == libvirt.OWN else home is not None and libvirt.answers(home)
 
 
 def _stop_ours(tell: Tell) -> None:
-    if uses_libvirt() and libvirt.stop():
+    if uses_libvirt() and libvirt.stop(tell):
         tell("ended the libvirtd that lanelab had started")
 
 

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-from driver.errors import VmError
+from driver.errors import InputError, VmError
 from driver.paths import PROJECT, build_folder
 from driver.prepare import ansible_settings
 from driver.programs import search_path
+from driver.vm import libvirt
 
 MACHINES = ("client", "router", "server")
 SHOWN_LINES = 15
@@ -41,6 +42,19 @@ MILESTONES = (
 RECAP = re.compile(r"(client|router|server) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)")
 
 
+PROVIDERS = ("libvirt", "virtualbox")
+PROVIDER_VARIABLE = "LANELAB_VM_PROVIDER"
+
+
+def provider() -> str:
+    """What makes the machines. Vagrant's own variable is not heard: who has it set means other machines."""
+    given = os.environ.get(PROVIDER_VARIABLE) or PROVIDERS[0]
+    if given not in PROVIDERS:
+        what = f"'{given}' is no provider"
+        raise InputError(what, f"Choose from: {', '.join(PROVIDERS)}", key=PROVIDER_VARIABLE)
+    return given
+
+
 def environment() -> dict[str, str]:
     """What Vagrant is run with: the Ansible of this environment, and the Vagrantfile's own defaults."""
     return {
@@ -49,9 +63,43 @@ def environment() -> dict[str, str]:
         "PATH": f"{Path(sys.prefix) / 'bin'}:{search_path()}",
         "LANELAB_BUILD": str(build_folder().absolute()),
         "VAGRANT_CWD": str(PROJECT),
+        "VAGRANT_DOTFILE_PATH": str(dotfiles()),
+        "VAGRANT_DEFAULT_PROVIDER": provider(),
         "VAGRANT_NO_COLOR": "1",
         "VAGRANT_CHECKPOINT_DISABLE": "1",  # it would ask the world for a newer Vagrant
     }
+
+
+def dotfiles() -> Path:
+    """Where Vagrant keeps which machines it has made: where it looks by itself, for who uses it by hand; with a build
+    folder elsewhere in there, since the checkout may be read-only, or another user's too."""
+    if given := os.environ.get("VAGRANT_DOTFILE_PATH"):
+        return PROJECT / given
+    build = build_folder().resolve()
+    return PROJECT / ".vagrant" if build == PROJECT / "build" else build / "vm" / "vagrant"
+
+
+def known() -> list[str]:
+    """The machines that Vagrant has made, whether they are up or not."""
+    return [name for name in MACHINES if any(dotfiles().glob(f"machines/{name}/*/id"))]
+
+
+def home() -> str | None:
+    """Which libvirtd has the machines, as the Vagrantfile notes when they are brought up; None without any."""
+    if not known():
+        return None
+    try:
+        return _home_file().read_text().strip()
+    except FileNotFoundError:
+        return libvirt.SYSTEM
+
+
+def forget_home() -> None:
+    _home_file().unlink(missing_ok=True)
+
+
+def _home_file() -> Path:
+    return dotfiles() / "lanelab-libvirtd"  # beside what it is about: whoever removes the one removes the other
 
 
 @contextlib.contextmanager
@@ -172,8 +220,13 @@ def _ending_signals() -> Iterator[None]:
 
 def _remedy(said: str, log: Path) -> str:
     lower = said.lower()
-    if "already in use by interface" in lower:
+    if "already in use by interface" in lower or "does not match with network name" in lower:
         return f"Give the machines' management another network: LANELAB_VM_MANAGEMENT=192.168.232.0/24. Log: {log}"
+    if "authentication failure" in lower:
+        what = "The machines may know another login key than this user's (it is in Vagrant's home folder)"
+        return f"{what}: lanelab vm destroy, lanelab vm up. Log: {log}"
+    if "is already taken" in lower or "already exists" in lower:
+        return f"Something is left of machines that Vagrant has forgotten: lanelab vm destroy removes it. Log: {log}"
     if "no space left" in lower:
         return f"The disk is full: make room for about 5 GB in {build_folder()}. Log: {log}"
     if "cannot allocate memory" in lower:

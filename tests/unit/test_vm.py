@@ -1,16 +1,13 @@
-"""Virtual machines, without any: what is made from what is known, and a stand-in for Vagrant."""
+"""Virtual machines, without any: what is made from what is known."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
+import shutil
 import struct
 import subprocess
-import sys
-import time
+import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +15,8 @@ import yaml
 from driver.bed.ssh_hosts import read_inventory
 from driver.errors import InputError, VmError
 from driver.paths import PROJECT
-from driver.vm import accelerator, box, image, inventory, libvirt, libvirt_init, vagrant
+from driver.vm import accelerator, box, image, inventory, kept, login_key
+from tests.unit.vm_stand_ins import own_place
 
 SSH_CONFIG = """Host client
   HostName 192.168.231.10
@@ -39,10 +37,7 @@ Host router
 
 @pytest.fixture(autouse=True)
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
-    for name in [name for name in os.environ if name.startswith("LANELAB_VM")]:
-        monkeypatch.delenv(name)
-    return tmp_path / "build"
+    return own_place(tmp_path, monkeypatch)
 
 
 # --- the box ------------------------------------------------------------------------------------------------------
@@ -93,6 +88,41 @@ def test_the_box_script_is_a_shell_script_that_names_only_its_own_root() -> None
     for line in script.splitlines():
         if line.startswith("rm "):
             assert '"$root"' in line
+
+
+# --- the login key ------------------------------------------------------------------------------------------------
+
+
+def test_another_box_has_the_same_key_and_no_box_has_its_private_half(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = box.wanted_key()
+    private = login_key.vagrant_home() / login_key.NAME
+    assert private.stat().st_mode & 0o077 == 0
+    before = private.read_text()
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "another"))
+    assert box.wanted_key() == first
+    assert private.read_text() == before
+    (tmp_path / box.KEY_FILE).write_text("x")
+    (tmp_path / "disk").write_text("a disk")
+    box._pack(tmp_path, tmp_path / "disk")
+    with tarfile.open(tmp_path / "lanelab.box") as tar:
+        assert sorted(tar.getnames()) == ["box.img", box.KEY_FILE, "metadata.json"]
+
+
+def test_the_vagrantfile_logs_in_with_that_key() -> None:
+    assert f'Vagrant.user_data_path.join("{login_key.NAME}")' in (PROJECT / "Vagrantfile").read_text()
+
+
+def test_the_vagrantfile_gives_names_the_same_prefix(build: Path) -> None:
+    expression = "Digest::SHA256.hexdigest(File.realdirpath(BUILD))[0, 6]"
+    assert expression in (PROJECT / "Vagrantfile").read_text()
+    if not shutil.which("ruby"):
+        pytest.skip("there is no ruby")
+    build.mkdir()
+    code = f"BUILD = ARGV[0]; print {expression}"
+    said = subprocess.run(["ruby", "-rdigest", "-e", code, str(build)], capture_output=True, text=True, check=True)
+    assert kept.prefix() == f"lanelab-{said.stdout}-"
 
 
 # --- KVM ----------------------------------------------------------------------------------------------------------
@@ -168,204 +198,13 @@ def test_the_users_choice_is_not_tried(kvm: list[str], monkeypatch: pytest.Monke
         accelerator.choose(None)
 
 
-# --- libvirtd -----------------------------------------------------------------------------------------------------
-
-
-def record(build: Path, **fields: Any) -> None:
-    folder = build / "vm" / "libvirt"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "process.json").write_text(json.dumps(fields))
-
-
-def test_a_process_that_has_got_the_number_since_is_not_ours_and_lives_on(build: Path) -> None:
-    with subprocess.Popen(["sleep", "60"]) as other:
-        try:
-            record(build, pid=other.pid, started=libvirt._started(other.pid) - 1, driver="qemu")
-            assert libvirt.ours() is None
-            assert libvirt.stop() is False
-            assert other.poll() is None
-            record(build, pid=other.pid, started=libvirt._started(other.pid), driver="qemu")
-            assert libvirt.ours() is not None
-        finally:
-            other.kill()
-
-
-def test_no_record_or_a_broken_one_is_none_of_ours(build: Path) -> None:
-    assert libvirt.ours() is None
-    record(build, pid=1)
-    assert libvirt.ours() is None
-
-
-EMULATED = accelerator.Driver("qemu", "made")
-
-
-def test_a_libvirtd_of_the_machines_own_is_used(monkeypatch: pytest.MonkeyPatch, build: Path) -> None:
-    monkeypatch.setattr(libvirt, "answers", lambda uri: uri == libvirt.SYSTEM)
-    monkeypatch.setattr(libvirt, "_start", None)  # nothing is started
-    (build / "vm").mkdir(parents=True)
-    (build / "vm" / "libvirt-uri").write_text("left over")
-    assert libvirt.ensure(EMULATED, lambda _: None) == libvirt.SYSTEM
-    assert not (build / "vm" / "libvirt-uri").exists()
-
-
-def test_an_ordinary_user_without_libvirtd_is_told_what_an_administrator_can_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(libvirt, "answers", lambda _: False)
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(VmError, match=r"only root can start one.*systemctl start libvirtd.*group libvirt"):
-        libvirt.ensure(EMULATED, lambda _: None)
-
-
-def test_of_the_disks_of_boxes_the_newest_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libvirt, "ours", lambda: libvirt.Daemon(1, 1, "qemu"))
-    listed = " box_image_0_20.img  /x/1\n mine.img  /x/2\n box_image_0_30.img  /x/3\n box_image_0_10.img  /x/4\n"
-    asked: list[tuple[str, ...]] = []
-
-    def virsh(_uri: str, *words: str) -> str:
-        asked.append(words)
-        return listed
-
-    monkeypatch.setattr(libvirt, "_virsh", virsh)
-    libvirt.forget_old_boxes("box_image_")
-    assert [words[-1] for words in asked[1:]] == ["box_image_0_10.img", "box_image_0_20.img"]
-
-
-def test_libvirtds_places_are_all_in_the_folder(tmp_path: Path) -> None:
-    libvirt_init.lay_out(tmp_path)
-    for command in libvirt_init.mounts(tmp_path, hide_kvm=True):
-        assert command[:2] == ["mount", "--bind"]
-        assert Path(command[2]).is_relative_to(tmp_path)
-        assert Path(command[2]).exists()
-    assert "namespaces = []" in (tmp_path / "qemu.conf").read_text()
-
-
-# --- Vagrant ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that comes first on PATH; a test puts its `vagrant` there."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    given = vagrant.environment()
-    monkeypatch.setattr(vagrant, "environment", lambda: {**given, "PATH": f"{folder}:{given['PATH']}"})
-    return folder
-
-
-def program(folder: Path, script: str) -> None:
-    (folder / "vagrant").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "vagrant").chmod(0o755)
-
-
-def test_tells_each_step_of_each_machine_once_and_keeps_the_flood_in_the_log(stand_in: Path, build: Path) -> None:
-    program(
-        stand_in,
-        'echo "==> client: Creating domain with the following settings..."; echo "==> client:  -- CPUs: 1"\n'
-        'echo "==> client: Waiting for domain to get an IP address..."\n'
-        'echo "==> client: Waiting for domain to get an IP address..."\n'
-        'echo "    router: Warning: Connection refused. Retrying..."\n'
-        'echo "==> router: Machine booted and ready for use!"; echo "args: $*"',
-    )
-    told: list[str] = []
-    said = vagrant.run(["up", "a b"], told.append, what="trying", log_name="try")
-    assert [line.split(" s  ")[1] for line in told] == ["client is made", "client boots", "router can be reached"]
-    assert said == (build / "vm" / "try.log").read_text()
-    assert said.endswith("args: up a b\n")
-
-
-def test_a_failure_shows_the_last_lines_and_names_the_log(stand_in: Path, build: Path) -> None:
-    program(stand_in, "seq 1 40; echo 'it broke' >&2; exit 3")
-    with pytest.raises(VmError, match="trying failed: vagrant up ended with status 3") as caught:
-        vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
-    lines = str(caught.value).splitlines()
-    assert lines[0].endswith(f"{build / 'vm' / 'try.log'}")
-    assert lines[-1].strip() == "it broke"
-    assert [line.strip() for line in lines[1:3]] == ["27", "28"]
-
-
-@pytest.mark.parametrize(
-    ("said", "remedy"),
-    [
-        ("Network is already in use by interface virbr0", "LANELAB_VM_MANAGEMENT"),
-        ("No space left on device", "disk is full"),
-        ("qemu: cannot set up guest memory: Cannot allocate memory", "LANELAB_VM_MEMORY"),
-    ],
-)
-def test_known_failures_have_a_remedy(stand_in: Path, said: str, remedy: str) -> None:
-    program(stand_in, f"echo '{said}'; exit 1")
-    with pytest.raises(VmError, match=remedy):
-        vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
-
-
-INTERRUPTED = """
-import signal, sys
-from driver.vm import vagrant
-signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
-folder = sys.argv[1]
-given = vagrant.environment()
-vagrant.environment = lambda: {**given, "PATH": f"{folder}:{given['PATH']}"}
-try:
-    vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
-except KeyboardInterrupt:
-    sys.exit(77)
-"""
-
-
-def await_file(path: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < deadline, path
-        time.sleep(0.02)
-
-
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 77), (signal.SIGTERM, 128 + signal.SIGTERM)])
-def test_a_signal_reaches_vagrant_as_one_ctrl_c_and_is_waited_for(
-    stand_in: Path, tmp_path: Path, number: int, status: int
-) -> None:
-    program(
-        stand_in,
-        f"trap 'echo tidied >>{tmp_path}/tidied; exit 1' INT\ntouch {tmp_path}/begun\nwhile true; do sleep 0.05; done",
-    )
-    script = tmp_path / "script.py"
-    script.write_text(INTERRUPTED)
-    with subprocess.Popen(
-        [sys.executable, "-I", str(script), str(stand_in)],
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        await_file(tmp_path / "begun")
-        process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == status, said
-    assert "stopping vagrant" in said
-    assert (tmp_path / "tidied").read_text() == "tidied\n"
-
-
-def test_a_second_lanelab_is_told_who_is_busy() -> None:
-    with (
-        vagrant.only_one("up"),
-        pytest.raises(VmError, match=rf"busy: lanelab vm up, process {os.getpid()}. Wait"),
-        vagrant.only_one("destroy"),
-    ):
-        pass
-    with vagrant.only_one("destroy"):
-        pass
-
-
-def test_reads_the_changes_from_ansibles_recap() -> None:
-    said = (
-        "client                     : ok=8    changed=0    unreachable=0    failed=0    skipped=3\n"
-        "server                     : ok=8    changed=12   unreachable=0    failed=0    skipped=3\n"
-    )
-    assert vagrant.changes(said) == {"client": 0, "server": 12}
-
-
 # --- the inventory ------------------------------------------------------------------------------------------------
 
 
 def test_an_inventory_comes_from_what_vagrant_says(tmp_path: Path) -> None:
-    known = inventory.read_ssh_config(SSH_CONFIG + SSH_CONFIG.replace("Host client", "Host server"))
+    known = inventory.read_ssh_config(
+        SSH_CONFIG + SSH_CONFIG.replace("Host client", "Host server").replace("231.10", "231.12")
+    )
     found = {
         name: {**inventory.ansible_variables(known[name]), "lanelab_link_interface": "eth1"}
         for name in ("client", "router", "server")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from driver.paths import PROJECT
 from driver.testing import VM_VARIABLE
+from driver.vm import host
 
 TIMES = pytest.StashKey[list[tuple[str, float]]]()
 PATIENCE_S = 3600.0
@@ -30,20 +32,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(PATIENCE_S))
 
 
+def of_this_machine() -> dict[str, object]:
+    """All that a libvirtd of lanelab's own might change here."""
+    written = [Path("/etc/libvirt"), Path("/var/lib/libvirt"), *Path("/run").glob("libvirt*")]
+    files = [file for place in written for file in [place, *place.rglob("*")]]
+    return {
+        "files": {str(file): file.stat().st_mtime_ns for file in files},
+        "settings": host.settings(),
+        "chains": host.chains(),
+        "interfaces": sorted(each.name for each in Path("/sys/class/net").iterdir()),
+    }
+
+
 class Vms:
     """`lanelab` as a user types it, in the build folder of this checkout, where the box is. Every command is timed."""
 
     def __init__(self, times: list[tuple[str, float]]) -> None:
         self.times = times
+        self.before: dict[str, object] = {}  # this machine, before they were brought up
 
     def lanelab(self, *words: str, status: Sequence[int] = (0,)) -> str:
         """Its stdout; what it says besides goes to the terminal, for who waits."""
         begun = time.monotonic()
         argv = [sys.executable, "-P", "-m", "driver.cli", *words]
-        done = subprocess.run(argv, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False)
+        # A session of its own: Ctrl-C is ours, and lanelab gets it once. More would break Vagrant off in the middle.
+        with subprocess.Popen(argv, cwd=PROJECT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+            try:
+                said, _ = process.communicate()
+            except BaseException:
+                process.send_signal(signal.SIGINT)
+                process.wait()
+                raise
         self.times.append((f"lanelab {' '.join(words)}", time.monotonic() - begun))
-        assert done.returncode in status, f"{words} ended with status {done.returncode}:\n{done.stdout[-2000:]}"
-        return done.stdout
+        assert process.returncode in status, f"{words} ended with status {process.returncode}:\n{said[-2000:]}"
+        return said
 
     def run(self, machine: str, *command: str) -> str:
         """A command in a machine; its stdout."""
@@ -58,6 +80,7 @@ def vms(request: pytest.FixtureRequest) -> Iterator[Vms]:
     if {machine["state"] for machine in said["machines"]} != {"not_created"}:
         pytest.exit("there are virtual machines already, perhaps in use. Remove them first: ./lanelab vm destroy", 2)
     try:
+        machines.before = of_this_machine()
         machines.lanelab("vm", "up")
         yield machines
     finally:

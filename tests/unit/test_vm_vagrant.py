@@ -1,0 +1,289 @@
+"""Virtual machines, with a stand-in for Vagrant: how it is run, and when it is asked at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from driver.errors import InputError, VmError
+from driver.paths import PROJECT
+from driver.vm import accelerator, host, inventory, kept, libvirt, machines, vagrant
+from tests.unit.vm_stand_ins import EMULATED, Virsh, first_on_path, own_place, program, told
+
+
+@pytest.fixture(autouse=True)
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return own_place(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return first_on_path(tmp_path, monkeypatch)
+
+
+# --- Vagrant ------------------------------------------------------------------------------------------------------
+
+
+def test_tells_each_step_of_each_machine_once_and_keeps_the_flood_in_the_log(stand_in: Path, build: Path) -> None:
+    program(
+        stand_in,
+        'echo "==> client: Creating domain with the following settings..."; echo "==> client:  -- CPUs: 1"\n'
+        'echo "==> client: Waiting for domain to get an IP address..."\n'
+        'echo "==> client: Waiting for domain to get an IP address..."\n'
+        'echo "    router: Warning: Connection refused. Retrying..."\n'
+        'echo "==> router: Machine booted and ready for use!"; echo "args: $*"',
+    )
+    told: list[str] = []
+    said = vagrant.run(["up", "a b"], told.append, what="trying", log_name="try")
+    assert [line.split(" s  ")[1] for line in told] == ["client is made", "client boots", "router can be reached"]
+    assert said == (build / "vm" / "try.log").read_text()
+    assert said.endswith("args: up a b\n")
+
+
+def test_a_failure_shows_the_last_lines_and_names_the_log(stand_in: Path, build: Path) -> None:
+    program(stand_in, "seq 1 40; echo 'it broke' >&2; exit 3")
+    with pytest.raises(VmError, match="trying failed: vagrant up ended with status 3") as caught:
+        vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
+    lines = str(caught.value).splitlines()
+    assert lines[0].endswith(f"{build / 'vm' / 'try.log'}")
+    assert lines[-1].strip() == "it broke"
+    assert [line.strip() for line in lines[1:3]] == ["27", "28"]
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("Network is already in use by interface virbr0", "LANELAB_VM_MANAGEMENT"),
+        ("No space left on device", "disk is full"),
+        ("qemu: cannot set up guest memory: Cannot allocate memory", "LANELAB_VM_MEMORY"),
+    ],
+)
+def test_known_failures_have_a_remedy(stand_in: Path, said: str, remedy: str) -> None:
+    program(stand_in, f"echo '{said}'; exit 1")
+    with pytest.raises(VmError, match=remedy):
+        vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
+
+
+INTERRUPTED = """
+import signal, sys
+from driver.vm import vagrant
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
+folder = sys.argv[1]
+given = vagrant.environment()
+vagrant.environment = lambda: {**given, "PATH": f"{folder}:{given['PATH']}"}
+try:
+    vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
+except KeyboardInterrupt:
+    sys.exit(77)
+"""
+
+
+def await_file(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline, path
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 77), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_a_signal_reaches_vagrant_as_one_ctrl_c_and_is_waited_for(
+    stand_in: Path, tmp_path: Path, number: int, status: int
+) -> None:
+    program(
+        stand_in,
+        f"trap 'echo tidied >>{tmp_path}/tidied; exit 1' INT\ntouch {tmp_path}/begun\nwhile true; do sleep 0.05; done",
+    )
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED)
+    with subprocess.Popen(
+        [sys.executable, "-I", str(script), str(stand_in)],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        await_file(tmp_path / "begun")
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == status, said
+    assert "stopping vagrant" in said
+    assert (tmp_path / "tidied").read_text() == "tidied\n"
+
+
+def test_vagrants_files_are_where_it_looks_itself_unless_the_build_folder_is_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, build: Path
+) -> None:
+    assert vagrant.environment()["VAGRANT_DOTFILE_PATH"] == str(build / "vm" / "vagrant")  # a checkout may be read-only
+    monkeypatch.setenv("LANELAB_BUILD", str(PROJECT / "build"))
+    assert vagrant.dotfiles() == PROJECT / ".vagrant"
+    monkeypatch.setenv("VAGRANT_DOTFILE_PATH", "/mine")
+    assert vagrant.dotfiles() == Path("/mine")
+    assert vagrant.environment()["VAGRANT_DOTFILE_PATH"] == "/mine"
+
+
+def test_the_provider_is_lanelabs_own_setting_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAGRANT_DEFAULT_PROVIDER", "virtualbox")
+    assert machines.uses_libvirt()
+    assert vagrant.environment()["VAGRANT_DEFAULT_PROVIDER"] == "libvirt"
+    monkeypatch.setenv("LANELAB_VM_PROVIDER", "virtualbox")
+    assert not machines.uses_libvirt()
+    assert vagrant.environment()["VAGRANT_DEFAULT_PROVIDER"] == "virtualbox"
+    monkeypatch.setenv("LANELAB_VM_PROVIDER", "vmware")
+    with pytest.raises(InputError, match=r"LANELAB_VM_PROVIDER: 'vmware' is no provider\. Choose from: libvirt, virt"):
+        machines.uses_libvirt()
+
+
+def test_a_second_lanelab_is_told_who_is_busy() -> None:
+    with (
+        vagrant.only_one("up"),
+        pytest.raises(VmError, match=rf"busy: lanelab vm up, process {os.getpid()}. Wait"),
+        vagrant.only_one("destroy"),
+    ):
+        pass
+    with vagrant.only_one("destroy"):
+        pass
+
+
+def test_reads_the_changes_from_ansibles_recap() -> None:
+    said = (
+        "client                     : ok=8    changed=0    unreachable=0    failed=0    skipped=3\n"
+        "server                     : ok=8    changed=12   unreachable=0    failed=0    skipped=3\n"
+    )
+    assert vagrant.changes(said) == {"client": 0, "server": 12}
+
+
+# --- the machines -------------------------------------------------------------------------------------------------
+
+
+def know(*names: str, home: str = libvirt.OWN) -> None:
+    """What Vagrant leaves when it has made machines."""
+    for name in names:
+        file = vagrant.dotfiles() / "machines" / name / "libvirt" / "id"
+        file.parent.mkdir(parents=True)
+        file.write_text("6d0b")
+    (vagrant.dotfiles() / "lanelab-libvirtd").write_text(f"{home}\n")
+
+
+def defined(*names: str) -> None:
+    folder = libvirt.own_folder() / "etc" / "qemu"
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / f"{kept.prefix()}{name}.xml").touch()
+
+
+@pytest.fixture
+def vagrants_words(monkeypatch: pytest.MonkeyPatch, stand_in: Path, build: Path) -> Callable[[], list[str]]:
+    """Each command that Vagrant was given, with the driver that it was told."""
+    log = stand_in / "log"
+    program(stand_in, f'echo "$* $LANELAB_VM_DRIVER" >>{log}')
+    (build / "vm").mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(libvirt, "answers", lambda _: False)
+    monkeypatch.setattr(libvirt, "ours", lambda: None)
+    monkeypatch.setattr(libvirt, "stop", lambda _: False)
+    return lambda: log.read_text().splitlines() if log.exists() else []
+
+
+def states() -> list[str]:
+    return [machine.state for machine in machines.status(told)]
+
+
+def test_halted_machines_are_known_without_a_libvirtd(vagrants_words: Callable[[], list[str]]) -> None:
+    assert states() == ["not_created"] * 3
+    know("client", "router", "server")
+    defined("client", "router")
+    assert states() == ["shutoff", "shutoff", "not_created"]
+    assert vagrants_words() == []  # it would forget them
+
+
+def test_machines_of_a_libvirtd_that_does_not_answer_are_not_forgotten(
+    vagrants_words: Callable[[], list[str]],
+) -> None:
+    know("client", home=libvirt.SYSTEM)
+    for command in (machines.status, machines.destroy, machines.up):
+        with pytest.raises(VmError, match="does not answer at qemu:///system"):
+            command_with_box(command)
+    assert vagrants_words() == []
+
+
+def command_with_box(command: Callable[[Callable[[str], None]], object]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
+        command(told)
+
+
+def test_machines_of_another_build_folder_are_in_the_way_and_named(
+    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    """Bridges and addresses would be the same."""
+    host.FOLDER.mkdir()
+    record = {"pid": os.getpid(), "started": libvirt._started(os.getpid()), "driver": "qemu"}
+    libvirt._record().write_text(json.dumps(record))
+    assert libvirt.others() == []
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "another"))
+    with pytest.raises(VmError, match=rf"another build folder are up \(libvirtd, process {os.getpid()}\).*vm halt"):
+        machines.up(told)
+    assert vagrants_words() == []
+
+
+def test_what_vagrant_does_not_know_of_is_removed_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
+) -> None:
+    asked: list[str | None] = []
+
+    def ensure(_driver: object, _tell: object, *, home: str | None) -> str:
+        asked.append(home)
+        return "own"
+
+    virsh = Virsh({("vol-list", "default"): f"{kept.prefix()}client.img /x\n lanelab-other-client.img /y\n"})
+    monkeypatch.setattr(libvirt, "ensure", ensure)
+    monkeypatch.setattr(kept, "virsh", virsh)
+    lines: list[str] = []
+    machines.destroy(lines.append)
+    assert (lines, asked) == (["there are no machines"], [])
+    images = libvirt.own_folder() / "lib" / "images"
+    images.mkdir(parents=True)
+    (images / f"{kept.prefix()}client.img").touch()
+    machines.destroy(lines.append)
+    assert asked == [libvirt.OWN]
+    assert lines[1:] == [f"removed what was left: {kept.prefix()}client.img"]
+    assert [words for words in virsh.asked if words[0] == "vol-delete"] == [
+        ("vol-delete", "--pool", "default", f"{kept.prefix()}client.img")
+    ]
+    assert vagrants_words() == []
+
+
+def test_an_up_that_fails_leaves_no_inventory_and_says_what_removes_leftovers(
+    monkeypatch: pytest.MonkeyPatch, stand_in: Path, vagrants_words: Callable[[], list[str]]
+) -> None:
+    monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
+    monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: "own")
+    inventory.inventory_file().write_text("of earlier")
+    program(stand_in, "echo 'Name lanelab-x-client of domain about to create is already taken.'; exit 1")
+    with pytest.raises(VmError, match="lanelab vm destroy removes it"):
+        machines.up(told)
+    assert not inventory.inventory_file().exists()
+    assert vagrants_words() == []
+
+
+def test_vagrant_is_told_the_driver_that_was_chosen_and_it_is_the_machines_from_then_on(
+    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
+) -> None:
+    monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
+    monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: "own")
+    monkeypatch.setattr(inventory, "write", lambda _: None)
+    virsh = Virsh({("dumpxml", f"{kept.prefix()}client"): "<domain type='qemu' id='1'>\n<name>x</name>"})
+    monkeypatch.setattr(kept, "virsh", virsh)
+    assert not accelerator.is_emulated()
+    machines.up(told)
+    assert vagrants_words()[0] == "up qemu"
+    assert accelerator.is_emulated()
+    monkeypatch.setenv("LANELAB_VM_DRIVER", "kvm")  # only another `up` of other machines could change it
+    assert accelerator.is_emulated()
+    driver = accelerator.choose(None)
+    assert (driver.name, "vm destroy" in driver.why) == ("qemu", True)
