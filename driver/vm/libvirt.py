@@ -68,6 +68,15 @@ def ours() -> Daemon | None:
     return _read(_record())
 
 
+def ours_answers() -> bool:
+    """Whether ours runs and can be asked; VmError where it can, but not by this user."""
+    daemon = ours()
+    if daemon is None:
+        return False
+    require_mine(daemon)
+    return not daemon.is_lost()
+
+
 def others() -> list[Daemon]:
     """Those that lanelab started for other build folders."""
     found = [_read(record) for record in sorted(host.FOLDER.glob(f"*{RECORD}")) if record != _record()]

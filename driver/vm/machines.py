@@ -57,7 +57,8 @@ def up(tell: Tell, *, provision: bool = False) -> dict[str, int]:
 
 
 def _up_in_libvirt(words: list[str], tell: Tell) -> str:
-    if not vagrant.known():
+    known = vagrant.known()
+    if not known:
         accelerator.machines_have("")
     if not libvirt.ours() and (others := libvirt.others()):
         what = f"virtual machines of another build folder are up (libvirtd, process {others[0].pid})"
@@ -65,9 +66,9 @@ def _up_in_libvirt(words: list[str], tell: Tell) -> str:
     driver = _driver_with_box(tell)
     uri = libvirt.ensure(driver, tell, home=vagrant.home())
     # The Vagrantfile may not think otherwise: this libvirtd was started for this driver.
-    said = vagrant.run(words, tell, what=UP, log_name="up", extra={accelerator.VARIABLE: driver.name})
-    accelerator.machines_have(kept.driver_of(uri, vagrant.MACHINES[0]) or driver.name)
-    return said
+    name = (kept.driver_of(uri, known[0]) if known else "") or driver.name
+    accelerator.machines_have(name)
+    return vagrant.run(words, tell, what=UP, log_name="up", extra={accelerator.VARIABLE: name})
 
 
 def provision(tell: Tell) -> dict[str, int]:
@@ -145,10 +146,7 @@ def _states(tell: Tell) -> dict[str, str]:
         home = vagrant.home()
         if home is None:
             return dict.fromkeys(vagrant.MACHINES, "not_created")
-        daemon = libvirt.ours()
-        if daemon:
-            libvirt.require_mine(daemon)
-        if home == libvirt.OWN and (daemon is None or daemon.is_lost()):
+        if home == libvirt.OWN and not libvirt.ours_answers():
             return {name: "shutoff" if name in kept.defined_in_own() else "not_created" for name in vagrant.MACHINES}
         if home == libvirt.SYSTEM and not libvirt.answers(home):
             raise libvirt.no_answer()
@@ -194,7 +192,7 @@ def _require_daemon(tell: Tell, *, home: str | None) -> str:
 def _daemon_there() -> bool:
     """Whether the one that has the machines, if there are any, can be asked to shut them down."""
     home = vagrant.home()
-    return libvirt.ours() is not None if home == libvirt.OWN else home is not None and libvirt.answers(home)
+    return libvirt.ours_answers() if home == libvirt.OWN else home is not None and libvirt.answers(home)
 
 
 def _stop_ours(tell: Tell) -> None:

@@ -81,7 +81,7 @@ def dotfiles() -> Path:
 
 def known() -> list[str]:
     """The machines that Vagrant has made, whether they are up or not."""
-    return [name for name in MACHINES if any(dotfiles().glob(f"machines/{name}/*/id"))]
+    return [name for name in MACHINES if (dotfiles() / "machines" / name / provider() / "id").exists()]
 
 
 def home() -> str | None:

@@ -277,8 +277,6 @@ def test_vagrant_is_told_the_driver_that_was_chosen_and_it_is_the_machines_from_
     monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
     monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: "own")
     monkeypatch.setattr(inventory, "write", lambda _: None)
-    virsh = Virsh({("dumpxml", f"{kept.prefix()}client"): "<domain type='qemu' id='1'>\n<name>x</name>"})
-    monkeypatch.setattr(kept, "virsh", virsh)
     assert not accelerator.is_emulated()
     machines.up(told)
     assert vagrants_words()[0] == "up qemu"
@@ -287,3 +285,18 @@ def test_vagrant_is_told_the_driver_that_was_chosen_and_it_is_the_machines_from_
     assert accelerator.is_emulated()
     driver = accelerator.choose(None)
     assert (driver.name, "vm destroy" in driver.why) == ("qemu", True)
+
+
+def test_machines_that_exist_are_brought_up_with_what_they_were_made_with(
+    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
+) -> None:
+    """Also where nobody remembers: the build folder is new, libvirtd is this machine's."""
+    know("client", home=libvirt.SYSTEM)
+    monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
+    monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: libvirt.SYSTEM)
+    monkeypatch.setattr(inventory, "write", lambda _: None)
+    virsh = Virsh({("dumpxml", f"{kept.prefix()}client"): "<domain type='kvm' id='1'>\n<name>x</name>"})
+    monkeypatch.setattr(kept, "virsh", virsh)
+    machines.up(told)
+    assert vagrants_words()[0] == "up kvm"
+    assert not accelerator.is_emulated()
