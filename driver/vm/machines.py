@@ -15,7 +15,6 @@ from driver.vm import accelerator, box, inventory, kept, libvirt, vagrant
 Tell = Callable[[str], None]
 MEMORY_MIB = 3000  # of all three, with what QEMU needs besides
 REMOVING = "removing the machines"
-UP = "bringing the machines up"
 HAND = (
     "by hand: lanelab vm ssh client (router, server); there, `ping server`, and in the router "
     "`sudo tc qdisc add dev eth1 root netem delay 20ms`"
@@ -48,15 +47,17 @@ def up(tell: Tell, *, provision: bool = False) -> dict[str, int]:
     _require_memory(tell)
     with vagrant.only_one("up"):
         begun = time.monotonic()
-        inventory.forget()  # should this fail, they are not where they were
         words = ["up", *(["--provision"] if provision else [])]
-        said = _up_in_libvirt(words, tell) if uses_libvirt() else vagrant.run(words, tell, what=UP, log_name="up")
+        extra = _ready_libvirt(tell) if uses_libvirt() else {}
+        inventory.forget()  # should this fail, they are not where they were
+        said = vagrant.run(words, tell, what="bringing the machines up", log_name="up", extra=extra)
         inventory.write(vagrant.run(["ssh-config"], tell, what="asking where they are", log_name="ssh-config"))
         tell(f"up after {time.monotonic() - begun:.0f} s; {HAND}")
     return vagrant.changes(said)
 
 
-def _up_in_libvirt(words: list[str], tell: Tell) -> str:
+def _ready_libvirt(tell: Tell) -> dict[str, str]:
+    """The box, a driver and a libvirtd, before Vagrant is asked for machines; what it is told besides."""
     known = vagrant.known()
     if not known:
         accelerator.machines_have("")
@@ -68,16 +69,7 @@ def _up_in_libvirt(words: list[str], tell: Tell) -> str:
     # The Vagrantfile may not think otherwise: this libvirtd was started for this driver.
     name = (kept.driver_of(uri, known[0]) if known else "") or driver.name
     accelerator.machines_have(name)
-    return vagrant.run(words, tell, what=UP, log_name="up", extra={accelerator.VARIABLE: name})
-
-
-def provision(tell: Tell) -> dict[str, int]:
-    """Run the playbook on the machines that are up; how many tasks changed something in each."""
-    with vagrant.only_one("up --provision"):
-        if uses_libvirt():
-            _require_daemon(tell, home=vagrant.home())
-        said = vagrant.run(["provision"], tell, what="preparing the machines", log_name="provision")
-    return vagrant.changes(said)
+    return {accelerator.VARIABLE: name}
 
 
 def halt(tell: Tell) -> None:
