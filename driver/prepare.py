@@ -11,6 +11,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import TextIO
 
@@ -151,10 +152,15 @@ def _install(command: str, lacking: list[Program], out: TextIO, *, ask: bool) ->
 
 
 def roles_of(command: str) -> list[str]:
-    """The playbook's roles that bring what a command needs or would use."""
+    """The playbook's roles that bring what a command needs or would use, and the least besides: several roles may have
+    the same need, and who wants an ssh client shall get neither an ssh server nor virtual machines."""
     programs = (*REQUIRED.get(entry(command), ()), *WISHED.get(entry(command), ()))
-    needs = {program.need for program in programs}
-    return [role for role, brought in _vars("lanelab_needs").items() if needs & set(brought)]
+    roles = {role: set(brought) for role, brought in _vars("lanelab_needs").items()}
+    needs = {program.need for program in programs} & set().union(*roles.values())
+    useful = [role for role, brought in roles.items() if needs & brought]
+    choices = (chosen for count in range(len(useful) + 1) for chosen in combinations(useful, count))
+    enough = (chosen for chosen in choices if needs <= set().union(*(roles[role] for role in chosen)))
+    return list(min(enough, key=lambda chosen: len(set().union(*(roles[role] for role in chosen)))))
 
 
 def role_packages(command: str) -> list[str]:

@@ -146,13 +146,13 @@ def test_an_interrupted_run_leaves_neither_its_policy_nor_a_service_that_starts_
 def test_a_run_to_which_nobody_listens_any_more_leaves_nothing_either(tmp_path: Path) -> None:
     """As when ssh is lost: what it says about it meets a closed pipe."""
     with subprocess.Popen(
-        installing(tmp_path, "touch /run/go; while [ -e /run/go ]; do sleep 0.05; done; echo configured"),
+        installing(tmp_path, "until [ -e /run/go ]; do sleep 0.05; done; echo configured"),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     ) as one:  # fmt: skip
         await_installing(tmp_path)
         assert one.stdout
         one.stdout.close()
-        (tmp_path / "run" / "go").unlink()
+        (tmp_path / "run" / "go").touch()
     assert policy_after(tmp_path) is None
     assert enabled_after(tmp_path) == []
 

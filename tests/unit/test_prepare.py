@@ -103,7 +103,23 @@ def test_whatever_an_experiment_needs_together_has_its_entry() -> None:
     assert prepare.roles_of("run gateway spdy") == ["client", "router", "server", "controller", "builder"]
     assert prepare.roles_of("check") == ["developer", "builder"]
     assert prepare.roles_of("test wire") == ["server", "developer", "builder", "peers"]
-    assert set(prepare.roles_of("test")) == set(prepare._vars("lanelab_needs"))
+    assert set(prepare.roles_of("test")) == set(prepare._vars("lanelab_needs")) - {"vm", "remote"}
+    assert prepare.roles_of("sites") == []
+
+
+def test_a_command_brings_little_besides_what_it_needs() -> None:
+    """Others have the same needs among many: they are not installed for them."""
+    assert prepare.roles_of("vm") == prepare.roles_of("vm box") == prepare.roles_of("test vm") == ["vm"]
+    assert prepare.roles_of("ssh") == prepare.roles_of("hosts check") == ["remote"]
+    assert prepare.roles_of("bed") == ["router", "server", "controller"]
+    for command in ("vm", "ssh", "bed", "run"):
+        assert not {"developer", "builder", "peers"} & set(prepare.roles_of(command)), command
+
+
+@pytest.mark.usefixtures("on_debian")
+def test_an_ssh_client_is_all_that_machines_over_ssh_take_here() -> None:
+    assert prepare.role_packages("ssh") == ["openssh-client"]
+    assert "openssh-server" not in prepare.role_packages("vm")
 
 
 @pytest.mark.usefixtures("on_debian")

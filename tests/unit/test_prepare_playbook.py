@@ -21,7 +21,7 @@ def all_packages_are_there() -> bool:
     names = prepare._vars("lanelab_packages").get(prepare.family())
     if names is None or shutil.which("dpkg-query") is None:
         return False
-    wanted = prepare.role_packages("bed")
+    wanted = prepare.role_packages("run")
     query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}\n", *wanted]
     result = subprocess.run(query, capture_output=True, text=True, check=False)
     return result.stdout.split() == ["installed"] * len(wanted)
