@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from driver.bed.node import NODE_NAMES, Command, Stdio
+from driver.bed.node import NODE_NAMES, Command, Node, Stdio
 from driver.bed.router import set_kernel
+from driver.bed.ssh_router import settle_cable
+from driver.capture import Capture
 from driver.errors import NodeError
 
 from .inside import InsideBed, main
@@ -76,8 +79,11 @@ def ports_are_reached_beside_the_link(bed: InsideBed) -> None:
     bed.substrate.router.forward(on=False)
     echo = "import socket; s = socket.create_server(('127.0.0.1', 7100)); l, _ = s.accept(); l.sendall(l.recv(9)[::-1])"
     process = bed.server.spawn(Command([*bed.server.python, "-c", echo]))
-    answers = (bed.server.exchange("127.0.0.1", 7100, b"abc") for _ in range(1000))
-    assert next(answer for answer in answers if answer) == b"cba"
+    until, answer = time.monotonic() + 20, b""
+    while not answer and time.monotonic() < until:
+        answer = bed.server.exchange("127.0.0.1", 7100, b"abc")
+        time.sleep(0.01)
+    assert answer == b"cba"
     assert process.wait(10) == 0
     assert bed.server.exchange("127.0.0.1", 7100, b"abc") == b""
     bed.substrate.router.forward(on=True)
@@ -108,11 +114,29 @@ def its_link_is_shaped_and_measured(bed: InsideBed) -> None:
 
 
 def packets_are_as_on_the_wire(bed: InsideBed) -> None:
-    """A capture on the sending host shows none longer than a frame."""
+    """Captures on both ends show none longer than a frame; one where packets are longer would show it."""
     bed.link.set({})
-    bed.server.run(["sh", "-c", "tcpdump -i eth0 -w /run/long.pcap -U -s 100 greater 1515 >/dev/null 2>&1 & sleep 0.7"])
+    for node in (bed.server, bed.client):
+        all_of_them, too_long = captured(bed, node)
+        assert all_of_them > 100, node.name
+        assert too_long == 0, node.name
+    bed.server.run(["ip", "link", "set", "dev", "eth0", "gso_max_segs", "40"])
+    bed.server.run(["ethtool", "-K", "eth0", "tso", "on", "gso", "on"])
+    try:
+        assert captured(bed, bed.server)[1] > 0
+    finally:
+        settle_cable(bed.server, "eth0")
+
+
+def captured(bed: InsideBed, node: Node) -> tuple[int, int]:
+    """How many packets a bulk transfer takes as a capture there shows it, and how many of them are longer than a
+    frame."""
+    capture = Capture(node, "/run/long.pcap", 100).start()
     bed.link.measure({"what": "tcp", "way": "down", "seconds": 0.5})
-    assert bed.server.run(["tcpdump", "-nr", "/run/long.pcap"], check=False).stdout == ""
+    capture.stop()
+    words = ("tcpdump", "-nr", "/run/long.pcap")
+    counts = [len(node.run([*words, *which]).stdout.splitlines()) for which in ((), ("greater", "1515"))]
+    return counts[0], counts[1]
 
 
 if __name__ == "__main__":

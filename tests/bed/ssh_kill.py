@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 
@@ -19,16 +20,25 @@ def ours() -> dict[int, int]:
 
 
 def main() -> None:
+    until = time.monotonic() + 10
+    while not kill(sys.argv[1:]):  # those of a bed before may be about to end
+        assert time.monotonic() < until, ours()
+        time.sleep(0.1)
+
+
+def kill(names: list[str]) -> bool:
+    """All of them, or none where it is not clear who is who."""
     parents = ours()
     # The guard has lost its parent; the keeper's is a shell that has the same words on its command line, or sshd.
     guards = [pid for pid, parent in parents.items() if parent == 1]
     children = set(parents.values())
     keepers = [pid for pid, parent in parents.items() if parent != 1 and pid in children and is_python(pid)]
     victims = {"guard": guards, "keeper": [pid for pid in keepers if not is_python(parents[pid])]}
-    for name in sys.argv[1:]:
-        assert len(victims[name]) == 1, (name, parents)
-    for name in sys.argv[1:]:
+    if any(len(victims[name]) != 1 for name in names):
+        return False
+    for name in names:
         os.kill(victims[name][0], signal.SIGKILL)
+    return True
 
 
 def is_python(pid: int) -> bool:

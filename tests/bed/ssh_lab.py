@@ -122,6 +122,8 @@ def be_machine(name: str, folder: Path, line: socket.socket) -> None:
     lines = ["link set dev lo up", *(f"addr add {address}/24 dev eth0" for address in addresses)]
     lines += [f"link set dev {device} up" for device in ("eth0", "eth1", *(["eth2"] if name == "router" else []))]
     subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)
+    for device in ("eth1", "eth2") if name == "router" else ("eth1",):  # as hardware comes, and veths do not
+        subprocess.run(["ethtool", "-K", device, "gro", "on"], check=False)
     settings = folder / f"sshd-{name}"
     settings.write_text(SETTINGS.format(folder=folder, name=name))
     with (folder / f"sshd-{name}.log").open("wb") as log:

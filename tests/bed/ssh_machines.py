@@ -63,7 +63,7 @@ class Machines:
         self.pid = _child_of(_child_of(self._process.pid))
 
     def _give_shell(self, name: str) -> None:
-        """Each another one, as far as they are installed, that says something whenever it starts."""
+        """Each another one that says something whenever it starts; sh where it is not installed (a test tells)."""
         program, file = SHELLS[name]
         shell = shutil.which(program) or "/bin/sh"
         (self.folder / f"shell-{name}").write_text(shell)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 CHECKS = [
     each.name
     for each in ast.parse(Path(__file__).with_name("ssh_checks.py").read_text()).body
-    if isinstance(each, ast.FunctionDef)
+    if isinstance(each, ast.FunctionDef) and ast.unparse(each.returns or each) == "None"  # others help them
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +12,8 @@ from typing import Any
 import pytest
 
 from . import ssh_pythons
-from .ssh_lab import MACHINES
-from .ssh_machines import Machines, why_not
+from .ssh_lab import MACHINES, USER
+from .ssh_machines import SHELLS, Machines, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 
@@ -95,6 +96,18 @@ def test_what_is_in_the_way_is_named(found: dict[str, list[dict[str, str]]], cas
     told = [finding["found"] for finding in gaps if finding["node"] == node]
     assert any(word in text for text in told for word in words.split("|")), found[case]
     assert all(finding["remedy"] and "\n" not in finding["found"] for finding in gaps)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_login_shell_may_be_any_and_say_what_it_likes(
+    found: dict[str, list[dict[str, str]]], machines: Machines, name: str
+) -> None:
+    program, _ = SHELLS[name]
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed: not tested as a login shell")
+    said = machines.run(machines.on(name, "grep", f"^{USER}:", "/etc/passwd")).stdout
+    assert said.strip().endswith(f"/{program}")
+    assert {finding["state"] for finding in found["good"] if finding["node"] == name} <= {"ok", "note"}
 
 
 def test_machines_that_are_fit_are_told_how_they_hang_together(found: dict[str, list[dict[str, str]]]) -> None:
