@@ -64,7 +64,7 @@ def test_what_is_recorded(starts: dict[str, Any], start: str) -> None:
         assert record["artifacts"] == [f"{start}.png"]
         assert Path(starts["folder"], f"{start}.png").read_bytes().startswith(b"\x89PNG")
         assert load["counts"]["dropped"] == 0
-        assert load["counts"]["captured"] == load["packets"], "what tcpdump counted is in the file"
+        assert load["packets"] >= load["counts"]["captured"] > 0, "what tcpdump counted is in the file"
 
 
 def test_a_repeat_view_has_the_files_and_nothing_else(starts: dict[str, Any]) -> None:
