@@ -173,13 +173,14 @@ def _child(words: Sequence[str], given: Mapping[str, str]) -> Iterator[subproces
     it would get one too."""
     argv = ["setpriv", "--pdeathsig", "INT", "vagrant", *words]
     with (
-        _ending_signals(),
+        _ending_signals() as ending,
         subprocess.Popen(
             argv, cwd=PROJECT, env=dict(given), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
         ) as process,
     ):  # fmt: skip
         try:
+            ending.let_go()
             yield process
         except BaseException:
             _end(process)
@@ -202,17 +203,36 @@ def _end(process: subprocess.Popen[str]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
+class _Ending:
+    """SIGTERM and SIGHUP end us in order, as Ctrl-C does; not before there is a process to end: it would be left to
+    itself."""
+
+    def __init__(self) -> None:
+        self._held = True
+        self._heard = 0
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        if self._held:
+            self._heard = number
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            sys.exit(128 + number)
+
+    def let_go(self) -> None:
+        self._held = False
+        if self._heard:
+            self(self._heard, None)
+
+
 @contextlib.contextmanager
-def _ending_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end us in order, as Ctrl-C does."""
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        sys.exit(128 + number)
-
-    heard = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-    before = {number: signal.signal(number, end) for number in heard}
+def _ending_signals() -> Iterator[_Ending]:
+    ending = _Ending()
+    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = [number for number in wanted if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, ending) for number in heard}
     try:
-        yield
+        yield ending
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
