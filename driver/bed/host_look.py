@@ -26,6 +26,7 @@ PROBE_ETHERTYPE = 0x88B5  # for local experiments
 BROADCAST = b"\xff" * 6
 MAGIC = b"lanelab neighbour "
 SENT_OF_EACH = 3
+PROBE = "lanelab-probe"
 TRY_MACVLAN = ("link add name probe0 type veth peer name probe1", "link add link probe0 name probe2 type macvlan")
 
 
@@ -164,6 +165,34 @@ def _attempt(step: Callable[[], None]) -> str:
 def _make_macvlan() -> None:
     for line in TRY_MACVLAN:
         _must(["ip", *line.split()])
+
+
+def refuses_macvlan(device: str) -> str:
+    """Why none can be made on that interface. It is made into a child's namespace, and goes with it."""
+    ours, theirs = os.pipe()
+    held, holding = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(holding)
+            namespaces.unshare(namespaces.CLONE_NEWNET)
+            os.write(theirs, b"+")
+            os.read(held, 1)
+        finally:
+            os._exit(0)
+    try:
+        for fd in (theirs, held):
+            os.close(fd)
+        if not os.read(ours, 1):
+            return "no namespace can be made for it"
+        _must(["ip", *f"link add link {device} name {PROBE} netns {child} type macvlan mode bridge".split()])
+    except OSError as error:
+        return str(error)
+    finally:
+        os.close(holding)
+        os.close(ours)
+        os.waitpid(child, 0)
+    return ""
 
 
 def _make_netem() -> None:

@@ -28,7 +28,7 @@ from typing import Any
 
 from driver.bed import enclosure, namespaces
 from driver.bed.host_guard import Guard, put_back, remove_cables
-from driver.bed.host_look import Neighbours, facts
+from driver.bed.host_look import Neighbours, facts, refuses_macvlan
 from driver.bed.host_offloads import SYSTEM_PATH, Interfaces, InUse
 
 # The agent's modules have no package: the UML router's first process starts them from a folder.
@@ -77,6 +77,8 @@ class _Questions:
             return self._neighbours.send(asked["token"])
         if asked["op"] == "heard":
             return self._neighbours.heard()
+        if asked["op"] == "refuses-macvlan":
+            return refuses_macvlan(asked["device"])
         raise OSError("there is no question '" + asked["op"] + "'")
 
 

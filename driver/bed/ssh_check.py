@@ -122,6 +122,17 @@ def look(lines: Mapping[str, SshLine], hosts: Hosts) -> Seen:
     return Seen(facts, clocks, heard)
 
 
+def try_cables(lines: Mapping[str, SshLine], hosts: Hosts, verdict: Verdict) -> list[Finding]:
+    """What a bed would meet on the interfaces that were found: a driver, or whoever has them, may refuse the cables."""
+    remedy = "Is it a port of something, or has it ipvlans? Take another interface"
+    found = []
+    for name, host in hosts:
+        for device in verdict.interfaces[name].values():
+            if why := lines[name].ask("refuses-macvlan", device=device):
+                found.append(Finding(name, host.name, "gap", "macvlan", f"none can be made on {device}: {why}", remedy))
+    return found
+
+
 def _candidates(facts: Mapping[str, Any], named: Iterable[str]) -> list[str]:
     """The interfaces that a cable of the link may hang on."""
     given = set(named)

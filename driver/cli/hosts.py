@@ -31,7 +31,7 @@ def group() -> None:
 @click.argument("inventory", type=click.Path(path_type=Path))
 @json_option
 def check(inventory: Path, *, as_json: bool) -> None:
-    """Look whether the machines of INVENTORY can be a bed, and change nothing on them.
+    """Look whether the machines of INVENTORY can be a bed, and leave them as they are.
 
     Reached over ssh, rights, clocks, programs, the kernel's abilities, and which interfaces connect them: a few
     broadcast frames tell. Fails when anything is in the way.
@@ -65,7 +65,9 @@ def examine(hosts: Hosts) -> list[Finding]:
             if errors:
                 reached = [Finding(name, host.name, "ok", "reach", "") for name, host in hosts if name not in errors]
                 return [*ssh_check.unreachable(hosts, errors), *reached]
-            return ssh_check.judge(hosts, ssh_check.look(lines, hosts)).findings
+            verdict = ssh_check.judge(hosts, ssh_check.look(lines, hosts))
+            tried = [] if verdict.gaps else ssh_check.try_cables(lines, hosts, verdict)
+            return [*verdict.findings, *tried]
         finally:
             for line in lines.values():
                 line.close()
