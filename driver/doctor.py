@@ -7,9 +7,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 from driver import needs, paths, prepare
 from driver.bed import capabilities
@@ -17,24 +15,11 @@ from driver.bed.substrate import BedSettings
 from driver.build import go
 from driver.control.client import Bed
 from driver.errors import LanelabError
+from driver.finding import Finding
 
-State = Literal["ok", "note", "gap"]
 LITTLE_SPACE_GIB = 1
 ENOUGH_INPUT_BYTES = 1 << 20
 LITTLE_MEMORY_MIB = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at. A gap stops every bed; a note is worth knowing."""
-
-    state: State
-    what: str
-    found: str
-    remedy: str = ""
-
-    def to_json(self) -> dict[str, str]:
-        return asdict(self)
 
 
 def examine() -> list[Finding]:

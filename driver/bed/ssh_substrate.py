@@ -24,6 +24,7 @@ from driver.bed.agent_node import AgentLink
 from driver.bed.netns_substrate import NetnsSubstrate
 from driver.bed.node import NODE_NAMES, Node
 from driver.bed.router import set_kernel
+from driver.bed.ssh_findings import Seen, Verdict
 from driver.bed.ssh_hosts import Hosts
 from driver.bed.ssh_line import SshLine
 from driver.bed.ssh_node import SshNode
@@ -86,7 +87,7 @@ class SshSubstrate(Substrate):
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(self._set_up, NODE_NAMES))
 
-    def _judged(self, hosts: Hosts) -> tuple[ssh_check.Seen, ssh_check.Verdict]:
+    def _judged(self, hosts: Hosts) -> tuple[Seen, Verdict]:
         """The machines, which are fit. A bed that uses them may be ours that was lost: it goes later than we notice."""
         until = time.monotonic() + patient(IN_USE_S)
         while True:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from driver.bed import ssh_check
-from driver.bed.ssh_check import Finding
+from driver.bed.ssh_findings import HostFinding
 from driver.bed.ssh_hosts import INVENTORY_FORMATS, Hosts, read_inventory
 from driver.bed.ssh_line import SshLine
 from driver.cli.options import json_option
@@ -56,14 +56,18 @@ def check(inventory: Path, *, as_json: bool) -> None:
     note(f"these machines can be a bed: lanelab run FILE --substrate ssh --inventory {inventory}")
 
 
-def examine(hosts: Hosts) -> list[Finding]:
+def examine(hosts: Hosts) -> list[HostFinding]:
     """All that can be told; where one machine cannot be reached, little can be of the others."""
     with tempfile.TemporaryDirectory() as folder:
         lines = {name: SshLine(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
         try:
             errors = ssh_check.open_all(lines)
             if errors:
-                reached = [Finding(name, host.name, "ok", "reach", "") for name, host in hosts if name not in errors]
+                reached = [
+                    HostFinding("ok", "reach", "", node=name, host=host.name)
+                    for name, host in hosts
+                    if name not in errors
+                ]
                 return [*ssh_check.unreachable(hosts, errors), *reached]
             verdict = ssh_check.judge(hosts, ssh_check.look(lines, hosts))
             tried = [] if verdict.gaps else ssh_check.try_cables(lines, hosts, verdict)
@@ -73,7 +77,7 @@ def examine(hosts: Hosts) -> list[Finding]:
                 line.close()
 
 
-def _told(finding: Finding) -> str:
+def _told(finding: HostFinding) -> str:
     return f"{finding.found}. {finding.remedy}" if finding.remedy else finding.found
 
 

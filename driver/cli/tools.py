@@ -14,8 +14,9 @@ from driver import testing
 from driver.bench.figures import Figure
 from driver.cli.options import cpus_of, here_options, json_option
 from driver.cli.output import console, note, print_json, table
-from driver.doctor import Finding, examine
+from driver.doctor import examine
 from driver.errors import BedError
+from driver.finding import Finding
 from driver.prepare import prepare
 
 STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}

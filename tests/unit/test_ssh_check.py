@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from driver.bed import ssh_line
-from driver.bed.ssh_check import Seen, judge
+from driver.bed.ssh_check import judge
+from driver.bed.ssh_findings import Seen
 from driver.bed.ssh_hosts import Hosts, SshHost
 from driver.errors import HostAway, HostError
 
