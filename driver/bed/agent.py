@@ -1,9 +1,9 @@
 """The agent: what runs on a node that is another machine or another kernel, and does what the bed asks of it.
 
-This file, agent_start.py and wire.py, standard library only, so that it can be started on any node that has Python 3.9
-or later: the router's kernel reads them through its root file system, an ssh host gets a copy. It speaks over two
-descriptors (a connection, a pipe, an ssh channel). When they close, it ends every process that it started and then
-itself: nothing on the node outlives the bed.
+This file, those beside it that it imports, and the standard library, so that it can be started on any node that has
+Python 3.9 or later: the router's kernel reads them through its root file system, an ssh host gets a copy. It speaks
+over two descriptors (a connection, a pipe, an ssh channel). When they close, it ends every process that it started and
+then itself: nothing on the node outlives the bed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from driver.bed.agent_line import Line
     from driver.bed.agent_start import Started, start_on_pipes, start_on_terminal
-    from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
+    from driver.bed.wire import CHUNK, VERSION, WINDOW, Message, encode_bytes, missing_folder
 else:
+    from agent_line import Line
     from agent_start import Started, start_on_pipes, start_on_terminal
-    from wire import CHUNK, VERSION, WINDOW, Lines, Message, encode, encode_bytes, missing_folder
+    from wire import CHUNK, VERSION, WINDOW, Message, encode_bytes, missing_folder
 
 
 CONNECT_TIMEOUT_S = 1.0  # nobody else is served meanwhile
@@ -72,12 +74,11 @@ class Agent:
 
     def __init__(self, fd_in: int, fd_out: int, on_beat: Callable[[], None] = lambda: None) -> None:
         """`on_beat`: called whenever the other side shows that it is there."""
-        self.fd_in, self.fd_out, self.on_beat = fd_in, fd_out, on_beat
         self.tasks: dict[int, Task] = {}
-        self.lines = Lines()
-        self.unsent = bytearray()
         self.selector = selectors.DefaultSelector()
-        self.open = True
+        # Whatever comes tells that: a beat itself may have to wait behind much data.
+        self.line = Line(fd_in, fd_out, self.selector, self.handle, on_beat)
+        self.tell = self.line.tell
         self.asked: dict[str, Callable[[Message], None]] = {
             "spawn": self.spawn,
             "in": self.write_input,
@@ -97,72 +98,23 @@ class Agent:
     def serve(self) -> None:
         """Serve until the line closes, then end what was started."""
         wake_read, wake_write = os.pipe()
-        for fd in (wake_read, wake_write, self.fd_in, self.fd_out):
+        for fd in (wake_read, wake_write):
             os.set_blocking(fd, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         self.selector.register(wake_read, selectors.EVENT_READ, lambda _: self.reap(wake_read))
-        self.watch_line()
+        self.line.watch()
         self.tell({"ev": "hello", "version": VERSION, "kernel": platform.release(), "pid": os.getpid()})
-        while self.open:
+        while self.line.open:
             for key, events in self.selector.select():
                 key.data(events)
         self.end_everything()
 
-    def watch_line(self) -> None:
-        """Wait for room on the line only while something is unsent."""
-        self.line_events = selectors.EVENT_READ
-        self.selector.register(self.fd_in, selectors.EVENT_READ, self.on_line)
-        if self.fd_out != self.fd_in:
-            self.selector.register(self.fd_out, selectors.EVENT_WRITE, self.on_line)
-            self.selector.unregister(self.fd_out)
-
-    def tell(self, message: Message) -> None:
-        self.unsent += encode(message)
-        self.flush()
-
-    def flush(self) -> None:
+    def handle(self, message: Message) -> None:
         try:
-            while self.unsent:
-                del self.unsent[: os.write(self.fd_out, self.unsent[:65536])]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.open = False
-        self.want_room(bool(self.unsent))
-
-    def want_room(self, wanted: bool) -> None:
-        if self.fd_out == self.fd_in:
-            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wanted else 0)
-            if events != self.line_events:
-                self.selector.modify(self.fd_in, events, self.on_line)
-                self.line_events = events
-        elif wanted != (self.fd_out in self.selector.get_map()):
-            if wanted:
-                self.selector.register(self.fd_out, selectors.EVENT_WRITE, self.on_line)
-            else:
-                self.selector.unregister(self.fd_out)
-
-    def on_line(self, events: int) -> None:
-        if events & selectors.EVENT_WRITE:
-            self.flush()
-        if not events & selectors.EVENT_READ:
-            return
-        try:
-            data = os.read(self.fd_in, 65536)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self.open = False
-            return
-        self.on_beat()  # a beat itself may have to wait behind much data
-        for message in self.lines.feed(data):
-            try:
-                self.asked[message["op"]](message)
-            except Exception as error:  # noqa: BLE001 - one request that fails must not end the others
-                self.fail(message, error)
+            self.asked[message["op"]](message)
+        except Exception as error:  # noqa: BLE001 - one request that fails must not end the others
+            self.fail(message, error)
 
     def fail(self, message: Message, error: Exception) -> None:
         number = int(message.get("id", 0))

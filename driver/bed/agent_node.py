@@ -19,6 +19,8 @@ from driver.bed.terminal import stderr_apart, write_all
 from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, encode, encode_bytes
 from driver.errors import NodeError
 
+AGENT_FILES = ("agent.py", "agent_line.py", "agent_start.py", "wire.py")  # wherever an agent runs, in one folder
+
 
 class AgentLink:
     """The line to an agent: sends what is asked, hands what is told to whoever asked."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed import namespaces
-from driver.bed.agent_node import AgentLink
+from driver.bed.agent_node import AGENT_FILES, AgentLink
 from driver.bed.ssh_hosts import KEY_FILE, SshHost
 from driver.errors import HostAway, HostError
 from driver.patience import patient
@@ -33,7 +33,7 @@ PACKED = {
     **{f"driver/bed/{name}": BED / name for name in ("namespaces.py", "refusals.py", "enclosure.py")},
     **{f"driver/bed/{name}": BED / name for name in ("host_side.py", "host_look.py")},
     **{f"driver/bed/{name}": BED / name for name in ("host_guard.py", "host_offloads.py")},
-    **{name: BED / name for name in ("agent.py", "agent_start.py", "wire.py")},
+    **{name: BED / name for name in AGENT_FILES},
     "driver/errors.py": BED.parent / "errors.py",
     "driver/__init__.py": BED.parent / "__init__.py",
     "driver/bed/__init__.py": BED / "__init__.py",

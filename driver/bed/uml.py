@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from driver.bed import netns, uml_boot
-from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.agent_node import AGENT_FILES, AgentLink, AgentNode
 from driver.bed.node import Node
 from driver.bed.router import Router
 from driver.bed.uml_boot import MODULES, MODULES_ROOT
@@ -41,7 +41,7 @@ from driver.topology import (
 )
 from driver.units import Rate
 
-INSIDE = ("uml_init.py", "agent.py", "agent_start.py", "wire.py")
+INSIDE = ("uml_init.py", *AGENT_FILES)
 BOOT_TIMEOUT_S = 60
 
 

@@ -125,7 +125,8 @@ def test_a_file_that_cannot_be_read_to_its_end_is_not_put_there(
 ) -> None:
     source, there = tmp_path / "source", tmp_path / "there"
     source.write_bytes(bytes(60_000))
-    read, pieces = os.read, []
+    read = os.read
+    pieces: list[int] = []
 
     def failing(fd: int, size: int) -> bytes:
         if size != CHUNK:
