@@ -1,4 +1,4 @@
-"""Which interfaces of a machine ssh comes through, as the machine itself sees it: on interfaces that are only played."""
+"""Which interfaces of a machine ssh comes through, as the machine sees it: on interfaces that are only played."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ def said_by_ip(*words: str) -> str:
         ("", {"eth0"}, {"eth0.7", "eth0.8"}),
     ],
 )
-def test_what_ssh_comes_through_is_known_with_all_on_its_wire(
-    here: str, management: set[str], beside: set[str]
-) -> None:
+def test_what_ssh_comes_through_is_known_and_all_on_its_wire(here: str, management: set[str], beside: set[str]) -> None:
     found = host_look._interfaces(here)
     assert {each["name"] for each in found if each["management"]} == management
     assert {each["name"] for each in found if each["wire_of_management"]} == management | beside
