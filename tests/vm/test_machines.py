@@ -115,7 +115,7 @@ def test_check_tells_what_is_missing_and_installs_nothing(vms: Vms) -> None:
 
 def test_no_service_of_what_was_installed_runs(vms: Vms) -> None:
     running = vms.run(
-        "server", "systemctl", "list-units", "--type=service", "--state=running", "--plain", "--no-legend"
+        "server", "sudo", "systemctl", "list-units", "--type=service", "--state=running", "--plain", "--no-legend"
     )
     assert "ssh.service" in running
     assert not re.search(r"apache|dnsmasq|httpd", running)
