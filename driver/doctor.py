@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from driver import needs, paths, prepare
-from driver.bed import capabilities
+from driver.bed import capabilities, uml_boot
 from driver.bed.substrate import BedSettings
 from driver.build import go
 from driver.control.client import Bed
@@ -95,6 +95,9 @@ def _routers() -> Iterator[Finding]:
     yield Finding("note" if no_uml else "ok", "router uml", no_uml or "works", uml_remedy if no_uml else "")
     yield Finding("note" if no_kernel else "ok", "router kernel", no_kernel or "works")
     if not no_uml:
+        if uml_boot.has_large_registers():
+            found = "this processor has AMX, so on its node AVX does not work: lanelab tells libc, OpenSSL and Go"
+            yield Finding("note", "router uml", found, "Mind programs of your own there: docs/design.md")
         yield _input_buffer()
 
 
