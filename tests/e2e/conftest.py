@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,14 +19,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if why and "/e2e/" in str(item.path):
             item.add_marker(pytest.mark.skip(reason=f"no page can be loaded here: {why}"))
-
-
-@pytest.fixture(autouse=True)
-def _as_in_the_foreground() -> Iterator[None]:
-    """Where the tests run in the background SIGINT is ignored, and would be in what they start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

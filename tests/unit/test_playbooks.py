@@ -132,9 +132,7 @@ def test_what_a_killed_run_left_is_taken_away_by_the_next(tmp_path: Path) -> Non
 def test_an_interrupted_run_leaves_neither_its_policy_nor_a_service_that_starts_at_boot(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    # As from a shell in the foreground: what runs in the background has Ctrl-C ignored, and no trap can change that.
-    argv = ["env", "--default-signal", *installing(tmp_path, "sleep 60")]
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, start_new_session=True) as one:
+    with subprocess.Popen(installing(tmp_path, "sleep 60"), stdout=subprocess.DEVNULL, start_new_session=True) as one:
         await_installing(tmp_path)
         assert policy_after(tmp_path) is not None
         assert enabled_after(tmp_path) != []
