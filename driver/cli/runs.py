@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 import time
@@ -20,7 +21,7 @@ from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.control.client import Bed
-from driver.errors import InputError, Interrupted, LanelabError, StoreError
+from driver.errors import BedError, InputError, Interrupted, LanelabError, StoreError
 from driver.prepare import prepare
 from driver.run.events import Event, Listener
 from driver.version import VERSION
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from driver.run.programs import Programs
     from driver.run.runner import StopRequest
     from driver.run.start import Prepared
+
+NEVER_BEGUN = "failed: there was no bed to begin with"
 
 
 @click.command("run")
@@ -130,9 +133,13 @@ def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: boo
 
     store, experiment = begun.store, begun.experiment
 
+    had_bed = False
+
     @contextmanager
     def open_bed() -> Iterator[Bed]:
+        nonlocal had_bed
         with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
+            had_bed = True
             yield bed
 
     done = sum(len(plts) for plts in store.plts().values())
@@ -153,12 +160,16 @@ def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: boo
         raise Interrupted("stopped; everything that was finished is stored", remedy) from error
     except LanelabError as error:
         ending = f"failed: {error}"
+        if isinstance(error, BedError) and not had_bed and store.session == 1:
+            ending = NEVER_BEGUN
         raise
     finally:
         with suppress(StoreError):  # a full disk has been told already, and must not hide what went wrong first
             store.add_provenance("load_at_the_end", load())
             store.end_session(ending)
             store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
+        if ending == NEVER_BEGUN:  # there is nothing in it to look at or to go on with
+            shutil.rmtree(store.folder, ignore_errors=True)
 
 
 def _tell_what_is_missing(begun: Prepared) -> None:

@@ -20,18 +20,18 @@ class Beds:
 
     def __init__(self, open_bed: OpenBed, tell: Listener, is_stop_asked: Callable[[], bool]) -> None:
         self._open_bed, self._tell, self._is_stop_asked = open_bed, tell, is_stop_asked
-        self._had_one = False
+        self.had_one = False
 
     def open(self, stack: ExitStack) -> Bed:
         """A bed that lives as long as what else is on the stack. Raises BedError, or Interrupted in a pause."""
-        for pause_s in PAUSES_S if self._had_one else ():
+        for pause_s in PAUSES_S if self.had_one else ():
             try:
                 return stack.enter_context(self._open_bed())
             except HostAway as error:
                 self._tell(Event("bed-awaited", {"what": str(error), "pause_s": pause_s}))
                 self._pause(pause_s)
         bed = stack.enter_context(self._open_bed())
-        self._had_one = True
+        self.had_one = True
         return bed
 
     def _pause(self, seconds: float) -> None:

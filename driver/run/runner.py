@@ -78,7 +78,8 @@ class Runner:
 
     def run(self) -> None:
         """Until the experiment has what it asks for. Raises Interrupted after the trial during which a stop was asked
-        for; whatever it raises, every finished trial is stored."""
+        for, and the BedError where there is not even a first bed; whatever it raises, every finished trial is
+        stored."""
         try:
             for batch in self._batches():
                 self._play(batch)
@@ -146,6 +147,8 @@ class Runner:
             self._tell(Event("trial-started", _names(planned)))
             record = bed.go_trial(self._experiment.timeout.seconds)
         except BedError as error:
+            if not self._opener.had_one:  # nothing was lost, and no trial is to blame
+                raise
             self._lost(planned, error, started)
             return
         self._lost_in_a_row = 0

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 
+from driver.cli import runs
 from driver.control.client import Bed
 from driver.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from driver.experiment.model import Experiment
@@ -20,6 +22,7 @@ from driver.experiment.read import parse_experiment
 from driver.run import beds, runner
 from driver.run.events import Event
 from driver.run.finish import Finished
+from driver.run.programs import Programs
 from driver.run.runner import Runner, StopRequest
 from driver.run.store import Store
 from driver.selftest.results import Result, SelfTest
@@ -155,8 +158,9 @@ def test_lost_beds_use_up_no_retries(play: Callable[[str], Play]) -> None:
 
 def test_three_beds_lost_in_a_row_end_the_run_and_it_can_go_on(play: Callable[[str], Play]) -> None:
     run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
+    lost = StandIn(lambda _arm, _number: BedLost("the bed process died"))
     with pytest.raises(NamespaceError):
-        run.on(*(NamespaceError("not now") for _ in range(3)))
+        run.on(lost, *(NamespaceError("not now") for _ in range(2)))
     found = run.on(StandIn(lambda _arm, _number: 100.0))
     assert [sum(ok) for ok in found.values()] == [1, 1]
 
@@ -203,7 +207,8 @@ def test_a_moment_out_of_tolerance_is_not_what_is_accepted(
 def test_a_machine_that_is_away_for_a_while_costs_beds_and_not_the_run(play: Callable[[str], Play]) -> None:
     run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
     away = HostError("the clock of client could not be set: no answer within 30 s")
-    found = run.on(away, away, StandIn(lambda _arm, _number: 100.0))
+    lost = StandIn(lambda _arm, _number: BedLost("the connection to client1 was lost"))
+    found = run.on(lost, away, StandIn(lambda _arm, _number: 100.0))
     assert [sum(ok) for ok in found.values()] == [1, 1]
     assert [event.kind for event in run.events].count("bed-lost") == 2
 
@@ -222,10 +227,15 @@ def test_machines_that_were_there_are_waited_for_and_no_trial_fails_meanwhile(
     assert [event.kind for event in run.events].count("bed-awaited") == 5
 
 
-def test_machines_that_never_were_there_are_not_waited_for(play: Callable[[str], Play]) -> None:
+@pytest.mark.parametrize("error", [HostAway("client1: there is no way to it"), NamespaceError("not here")])
+def test_where_there_never_was_a_bed_nothing_is_waited_for_and_no_trial_fails(
+    play: Callable[[str], Play], error: Exception
+) -> None:
     run = play(f"{TWO_ARMS}trials: 1\nretries: 0\n")
-    with pytest.raises(HostAway):
-        run.on(*(HostAway("client1 (client): there is no way to it") for _ in range(3)))
+    with pytest.raises(type(error)):
+        run.on(error)
+    assert run.outcome == {"a": [], "b": []}
+    assert not run.events
 
 
 def test_a_stop_ends_the_wait_for_machines(play: Callable[[str], Play]) -> None:
@@ -268,3 +278,16 @@ def test_a_stop_between_trials_begins_no_other(play: Callable[[str], Play]) -> N
     with pytest.raises(Interrupted):
         run.on(StandIn(last), stop=stop)
     assert sum(map(len, run.outcome.values())) == 1
+
+
+def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(_settings: object) -> Bed:
+        raise HostAway("client1 (client): there is no way to it")
+
+    monkeypatch.setattr(runs, "Bed", away)
+    monkeypatch.setattr(runs, "_programs", lambda *_: Programs())
+    file, folder = tmp_path / "made.yaml", tmp_path / "out"
+    file.write_text(TWO_ARMS)
+    with pytest.raises(HostAway):
+        CliRunner().invoke(runs.run, [str(file), "--out", str(folder)], catch_exceptions=False, standalone_mode=False)
+    assert not folder.exists()
