@@ -16,7 +16,7 @@ from analysis.model import Run, SelfTest, Session
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_spdy")
 _BED = re.compile(r"bed( \d+)?")  # after a bed was lost the next one is "bed 2"
-_MAY_DIFFER = ("bring_up_s", "proven_bps", "routes", "changed_files")
+_MAY_DIFFER = ("bring_up_s", "began_utc", "proven_bps", "routes", "changed_files")
 _MOST = 6
 
 

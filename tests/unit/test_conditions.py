@@ -88,6 +88,17 @@ def test_emulated_in_one_session_only(folder: Path) -> None:
     assert conditions.caveats(read_run(folder))[0].startswith(SOME)
 
 
+def test_another_kernel_in_a_later_session_is_told_and_another_time_is_not(folder: Path) -> None:
+    change(folder, "INSERT INTO sessions VALUES (2, ?, NULL, NULL, '{}')", stamp(600))
+    provenance(folder, 1, bed={"kernel": "6.1", "began_utc": stamp(1), "bring_up_s": 1.0})
+    provenance(folder, 2, bed={"kernel": "6.1", "began_utc": stamp(601), "bring_up_s": 2.0})
+    assert conditions.changes(read_run(folder)) == []
+    provenance(folder, 2, bed={"kernel": "6.2", "began_utc": stamp(601), "bring_up_s": 2.0})
+    assert conditions.changes(read_run(folder)) == [
+        "The bed kernel changed within the run: 6.1 in session 1, 6.2 in session 2."
+    ]
+
+
 def test_a_link_that_was_accepted_is_told_though_it_passes_on_the_next_bed(folder: Path) -> None:
     change(folder, "UPDATE self_tests SET passed = 0 WHERE link = 1")
     measured(folder, 1, 30.5, passed=True)
