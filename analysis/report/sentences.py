@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from analysis import conditions, tables
 from analysis.model import Run
-from analysis.numbers import change_words, milliseconds, seconds
+from analysis.numbers import change_words, counted, milliseconds, seconds
 from analysis.stats import ENOUGH
 from analysis.tables import ComparisonRow, Row
 
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
+TOO_FEW = "too few rounds"
 
 
 def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
@@ -36,24 +37,36 @@ def _against(run: Run, arm: str, compared: Sequence[ComparisonRow]) -> str:
     slower = [row for row in own if row.comparison and row.comparison.verdict in SLOWER]
     if len(own) == 1:
         return _one_against(own[0], base)
+    left = [row for row in own if row not in (*faster, *slower)]
     if faster and not slower:
         how = _between(faster)
-        return f"{arm} was faster than {base} in {_of(faster, own)}, by {how}.{_rest(own, faster, slower)}"
+        return f"{arm} was faster than {base} in {_of(faster, own)}, by {how}.{_rest(left)}"
     if slower and not faster:
-        return f"{arm} was slower than {base} in {_of(slower, own)}, by {_between(slower)}.{_rest(own, faster, slower)}"
+        return f"{arm} was slower than {base} in {_of(slower, own)}, by {_between(slower)}.{_rest(left)}"
     if faster and slower:
         return (
             f"{arm} against {base} depends on site and link: faster in {_of(faster, own)} (by {_between(faster)}), "
-            f"slower in {len(slower)} (by {_between(slower)}).{_rest(own, faster, slower)}"
+            f"slower in {len(slower)} (by {_between(slower)}).{_rest(left)}"
         )
-    return f"Between {arm} and {base} no difference is shown in any of {len(own)} comparisons."
+    return _neither(arm, base, own)
+
+
+def _neither(arm: str, base: str, own: Sequence[ComparisonRow]) -> str:
+    """Neither faster nor slower in any comparison."""
+    few = _too_few(own)
+    if len(few) == len(own):
+        return f"Too few rounds to compare {arm} with {base}, in any of {len(own)} comparisons."
+    where = f"{len(own) - len(few)} of {len(own)}" if few else f"any of {len(own)}"
+    return f"Between {arm} and {base} no difference is shown in {where} comparisons.{_rest(few)}"
 
 
 def _one_against(row: ComparisonRow, base: str) -> str:
     found = row.comparison
-    if found is None or found.verdict not in (*FASTER, *SLOWER):
-        n = found.n if found else 0
-        return f"Between {row.cell.arm.name} and {base} no difference is shown ({n} rounds)."
+    n = found.n if found else 0
+    if found is None or found.verdict == TOO_FEW:
+        return f"Too few rounds to compare {row.cell.arm.name} with {base}: {counted(n, 'round')}."
+    if found.verdict not in (*FASTER, *SLOWER):
+        return f"Between {row.cell.arm.name} and {base} no difference is shown ({counted(n, 'round')})."
     way = "faster" if found.verdict in FASTER else "slower"
     by = f"{_change(row)}: {milliseconds(abs(found.difference.median))} ms"
     return (
@@ -67,9 +80,15 @@ def _of(some: Sequence[ComparisonRow], own: Sequence[ComparisonRow]) -> str:
     return f"{every} comparisons" if len(some) == len(own) else f"{len(some)} of {len(own)} comparisons"
 
 
-def _rest(own: Sequence[ComparisonRow], faster: Sequence[ComparisonRow], slower: Sequence[ComparisonRow]) -> str:
-    left = len(own) - len(faster) - len(slower)
-    return f" In {left} no difference is shown." if left else ""
+def _rest(left: Sequence[ComparisonRow]) -> str:
+    """The comparisons that say neither faster nor slower."""
+    few = len(_too_few(left))
+    shown = f" In {len(left) - few} no difference is shown." if len(left) > few else ""
+    return shown + (f" In {few} there are too few rounds." if few else "")
+
+
+def _too_few(some: Sequence[ComparisonRow]) -> list[ComparisonRow]:
+    return [row for row in some if row.comparison and row.comparison.verdict == TOO_FEW]
 
 
 def _ratio(row: ComparisonRow) -> float:

@@ -24,6 +24,7 @@ from analysis.charts import chart
 from analysis.drawing import draw, figures_of
 from analysis.model import Figure
 from analysis.report import page, save_figures, write_report
+from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
 from analysis.run_folder import read_record, read_run
 from driver.cli.main import lanelab
@@ -111,6 +112,22 @@ def test_a_run_without_trials_that_count_says_so(tmp_path: Path) -> None:
     failures = make_run(tmp_path / "f", MADE["failures"]())
     assert "every one failed" in page(read_run(failures))
     assert "No trial has been made yet" in page(read_run(make_run(tmp_path / "n", MADE["nothing"]())))
+
+
+@pytest.mark.parametrize(
+    ("links", "rounds", "said"),
+    [
+        (1, 1, "Too few rounds to compare h2 with http: 1 round."),
+        (1, 2, "Too few rounds to compare h2 with http: 2 rounds."),
+        (2, 2, "Too few rounds to compare h2 with http, in any of 2 comparisons."),
+    ],
+)
+def test_too_few_rounds_are_not_called_no_difference(tmp_path: Path, links: int, rounds: int, said: str) -> None:
+    made = Made(links=Made().links[:links], rounds=rounds, fails=lambda _trial, _attempt: False)
+    run = read_run(make_run(tmp_path / "run", made))
+    found = sentences(run, tables.rows(run), tables.comparisons(run))
+    assert said in found
+    assert not any("no difference" in sentence for sentence in found)
 
 
 def test_the_terminal_shows_every_run(folder: Path) -> None:
