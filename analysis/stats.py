@@ -61,8 +61,9 @@ class Estimate:
 
 
 def interval_name(found: Iterable[Estimate]) -> str:
-    """Of a column of them: 95% only where every one is that."""
-    return "95% interval" if all(one.n < 2 or one.confidence >= LEVEL for one in found) else "interval"
+    """Of a column of them: 95% only where there is one, and every one is that."""
+    there = [one for one in found if one.n >= 2]
+    return "95% interval" if there and all(one.confidence >= LEVEL for one in there) else "interval"
 
 
 def _percent(share: float) -> str:

@@ -141,6 +141,7 @@ def test_a_column_is_named_by_the_weakest_of_its_intervals() -> None:
     enough, few, one = (stats.estimate([100.0] * n) for n in (6, 5, 1))
     assert stats.interval_name([enough, one]) == "95% interval"
     assert stats.interval_name([enough, few]) == "interval"
+    assert stats.interval_name([one]) == stats.interval_name([]) == "interval"  # where there is none, none holds 95%
     assert few.name == "93.7% interval"  # 93.75: never rounded up
 
 
