@@ -45,10 +45,13 @@ def choice(metavar: str, *choices: str, also: Mapping[str, str] | None = None) -
     return Kind(metavar, " or ".join(f"`{one}`" for one in choices), parse, choices, {"enum": [*choices, *numbers]})
 
 
+LARGEST_SEED = 4_294_967_295  # 32 bits
+
+
 def count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
     def parse(value: object, key: str) -> int:
         text = "" if isinstance(value, bool) else str(value).strip()
-        if not re.fullmatch(r"[0-9]{1,9}", text) or not lowest <= int(text) <= highest:
+        if not re.fullmatch(r"[0-9]{1,10}", text) or not lowest <= int(text) <= highest:
             remedy = f"Write a whole number of {what} from {lowest} to {highest}"
             raise InputError(f"{value!r} cannot be used", remedy, key=key)
         return int(text)

@@ -22,6 +22,7 @@ from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.control.client import Bed
 from driver.errors import BedError, InputError, Interrupted, LanelabError, StoreError
+from driver.kinds import LARGEST_SEED
 from driver.prepare import prepare
 from driver.run.events import Event, Listener
 from driver.version import VERSION
@@ -39,7 +40,11 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME)")
-@click.option("--seed", type=click.IntRange(0), help="Seed of the order, instead of the experiment's or a random one")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    help="Seed of the order, instead of the experiment's or a random one",
+)
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")

@@ -13,7 +13,7 @@ from typing import Any
 from driver.errors import InputError
 from driver.experiment.kinds import PROSE
 from driver.experiment.source import Written
-from driver.kinds import DURATION, FLAG, PERCENT, Kind, choice, count
+from driver.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, Kind, choice, count
 from driver.units import Duration, Ratio, Size
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
@@ -100,8 +100,8 @@ EXPERIMENT = (
         "[keys](#trials-and-until)", "a fixed number of trials"),
     Key("order", choice("ORDER", "interleaved", "random", "sequential"), "interleaved",
         "the order of trials: [see below](#order)", "random"),
-    Key("seed", count("SEED", "your choice", 0, 999_999_999), "", "of the random order", "42",
-        "a whole number, 0 to 999999999", otherwise="a new one for each run, recorded"),
+    Key("seed", count("SEED", "your choice", 0, LARGEST_SEED), "", "of the random order", "42",
+        f"a whole number, 0 to {LARGEST_SEED}", otherwise="a new one for each run, recorded"),
     Key("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
         "nothing"),
     Key("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]", "a list of [figures](#figures)",

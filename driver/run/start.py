@@ -16,6 +16,7 @@ from driver.clock import utc_now
 from driver.errors import InputError, StoreError
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
+from driver.kinds import LARGEST_SEED
 from driver.run.store import Store
 from driver.servers.authority import Authority
 from driver.site import Site, load_site, site_names
@@ -38,7 +39,7 @@ def begin(
 ) -> Prepared:
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
     sites = {name: load_site(name) for name in experiment.sites}
-    chosen = next(value for value in (seed, experiment.seed, secrets.randbits(32)) if value is not None)
+    chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)
     try:

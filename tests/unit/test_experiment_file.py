@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from driver.errors import InputError
 from driver.experiment import CaptureSettings, Repeat, Tolerances, read_experiment
+from driver.kinds import LARGEST_SEED
 from driver.link import Link
 from driver.paths import PROJECT
 from driver.units import Ratio
@@ -59,6 +60,10 @@ def test_capture_can_be_short(written: str, nodes: tuple[str, ...]) -> None:
     assert read(f"{SMALL}capture: {written}\n").capture.nodes == nodes
 
 
+def test_every_seed_that_a_run_may_draw_can_be_written() -> None:
+    assert read(f"{SMALL}seed: {LARGEST_SEED}\n").seed == LARGEST_SEED == 2**32 - 1
+
+
 def test_yaml_makes_nothing_of_values() -> None:
     experiment = read("sites: dummy\nlinks: {}\narms:\n  on: {tls: off}\n  1.30: {tls: 1.3}\n  1:30: {tls: 1.2}\n")
     assert [(arm.name, arm.tls) for arm in experiment.arms] == [("on", "off"), ("1.30", "1.3"), ("1:30", "1.2")]
@@ -99,6 +104,10 @@ REFUSED: list[tuple[str, str]] = [
     ("until:\n  ci: 2%\n  max: 3", "exp.yaml:6: until.max: min 6 is above max 3"),
     ("order: interleave", "exp.yaml:4: order: 'interleave' is not one of them. Did you mean interleaved?"),
     ("seed: x", "exp.yaml:4: seed: 'x' cannot be used"),
+    (
+        "seed: 4294967296",
+        "exp.yaml:4: seed: '4294967296' cannot be used. Write a whole number of your choice from 0 to 4294967295",
+    ),
     ("timeout: 10", "exp.yaml:4: timeout: 10 has no unit. Write 10ms"),
     ("timeout: 1ms", "exp.yaml:4: timeout: 1ms cannot be used. Write 1s to 3600s"),
     ("screenshot: yes", "exp.yaml:4: screenshot: 'yes' is neither true nor false. Did you mean true?"),
