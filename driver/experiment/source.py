@@ -21,6 +21,10 @@ _TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
+class PlacedError(InputError):
+    """One that names its line already."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """One value of the file. `line` is that of its key, where it has one."""
@@ -32,7 +36,7 @@ class Written:
 
     def error(self, what: str, remedy: str = "") -> InputError:
         place = f"{self.source}:{self.line}"
-        return InputError(what, remedy, key=f"{place}: {self.path}" if self.path else place)
+        return PlacedError(what, remedy, key=f"{place}: {self.path}" if self.path else place)
 
     @property
     def absent(self) -> bool:
@@ -103,6 +107,8 @@ class Written:
         """Errors that name a setting get the line on which it is written; others the line of this."""
         try:
             yield
+        except PlacedError:
+            raise
         except InputError as error:
             raise entries.get(error.key, self).error(error.what, error.remedy) from None
 

@@ -141,6 +141,10 @@ REFUSED: list[tuple[str, str]] = [
         "exp.yaml:6: arms.b.protcol: there is no such setting of an arm. Did you mean protocol?",
     ),
     (
+        "!sites: dummy\nlinks: {}\narms:\n  a:\n    tls: off\n    protocol:",
+        "exp.yaml:6: arms.a.protocol: it has no value. Write one, or leave the key out",
+    ),
+    (
         "!sites: dummy\nlinks: {}\narms:\n  a: {}\n  b: {tls: off}",
         "exp.yaml:5: arms.b: it differs in nothing from the arm 'a'",
     ),
