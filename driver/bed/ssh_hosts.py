@@ -74,10 +74,17 @@ class SshHost:
         for option in ("ControlPath=none", "ClearAllForwardings=yes", "ForwardAgent=no", "EscapeChar=none"):
             argv += ["-o", option]
         argv += ["-o", "RequestTTY=no", "-o", "PermitLocalCommand=no", "-o", "LogLevel=ERROR"]
-        argv += ["-p", str(self.port)] if self.port else []
+        return [*argv, *self._login(), "--", self.address, words]
+
+    @property
+    def by_hand(self) -> str:
+        """What a user types to log in there the same way."""
+        return shlex.join(["ssh", *self.options, *self._login(), self.address])
+
+    def _login(self) -> list[str]:
+        argv = ["-p", str(self.port)] if self.port else []
         argv += ["-l", self.user] if self.user else []
-        argv += ["-i", self.key] if self.key else []
-        return [*argv, "--", self.address, words]
+        return [*argv, "-i", self.key] if self.key else argv
 
 
 @dataclass(frozen=True, slots=True)

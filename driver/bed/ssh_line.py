@@ -23,7 +23,8 @@ from typing import Any
 
 from driver.bed import namespaces
 from driver.bed.agent_node import AGENT_FILES, AgentLink
-from driver.bed.ssh_hosts import KEY_FILE, SshHost
+from driver.bed.ssh_hosts import SshHost
+from driver.bed.ssh_refusals import refusal
 from driver.errors import HostAway, HostError
 from driver.patience import patient
 
@@ -59,7 +60,7 @@ signal.alarm(0)
 try:
     os.execvp("sudo", ["sudo", "-n", "--", sys.executable, "-I", "-S", "-c", {begin!r}])
 except OSError as error:
-    sys.exit("sudo: " + error.strerror)
+    sys.exit("sudo: " + ("there is no sudo there" if error.errno == 2 else error.strerror))
 """
 LOAD = """
 data, fd = b"", os.memfd_create("lanelab")
@@ -80,35 +81,6 @@ CONNECT_WITHIN_S = 25.0
 ANSWER_WITHIN_S = 30.0
 QUESTION_WITHIN_S = 60.0  # a machine may have to wait while another one becomes root
 NOISE_AT_MOST = 1 << 20
-Refusals = tuple[tuple[str, tuple[str, str]], ...]
-_KNOWN_HOSTS = "Compare the keys, then mend known_hosts: ssh-keygen -R, ssh-keyscan"
-_NO_PYTHON = ("it has no such program as its Python", "Install Python 3.9, or set ansible_python_interpreter")
-_NO_WAY = ("there is no way to it", "Is it up, and the address right?")
-# What ssh or the far shell says; what it means, and what to do about it.
-REFUSALS: Refusals = (
-    ("Host key verification failed", ("its host key is not the one that is known", _KNOWN_HOSTS)),
-    ("HOST IDENTIFICATION HAS CHANGED", ("its host key has changed", _KNOWN_HOSTS)),
-    ("Permission denied (", ("it takes none of the keys that were offered", "Set ansible_user and " + KEY_FILE)),
-    ("Could not resolve hostname", ("its name is not known", "Set ansible_host")),
-)
-# What passes: machines start, cables are put back.
-AWAY: Refusals = (
-    ("Connection refused", ("nothing listens there", "Is sshd running, and ansible_port right?")),
-    ("timed out", ("it does not answer", "Is it up, and the address right?")),
-    ("not responding", ("it does not answer", "Is it up, and the address right?")),
-    ("No route to host", _NO_WAY),
-    ("Network is unreachable", _NO_WAY),
-    ("Connection reset", _NO_WAY),
-    ("Connection closed", _NO_WAY),
-    ("closed by remote host", _NO_WAY),
-    ("Broken pipe", _NO_WAY),
-)
-# Only of what we asked for: start-up files complain of other programs.
-NO_SUCH_PROGRAM: Refusals = (
-    ("not found", _NO_PYTHON),
-    ("No such file or directory", _NO_PYTHON),
-    ("Unknown command", _NO_PYTHON),
-)
 
 
 def archive() -> bytes:
@@ -258,7 +230,7 @@ class SshLine:
         except ValueError:
             said = line[:200].decode(errors="replace").strip()
             what = f"{self.title}: something else than lanelab's own program answers: {said!r}"
-            raise HostError(what, f"By hand: ssh {self.host.address}") from None
+            raise HostError(what, f"By hand: {self.host.by_hand}") from None
         return answer
 
     def _receive_until(self, enough: Callable[[bytes], bool], timeout_s: float) -> bytes:
@@ -282,15 +254,7 @@ class SshLine:
         return f": {self.said()}" if self.said() else ""
 
     def _gone(self, when: str) -> HostError:
-        lines = self._said()
-        of_python = [line for line in lines if self.host.python in line]
-        known = ((REFUSALS, lines, HostError), (AWAY, lines, HostAway), (NO_SUCH_PROGRAM, of_python, HostError))
-        for refusals, among, kind in known:
-            for sign, (what, remedy) in refusals:
-                said = next((line for line in among if sign in line), None)
-                if said:
-                    return kind(f"{self.title}: cannot use {self.host.address} over ssh: {what} ({said})", remedy)
-        return HostError(f"{self.title}: ssh ended {when}{self._complaint()}", f"By hand: ssh {self.host.address}")
+        return refusal(self.title, self.host, self._said(), when)
 
 
 def _question_within_s() -> int:

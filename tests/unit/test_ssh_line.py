@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from driver.bed import ssh_line
 from driver.bed.ssh_hosts import SshHost
 from driver.bed.ssh_line import SshLine
+from driver.bed.ssh_refusals import refusal, why_key_unfit
 from driver.errors import HostAway, HostError
 
 PYTHON = sys.executable
@@ -73,7 +77,13 @@ def test_an_end_in_the_middle_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
         ("ssh: connect to host a port 22: Connection timed out", "it does not answer", HostAway),
         ("Timeout, server a not responding.", "it does not answer", HostAway),
         ("me@a: Permission denied (publickey).", "none of the keys", HostError),
-        ("Host key verification failed.", "host key is not the one", HostError),
+        ("Host key verification failed.", r"not known here yet.*Log in once.*: ssh 192\.0\.2\.1$", HostError),
+        (
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
+            "host key has changed .*ssh-keygen -R",
+            HostError,
+        ),
+        ("command-line: line 0: Bad configuration option: no", r"its options .*option: no\).*common_args", HostError),
         (f"sh: 1: {PYTHON}: not found", "no such program as its Python", HostError),
         (".bashrc: line 3: foo: command not found", r"ssh ended before it answered: \.bashrc", HostError),
     ],
@@ -97,3 +107,40 @@ def test_what_was_started_there_ends_when_nothing_more_is_heard(
         began = time.monotonic()
         made.await_end(10)
         assert time.monotonic() - began < 5
+
+
+def test_a_key_that_ssh_cannot_use_is_told_and_not_blamed_on_the_machine(tmp_path: Path) -> None:
+    def made(name: str, phrase: str) -> Path:
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", phrase, "-f", str(tmp_path / name)], check=True)
+        return tmp_path / name
+
+    locked, shown, broken = made("locked", "a secret"), made("shown", ""), tmp_path / "broken"
+    shown.chmod(0o644)
+    broken.write_text("no key\n")
+    broken.chmod(0o600)
+    told = {
+        tmp_path / "none": "No such file or directory.*Set ansible_ssh_private_key_file",
+        broken: "no key that ssh can use",
+        locked: f"has a passphrase.*Run: ssh-add {locked}",
+        shown: f"others may read.*Run: chmod 600 {shown}",
+        made("good", ""): "it takes none of the keys",
+    }
+    for key, words in told.items():
+        host = replace(HOST, key=str(key))
+        found = refusal("client1 (client)", host, ["me@a: Permission denied (publickey)."], "early")
+        assert re.search(words, str(found)), found
+    assert why_key_unfit("") is None
+
+
+def test_what_to_type_by_hand_has_all_that_was_given() -> None:
+    host = replace(HOST, port=2222, user="me", key="/k", options=("-o", "ProxyJump=gate"))
+    assert str(refusal("a", host, ["so what"], "early")).endswith(
+        "ssh ended early: so what. By hand: ssh -o ProxyJump=gate -p 2222 -l me -i /k 192.0.2.1"
+    )
+
+
+def test_a_machine_without_sudo_is_told_so(tmp_path: Path) -> None:
+    program = ssh_line.BECOME_ROOT.format(begin="")
+    argv = [PYTHON, "-c", f"import os, signal, sys\n{program}"]
+    done = subprocess.run(argv, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.stderr == "sudo: there is no sudo there\n"
