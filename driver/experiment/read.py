@@ -98,8 +98,15 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
     if not name.isprintable() or name != name.strip() or "," in name or len(name) > LONGEST_ARM_NAME:
         raise entry.error("this cannot name an arm", f"Write up to {LONGEST_ARM_NAME} characters without a comma")
     settings = {} if entry.absent else entry.entries()
+    own = {key: _value(one) for key, one in settings.items()}
     with entry.placed({**shared, **settings}):
-        return Arm.parse(name, {key: _value(one) for key, one in settings.items()}, defaults)
+        try:
+            return Arm.parse(name, own, defaults)
+        except InputError as error:
+            if error.key in own or error.key not in defaults:
+                raise
+            # The line is that of defaults, which are right for other arms.
+            raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key) from None
 
 
 def _value(entry: Written) -> str | list[str]:

@@ -120,7 +120,13 @@ REFUSED: list[tuple[str, str]] = [
     ("trials: !!int 3", "exp.yaml:4: the tag tag:yaml.org,2002:int is not supported"),
     ("defaults: {tsl: 1.3}", "exp.yaml:4: defaults.tsl: there is no such setting of an arm. Did you mean tls?"),
     ("defaults: {tls: 1.1}", "exp.yaml:4: defaults.tls: '1.1' is not one of them"),
-    ("defaults:\n  keepalive: false", "exp.yaml:5: defaults.keepalive: HTTP/2 carries all requests on one connection"),
+    (
+        "defaults:\n  keepalive: false",
+        (
+            "exp.yaml:5: defaults.keepalive: HTTP/2 carries all requests on one connection, "
+            "so it has no keepalive to switch off (arm 'h2'). Leave keepalive out"
+        ),
+    ),
     ("description: a: b", "exp.yaml:4: this is not YAML: mapping values are not allowed here"),
     ("\ttrials: 3", "exp.yaml:4: this is not YAML"),
     ("--- {}", "exp.yaml:4: this is not YAML"),
