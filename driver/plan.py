@@ -125,6 +125,13 @@ def _same_but_for_the_way(experiment: Experiment) -> bool:
     return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
 
 
+def _brotli_with_tls_only(experiment: Experiment) -> bool:
+    """Whether TLS and compression differ together. The gateway takes brotli without TLS too."""
+    schemes = {cell.arm.scheme for cell in experiment.cells}
+    with_brotli = {cell.arm.scheme for cell in experiment.cells if cell.arm.compression == "brotli"}
+    return with_brotli == {"https"} and "http" in schemes
+
+
 def site_load(name: str) -> SiteLoad:
     """From the site's manifest."""
     objects = read_site_manifest(name).objects
@@ -205,10 +212,8 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         found.append(f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}")
     if len({cell.arm.start for cell in experiment.cells}) > 1:
         found.append("arms differ in start: that makes a difference to page load times by itself")
-    if {cell.arm.scheme for cell in experiment.cells} == {"http", "https"} and any(
-        cell.arm.compression == "brotli" for cell in experiment.cells
-    ):
-        found.append("brotli is for the arms with TLS only: those without it move more bytes")
+    if _brotli_with_tls_only(experiment):
+        found.append("brotli is in arms with TLS only: those without it move more bytes")
     if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
         found.append(
             "some arms go through the gateway and others do not: what it costs is part of their difference. Write "

@@ -180,6 +180,20 @@ def test_arms_that_go_different_ways_are_warned_of(arms: str, warned: bool) -> N
     assert any("some arms go through the gateway and others do not" in words for words in found) is warned
 
 
+@pytest.mark.parametrize(
+    ("arms", "warned"),
+    [
+        ("{http: {via: gateway}, tls: {compression: brotli, tls: 1.3, via: gateway}}", True),
+        ("{http: {compression: brotli, via: gateway}, tls: {compression: brotli, tls: 1.3, via: gateway}}", False),
+        ("{spdy: {compression: brotli, protocol: spdy/3}, tls: {tls: 1.3, via: gateway}}", False),
+    ],
+)
+def test_brotli_that_comes_with_tls_only_is_warned_of(arms: str, warned: bool) -> None:
+    experiment = read(GATEWAY + arms)
+    found = warnings(experiment, estimate(experiment, LOADS))
+    assert any("brotli is in arms with TLS only" in words for words in found) is warned
+
+
 def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
     slow = "links: {rtt: 200ms}\n"
     arms = "arms: {closing: {keepalive: off}, http: {}, ahead: {pipelining: 4}, spdy: {protocol: spdy/3.1}}"
