@@ -29,6 +29,7 @@ def _keepalive_timeout(value: object, key: str) -> Duration:
 _PROTOCOLS = {"http/2": "h2", "http2": "h2", "h2c": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
 _PROTOCOLS |= {"spdy": "spdy/3.1", "spdy3.1": "spdy/3.1", "spdy3": "spdy/3", "spdy2": "spdy/2"}
 _VIA = {"native": "browser", "chromium": "browser", "direct": "browser", "auto": "automatic", "proxy": "gateway"}
+_WITH_SPDY = tuple(("protocol", protocol) for protocol in MULTIPLEXED if protocol.startswith("spdy/"))
 _WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
@@ -58,6 +59,7 @@ _DIRECTIVES_TAKEN = {
     "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
     "KeepAliveTimeout": "the setting keepalive_timeout is for that",
     "Protocols": "the setting protocol is for that",
+    "SpdyEnabled": "the setting protocol is for that",
     "SpdyVersions": "the setting protocol is for that",
     "SpdyCleartext": "the setting protocol is for that",
     "StartServers": "the setting start_servers is for that",
@@ -108,7 +110,7 @@ ARM_FIELDS: tuple[ArmField, ...] = (
     ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
     ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
              "Apache's MaxKeepAliveRequests: how often HTTP/1.1 keeps a connection, which carries one more; 0: always",
-             "0", (("keepalive", False),)),
+             "0", (("keepalive", False), *_WITH_SPDY)),
     ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms", (("keepalive", False),)),
     ArmField("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",

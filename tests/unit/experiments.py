@@ -43,7 +43,9 @@ def arm_settings(draw: st.DrawFn) -> dict[str, object]:
         if "protocol" not in settings:
             settings |= draw(optional({"pipelining": st.integers(1, 8)}))
         timeouts = st.integers(1, 1_000_000).map(lambda ms: f"{ms}ms")
-        settings |= draw(optional({"keepalive_requests": st.integers(0, 1000), "keepalive_timeout": timeouts}))
+        settings |= draw(optional({"keepalive_timeout": timeouts}))
+        if not str(settings.get("protocol")).startswith("spdy/"):
+            settings |= draw(optional({"keepalive_requests": st.integers(0, 1000)}))
     if mpm != "prefork":
         threads = draw(st.integers(1, 100))
         settings |= {
