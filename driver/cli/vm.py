@@ -59,7 +59,14 @@ def status(*, as_json: bool) -> None:
         note(f"libvirtd: lanelab's own, process {daemon.pid}, {daemon.driver}; virsh --connect '{daemon.uri}'")
 
 
-@group.command("ssh", context_settings={"ignore_unknown_options": True})
+class _OnTheClient(click.Command):
+    """Without the name of a machine before them, the words after -- are a command for the client."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["client", *args] if args[:1] == ["--"] else args)
+
+
+@group.command("ssh", cls=_OnTheClient, context_settings={"ignore_unknown_options": True})
 @click.argument("machine", type=NAMES, default="client")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def ssh(machine: str, command: tuple[str, ...]) -> None:

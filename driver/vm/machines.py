@@ -15,6 +15,7 @@ from driver.vm import accelerator, box, inventory, kept, libvirt, vagrant
 Tell = Callable[[str], None]
 MEMORY_MIB = 3000  # of all three, with what QEMU needs besides
 REMOVING = "removing the machines"
+NO_MACHINES = "there are no machines"
 HAND = (
     "by hand: lanelab vm ssh client (router, server); there, `ping server`, and in the router "
     "`sudo tc qdisc add dev eth1 root netem delay 20ms`"
@@ -78,6 +79,8 @@ def halt(tell: Tell) -> None:
         inventory.forget()
         if not uses_libvirt() or _daemon_there():
             vagrant.run(["halt"], tell, what="shutting the machines down", log_name="halt")
+        if not vagrant.known() and not (uses_libvirt() and kept.any_in_own()):
+            tell(NO_MACHINES)
         _stop_ours(tell)
 
 
@@ -91,7 +94,7 @@ def destroy(tell: Tell) -> None:
         if vagrant.known() or libvirt.ours() or kept.any_in_own() or libvirt.answers(libvirt.SYSTEM):
             _destroy_in_libvirt(tell)
         else:
-            tell("there are no machines")
+            tell(NO_MACHINES)
         _stop_ours(tell)
 
 
@@ -103,7 +106,7 @@ def _destroy_in_libvirt(tell: Tell) -> None:
     if left := kept.remove_all(uri):
         tell(f"removed what was left: {', '.join(left)}")
     elif not known:
-        tell("there are no machines")
+        tell(NO_MACHINES)
     kept.forget_old_boxes(uri, f"{box.NAME.replace('/', '-VAGRANTSLASH-')}_vagrant_box_image_")
     accelerator.machines_have("")
     vagrant.forget_home()

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from driver.cli import vm as commands
 from driver.errors import InputError, VmError
 from driver.paths import PROJECT
 from driver.vm import accelerator, host, inventory, kept, libvirt, machines, vagrant
@@ -300,3 +302,31 @@ def test_machines_that_exist_are_brought_up_with_what_they_were_made_with(
     machines.up(told)
     assert vagrants_words()[0] == "up kvm"
     assert not accelerator.is_emulated()
+
+
+def test_without_machines_there_is_nothing_to_shut_down(vagrants_words: Callable[[], list[str]]) -> None:
+    said: list[str] = []
+    machines.halt(said.append)
+    assert said == ["there are no machines"]
+    assert vagrants_words() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "machine", "command"),
+    [
+        ([], "client", ""),
+        (["--", "ls", "-l"], "client", "ls -l"),
+        (["router"], "router", ""),
+        (["router", "--", "ping", "client"], "router", "ping client"),
+    ],
+)
+def test_a_command_alone_is_for_the_client(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], machine: str, command: str
+) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr(machines, "require_up", lambda: None)
+    monkeypatch.setattr(machines, "prepare_programs", lambda: None)
+    monkeypatch.setattr("os.execvp", lambda _program, argv: called.append(argv))
+    done = CliRunner().invoke(commands.group, ["ssh", *words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert called[0][3:] == [machine, *([command] if command else [])]
