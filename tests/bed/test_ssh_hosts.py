@@ -27,10 +27,10 @@ CASES: dict[str, tuple[Changes, str, str]] = {
         "server",
         "takes none of the keys",
     ),
-    "wrong host key": (
+    "unknown host key": (
         {"client": {"ansible_host": "10.99.1.3"}},
         "client",
-        "its host key is not the one that is known",
+        "its host key is not known here yet",
     ),
     "no sudo": ({"client": {"ansible_python_interpreter": "powerless"}}, "client", "may not become root"),
     "old Python": ({"server": {"ansible_python_interpreter": "old"}}, "server", "its Python is 3.6, and 3.9 is needed"),
