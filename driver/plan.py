@@ -49,7 +49,7 @@ class CellEstimate:
     plt_s: float
     trial_s: float
     disk_bytes: int
-    origins: int
+    load: SiteLoad
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,11 @@ def _same_but_for_the_way(experiment: Experiment) -> bool:
     return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
 
 
+def _never_ahead(one: CellEstimate) -> bool:
+    """Whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
+    return one.cell.arm.pipelining > 1 and one.load.objects <= one.cell.arm.connections_per_host
+
+
 def _brotli_with_tls_only(experiment: Experiment) -> bool:
     """Whether TLS and compression differ together. The gateway takes brotli without TLS too."""
     schemes = {cell.arm.scheme for cell in experiment.cells}
@@ -172,7 +177,7 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
         disk += SCREENSHOT_BYTES
     if experiment.netlog:
         disk += NETLOG_BYTES + NETLOG_REQUEST_BYTES * load.objects
-    return CellEstimate(cell, plt_s, trial_s, round(disk), load.hosts)
+    return CellEstimate(cell, plt_s, trial_s, round(disk), load)
 
 
 def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
@@ -203,7 +208,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         found.append("order: sequential lets drift of the machine look like a difference between cells")
     each_own = [one for one in made.cells if one.cell.link.link.addresses == "per-origin"]
-    alone = sorted({one.cell.site for one in each_own if one.origins == 1})
+    alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:
         found.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")
     slow = [one for one in made.cells if one.plt_s > experiment.timeout.seconds / 2]
@@ -214,6 +219,10 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         found.append("arms differ in start: that makes a difference to page load times by itself")
     if _brotli_with_tls_only(experiment):
         found.append("brotli is in arms with TLS only: those without it move more bytes")
+    alone = sorted({one.cell.arm.name for one in made.cells if _never_ahead(one)})
+    if alone:
+        what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
+        found.append(f"{what} connections_per_host allows connections, and a free one is taken first")
     if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
         found.append(
             "some arms go through the gateway and others do not: what it costs is part of their difference. Write "

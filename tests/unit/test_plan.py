@@ -194,6 +194,13 @@ def test_brotli_that_comes_with_tls_only_is_warned_of(arms: str, warned: bool) -
     assert any("brotli is in arms with TLS only" in words for words in found) is warned
 
 
+@pytest.mark.parametrize(("connections", "warned"), [(6, False), (23, False), (24, True)])
+def test_pipelining_where_each_object_has_a_connection_is_warned_of(connections: int, warned: bool) -> None:
+    experiment = read(GATEWAY + f"{{ahead: {{pipelining: 4, connections_per_host: {connections}}}}}")
+    found = warnings(experiment, estimate(experiment, LOADS))
+    assert any("pipelining can do nothing in ahead" in words for words in found) is warned
+
+
 def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
     slow = "links: {rtt: 200ms}\n"
     arms = "arms: {closing: {keepalive: off}, http: {}, ahead: {pipelining: 4}, spdy: {protocol: spdy/3.1}}"
