@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import os
 
+from driver.errors import InputError
+
+MOST = 100.0
 VARIABLE = "LANELAB_PATIENCE"
 EMULATED = 6.0  # of a processor that is emulated
 
 
 def factor() -> float:
-    """How many times as long as usual."""
+    """How many times as long as usual. InputError where it is no such number."""
+    given = os.environ.get(VARIABLE) or "1"
     try:
-        given = float(os.environ.get(VARIABLE) or 1)
+        times = float(given)
     except ValueError:
-        return 1.0
-    return min(given, 100.0) if given > 1 else 1.0
+        times = 0.0
+    if not 1 <= times <= MOST:  # nor a number that is none
+        raise InputError(f"'{given}' is not how often", f"Set a number from 1 to {MOST:.0f}", key=VARIABLE)
+    return times
 
 
 def patient(seconds: float) -> float:

@@ -9,7 +9,7 @@ import traceback
 
 import click
 
-from driver import paths
+from driver import paths, patience
 from driver.cli import beds, experiments, hosts, link, results, runs, sites, tools, vm
 from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from driver.version import VERSION
@@ -29,6 +29,7 @@ def lanelab() -> None:
       lanelab link test --rtt 100ms --rate 1mbit  a bed with that link, measured from inside
       lanelab bed shell                           a shell on the client of a bed
     """
+    patience.factor()  # a mistake in it is told before anything is begun
 
 
 for _command in (

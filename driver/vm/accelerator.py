@@ -11,6 +11,7 @@ import os
 import struct
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,9 +37,7 @@ class Driver:
 def choose(kernel: Path | None) -> Driver:
     """What machines that exist were made with; else what the user asks for; else KVM where a guest boots on it, and
     emulation where none does. `kernel`: to try it with."""
-    given = os.environ.get(VARIABLE)
-    if given and given not in (KVM_DRIVER, EMULATED):
-        raise InputError(f"'{given}' is no driver", f"Choose from: {KVM_DRIVER}, {EMULATED}", key=VARIABLE)
+    given = asked_for()
     if made_with := _of_machines():
         but = f"; for {given}: lanelab vm destroy, lanelab vm up" if given and given != made_with else ""
         return Driver(made_with, f"the machines were made with it{but}")
@@ -51,6 +50,14 @@ def choose(kernel: Path | None) -> Driver:
             Driver(EMULATED, f"{KVM} is not yours to open: an administrator can put you into the group kvm")
         )
     return _remembered() or _tried(kernel)
+
+
+def asked_for(settings: Mapping[str, str] = os.environ) -> str:
+    """What the user asks for, if anything."""
+    given = settings.get(VARIABLE, "")
+    if given not in ("", KVM_DRIVER, EMULATED):
+        raise InputError(f"'{given}' is no driver", f"Choose from: {KVM_DRIVER}, {EMULATED}", key=VARIABLE)
+    return given
 
 
 def _tried(kernel: Path | None) -> Driver:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from driver.errors import VmError
 from driver.prepare import prepare
-from driver.vm import accelerator, box, inventory, kept, libvirt, vagrant
+from driver.vm import accelerator, box, inventory, kept, libvirt, settings, vagrant
 
 Tell = Callable[[str], None]
 MEMORY_MIB = 3000  # of all three, with what QEMU needs besides
@@ -39,7 +39,8 @@ def uses_libvirt() -> bool:
 
 
 def prepare_programs() -> None:
-    """See to it that what the commands call is installed."""
+    """See to it that what the commands call is installed, once they know what they are to make."""
+    settings.require()
     prepare("vm" if uses_libvirt() else "vm virtualbox")
 
 

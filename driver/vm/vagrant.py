@@ -57,8 +57,9 @@ def provider() -> str:
 
 def environment() -> dict[str, str]:
     """What Vagrant is run with: the Ansible of this environment, and the Vagrantfile's own defaults."""
+    given = {name: value for name, value in os.environ.items() if value or not name.startswith("LANELAB_VM_")}
     return {
-        **os.environ,
+        **given,
         **ansible_settings(),
         "PATH": f"{Path(sys.prefix) / 'bin'}:{search_path()}",
         "LANELAB_BUILD": str(build_folder().absolute()),

@@ -5,18 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from driver import patience
+from driver.cli.main import lanelab
 from driver.control import client
 from driver.control.client import Bed
+from driver.errors import InputError
 
 
-@pytest.mark.parametrize(
-    ("given", "limit_s"), [("", 10), ("1", 10), ("6", 60), ("2.5", 25), ("0.1", 10), ("1000", 1000), ("long", 10)]
-)
-def test_limits_grow_and_never_shrink(monkeypatch: pytest.MonkeyPatch, given: str, limit_s: float) -> None:
+@pytest.mark.parametrize(("given", "limit_s"), [("", 10), ("1", 10), ("6", 60), ("2.5", 25), ("100", 1000)])
+def test_limits_grow_by_the_factor(monkeypatch: pytest.MonkeyPatch, given: str, limit_s: float) -> None:
     monkeypatch.setenv(patience.VARIABLE, given)
     assert patience.patient(10) == limit_s
+
+
+@pytest.mark.parametrize("given", ["0", "0.1", "-6", "101", "nan", "inf", "long"])
+def test_what_is_no_such_factor_is_refused_before_anything_begins(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv(patience.VARIABLE, given)
+    with pytest.raises(InputError, match=rf"^LANELAB_PATIENCE: '{given}' .*from 1 to 100$"):
+        CliRunner().invoke(lanelab, ["doctor"], catch_exceptions=False, standalone_mode=False)
 
 
 def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:

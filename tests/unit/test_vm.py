@@ -15,7 +15,7 @@ import yaml
 from driver.bed.ssh_hosts import read_inventory
 from driver.errors import InputError, VmError
 from driver.paths import PROJECT
-from driver.vm import accelerator, box, image, inventory, kept, login_key
+from driver.vm import accelerator, box, image, inventory, kept, login_key, settings
 from tests.unit.vm_stand_ins import own_place
 
 SSH_CONFIG = """Host client
@@ -244,3 +244,32 @@ def test_the_addresses_are_those_of_the_vagrantfile_and_of_the_script() -> None:
 def test_without_machines_that_are_up_there_is_no_inventory() -> None:
     with pytest.raises(VmError, match=r"not up\. Bring them up with: lanelab vm up"):
         inventory.hosts()
+
+
+# --- settings -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DRIVER", "foo"),
+        ("MEMORY", "lots"),
+        ("MEMORY", "0"),
+        ("CPUS", "-1"),
+        ("CPUS", "1.5"),
+        ("MANAGEMENT", "banana"),
+        ("MANAGEMENT", "192.168.232.5/24"),
+        ("MANAGEMENT", "192.168.232.0/31"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(name: str, value: str) -> None:
+    with pytest.raises(InputError, match=f"^LANELAB_VM_{name}: '{value}' ") as caught:
+        settings.require({f"LANELAB_VM_{name}": value})
+    assert caught.value.remedy
+
+
+def test_settings_that_can_be_used_are() -> None:
+    settings.require({})
+    given = {"DRIVER": "qemu", "MEMORY": "512", "CPUS": "4", "MANAGEMENT": "192.168.232.0/24"}
+    settings.require({f"LANELAB_VM_{name}": value for name, value in given.items()})
+    settings.require({f"LANELAB_VM_{name}": "" for name in given})
