@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from driver.bed import ssh_check
+from driver.bed.node import NODE_NAMES
 from driver.bed.ssh_findings import HostFinding
 from driver.bed.ssh_hosts import INVENTORY_FORMATS, Hosts, read_inventory
 from driver.bed.ssh_line import SshLine
@@ -18,8 +19,6 @@ from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.errors import HostError
 from driver.prepare import PLAYBOOKS, ansible_settings, prepare
-
-NODE_ROLES = "client:router:server"
 
 
 @click.group("hosts")
@@ -91,10 +90,29 @@ def prepare_hosts(inventory: Path, *, only_look: bool) -> None:
     Example:
       lanelab hosts prepare machines.yml
     """
-    read_inventory(inventory)
+    hosts = read_inventory(inventory)
     prepare("ssh")
+    with tempfile.TemporaryDirectory() as folder:
+        lines = {name: SshLine(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
+        errors = ssh_check.open_all(lines)
+        for line in lines.values():
+            line.close()
+    lacking = []
+    for name, host in hosts:
+        if name in errors:
+            note(str(errors[name]))
+        if name in errors or not _played(inventory, name, only_look=only_look):
+            lacking.append(f"{host.name} ({name})")
+    if lacking:
+        others = "" if len(lacking) == len(NODE_NAMES) else "; the others were"
+        what = f"{' and '.join(lacking)} could not be prepared{others}. Why is told above"
+        raise HostError(what, "See: lanelab hosts check")
+
+
+def _played(inventory: Path, node: str, *, only_look: bool) -> bool:
+    """Ansible's playbook on the machine of one node: where it fails on one, Ansible begins no other."""
     argv = [sys.executable, "-I", "-m", "ansible", "playbook", "--inventory", str(inventory.resolve())]
-    argv += [str(PLAYBOOKS / "prepare.yml"), "--limit", NODE_ROLES, *(["--check"] if only_look else [])]
+    argv += [str(PLAYBOOKS / "prepare.yml"), "--limit", node, *(["--check"] if only_look else [])]
     settings = {
         **ansible_settings(),
         "ANSIBLE_INVENTORY_ENABLED": INVENTORY_FORMATS,
@@ -103,5 +121,4 @@ def prepare_hosts(inventory: Path, *, only_look: bool) -> None:
         "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=3s",  # not a minute: nobody would end them
     }
     done = subprocess.run(argv, cwd=PLAYBOOKS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
-        raise HostError("not all machines could be prepared: Ansible's own words are above", "See: lanelab hosts check")
+    return done.returncode == 0

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from driver.bed import ssh_check
+from driver.bed.node import NODE_NAMES
 from driver.bed.ssh_hosts import Hosts, SshHost, hosts_of, read_inventory
-from driver.errors import InputError
+from driver.cli import hosts as commands
+from driver.errors import HostAway, HostError, InputError
 
 INI = """\
 [client]
@@ -127,3 +133,27 @@ def test_what_the_user_gives_ssh_comes_before_what_we_do() -> None:
     argv = host.command("words")
     assert argv.index("ServerAliveInterval=60") < argv.index("ServerAliveInterval=3")
     assert argv[-3:] == ["--", "192.0.2.1", "words"]
+
+
+def test_a_machine_that_is_away_keeps_no_other_from_being_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "machines.yml"
+    groups = {name: {"hosts": {f"{name}1": {"ansible_host": f"192.0.2.{at}"}}} for at, name in enumerate(NODE_NAMES, 1)}
+    file.write_text(json.dumps({"all": {"children": groups}}))
+    played: list[str] = []
+
+    def play(_inventory: Path, node: str, *, only_look: bool) -> bool:
+        played.append(f"{node} {only_look}")
+        return node != "router"
+
+    away = HostAway("client1 (client): there is no way to it")
+    monkeypatch.setattr(commands, "SshLine", lambda *_: io.BytesIO())  # it can be closed
+    monkeypatch.setattr(commands, "prepare", lambda _what: None)
+    monkeypatch.setattr(commands, "_played", play)
+    monkeypatch.setattr(ssh_check, "open_all", lambda _lines: {"client": away})
+    with pytest.raises(HostError, match=r"client1 \(client\) and router1 \(router\) could not be .*; the others were"):
+        CliRunner().invoke(
+            commands.group, ["prepare", str(file), "--check"], catch_exceptions=False, standalone_mode=False
+        )
+    assert played == ["router True", "server True"]
