@@ -11,14 +11,27 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.axes import METRICS
+from analysis.model import Trial
 from analysis.numbers import milliseconds, size
 
 
-def trial_parts(record: Mapping[str, Any], artifacts: Sequence[tuple[str, int, str]]) -> Iterator[RenderableType]:
-    """Each to be printed below the one before."""
+def heading(trial: Trial) -> str:
+    """Which trial it is."""
+    cell = trial.cell
+    again = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
+    where = f"{cell.site}, {cell.link.label}, {cell.arm.name}, round {trial.round}{again}"
+    return f"trial {trial.number}: {where}: {'ok' if trial.ok else 'failed'}"
+
+
+def trial_parts(
+    trial: Trial, record: Mapping[str, Any], artifacts: Sequence[tuple[str, int | None]]
+) -> Iterator[RenderableType]:
+    """Each to be printed below the one before. `artifacts` are names and sizes, of what is no longer there None."""
     facts = [(metric.words, record.get(metric.column)) for metric in METRICS.values() if metric.column.endswith("_ms")]
     facts.append(("what the link allows at best", record.get("bound_ms")))
-    yield _table(("", "ms"), [(words, milliseconds(value)) for words, value in facts if value is not None], ("ms",))
+    known = [(words, milliseconds(value)) for words, value in facts if value is not None]
+    if known:
+        yield _table(("", "ms"), known, ("ms",))
     for failure in record.get("failures") or []:
         yield Text(f"failed: {failure.get('reason', '')}: {failure.get('detail', '')}", style="yellow")
     requests = record.get("requests") or []
@@ -26,10 +39,17 @@ def trial_parts(record: Mapping[str, Any], artifacts: Sequence[tuple[str, int, s
         columns = ("#", "from ms", "to ms", "status", "protocol", "conn.", "priority", "bytes", "url")
         rows = [_request(number, request) for number, request in enumerate(requests, 1)]
         yield _table(columns, rows, ("#", "from ms", "to ms", "conn.", "bytes"))
+        settings = trial.cell.arm.settings
+        if settings.get("via") == "gateway" and settings.get("tls") == "off":
+            yield Text("Urls are as the browser asks the gateway for them, with TLS: the link had none.", style="dim")
     for line in record.get("console") or []:
         yield Text(f"console: {line.get('level', '')}: {line.get('text', '')}")
     if artifacts:
-        yield _table(("file", "size"), [(name, size(length)) for name, length, _ in artifacts], ("size",))
+        yield _table(
+            ("file", "size"),
+            [(name, "missing" if length is None else size(length)) for name, length in artifacts],
+            ("size",),
+        )
 
 
 def _request(number: int, request: Mapping[str, Any]) -> tuple[str, ...]:

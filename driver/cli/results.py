@@ -82,16 +82,22 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
 
 
 def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
-    from analysis.run_folder import read_artifacts, read_record  # noqa: PLC0415
+    from analysis.run_folder import artifact_path, read_artifacts, read_record, read_run  # noqa: PLC0415
 
     record = read_record(folder, number)
     if as_json:
         print_json(record)
         return
-    from analysis.trial_table import trial_parts  # noqa: PLC0415
+    from analysis.trial_table import heading, trial_parts  # noqa: PLC0415
 
+    trial = next(one for one in read_run(folder).trials if one.number == number)
+    there = [
+        (file, length if artifact_path(folder, number, file).exists() else None)
+        for file, length, _ in read_artifacts(folder, number)
+    ]
+    note(heading(trial))
     out = console()
-    for part in trial_parts(record, read_artifacts(folder, number)):
+    for part in trial_parts(trial, record, there):
         out.print(part)
 
 

@@ -26,7 +26,8 @@ from analysis.model import Figure
 from analysis.report import page, save_figures, write_report
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
-from analysis.run_folder import read_record, read_run
+from analysis.run_folder import artifact_path, read_record, read_run
+from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
 from tests.unit.made_run import ARMS, Made, make_run
 
@@ -277,6 +278,18 @@ def test_commands(quick: Path, words: str) -> None:
 def test_the_record_of_a_trial_is_the_one_stored(quick: Path) -> None:
     found = CliRunner().invoke(lanelab, ["show", str(quick), "--trial", "7", "--json"], catch_exceptions=False)
     assert json.loads(found.stdout) == read_record(quick, 7)
+
+
+def test_a_trial_is_shown_with_what_it_is_and_what_is_missing_of_it(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", Made(rounds=1, arms={"clear": {"via": "gateway", "tls": "off"}}))
+    (artifact_path(folder, 1, "page.har.gz")).unlink()
+    found = CliRunner().invoke(lanelab, ["show", str(folder), "--trial", "1"], catch_exceptions=False)
+    assert "trial 1: dummy, 10mbit 20ms, clear, round 1: ok" in found.stderr
+    assert "the link had none" in " ".join(found.stdout.split())
+    assert re.search(r"page\.har\.gz +missing", found.stdout)
+    run = read_run(folder)
+    lost = list(trial_parts(run.trials[0], {"failures": [{"reason": "bed-lost", "detail": "gone"}]}, []))
+    assert [str(part) for part in lost] == ["failed: bed-lost: gone"]
 
 
 def test_next_to_nothing_is_shown_as_such(tmp_path: Path) -> None:
