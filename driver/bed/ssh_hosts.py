@@ -6,6 +6,7 @@ in host_vars/ beside it, vaults.
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -108,7 +109,7 @@ class Hosts:
 
 def read_inventory(path: Path) -> Hosts:
     """The machines that an inventory names; InputError with what it lacks."""
-    if not path.exists():
+    if not path.exists() or path == Path():  # which is what an empty name is
         raise InputError(f"there is no inventory {path}", "See docs/reference/ssh.md for one to begin with")
     return hosts_of(_listed(path), str(path))
 
@@ -121,6 +122,8 @@ def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
         names = _members(inventory, node)
         if len(names) != 1:
             has = f"has {len(names)} hosts ({', '.join(names)})" if names else "is missing or empty"
+            near = difflib.get_close_matches(node, set(inventory) - {node}, 1)
+            has += f", and there is one called '{near[0]}'" if near and not names else ""
             remedy = f"Give '{node}' exactly one host: a bed has one client, one router and one server"
             raise InputError(f"{where}: the group '{node}' {has}", remedy, key="--inventory")
         found[node] = _host(node, names[0], variables.get(names[0], {}), where)
@@ -166,9 +169,19 @@ class _Variables:
         for key, ours in OTHER_NAMES.items():
             if key in self._variables:
                 raise self.refusal(f"'{key}' is not supported", f"Write {ours} instead, which Ansible reads too")
+        self._require_interfaces()
         connection = self.text("ansible_connection", "ssh")
         if connection not in ("ssh", "smart", "ansible.builtin.ssh"):
             raise self.refusal(f"ansible_connection is '{connection}'", "Only ssh will do here")
+
+    def _require_interfaces(self) -> None:
+        """Those for all machines may stand with each of them; but one that no node has is a mistake, and so is one that
+        this node does not have, unless its own are there as well."""
+        mine = set(INTERFACE_VARIABLES[self._node].values())
+        everybodys = {key for each in INTERFACE_VARIABLES.values() for key in each.values()}
+        for key in (key for key in self._variables if key.startswith("lanelab_")):
+            if key not in everybodys or (key not in mine and not mine & set(self._variables)):
+                raise self.refusal(f"'{key}' means nothing on the {self._node}", f"Write {' and '.join(sorted(mine))}")
 
     def address(self) -> str:
         address = self.text("ansible_host", self._name)

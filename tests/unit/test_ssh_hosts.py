@@ -135,6 +135,28 @@ def test_what_the_user_gives_ssh_comes_before_what_we_do() -> None:
     assert argv[-3:] == ["--", "192.0.2.1", "words"]
 
 
+@pytest.mark.parametrize("name", ["lanelab_link_iface", "lanelab_client_interface"])
+def test_a_variable_of_ours_that_means_nothing_there_is_refused(name: str) -> None:
+    with pytest.raises(
+        InputError, match=f"client1.*'{name}' means nothing on the client. Write lanelab_link_interface"
+    ):
+        hosts_of(listed(**{name: "eth1"}), "machines.yml")
+    found = listed(lanelab_client_interface="a", lanelab_server_interface="b", lanelab_link_interface="c")
+    assert hosts_of(found, "machines.yml").client.interfaces == {"router": "c"}
+
+
+def test_a_group_whose_name_is_nearly_right_is_named() -> None:
+    found = listed()
+    found["cleint"] = found.pop("client")
+    with pytest.raises(InputError, match=r"'client' is missing or empty, and there is one called 'cleint'\. Give"):
+        hosts_of(found, "machines.yml")
+
+
+def test_an_inventory_without_a_name_is_none() -> None:
+    with pytest.raises(InputError, match="there is no inventory"):
+        read_inventory(Path())
+
+
 def test_a_machine_that_is_away_keeps_no_other_from_being_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
