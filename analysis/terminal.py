@@ -25,24 +25,27 @@ def results(run: Run) -> RenderableType:
     compared = tables.comparisons(run)
     if any(row.comparison for row in compared):
         parts += [Text(), Text(f"against {compared[0].base.name}, by round", style="bold"), comparison_table(compared)]
+    parts += _meaning(rows)
     gateway = gateway_cost.cost(run).sentences()
-    if gateway:
+    if gateway and run.ok:
         parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]
     parts += [Text(sentence, style="yellow") for sentence in heard.lacking(run)]
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
-        parts += [Text(), Text(f"{len(run.failed)} trials failed and do not count: {words}", style="yellow")]
+        fail = "1 trial failed and does" if len(run.failed) == 1 else f"{len(run.failed)} trials failed and do"
+        parts += [Text(), Text(f"{fail} not count: {words}", style="yellow")]
     found = tables.run_drift(run)
     if found.found:
         parts.append(Text(found.words(), style="yellow"))
     parts += [Text(sentence, style="yellow") for sentence in conditions.sentences(run)]
-    counts = [row.ok for row in rows if row.plt]
-    if counts and min(counts) < ENOUGH:
-        least = min((row for row in rows if row.plt), key=lambda row: row.ok)
-        if least.plt:
-            parts.append(Text(least.plt.estimate.meaning(), style="dim"))
     return Group(*parts)
+
+
+def _meaning(rows: Sequence[Row]) -> list[RenderableType]:
+    """What the weakest interval of the tables above means, where it is a weak one."""
+    least = min((row.plt.estimate for row in rows if row.plt), key=lambda found: found.n, default=None)
+    return [Text(least.meaning(), style="dim")] if least and least.n < ENOUGH else []
 
 
 def result_table(run: Run, rows: Sequence[Row]) -> Table:

@@ -280,6 +280,18 @@ def test_the_record_of_a_trial_is_the_one_stored(quick: Path) -> None:
     assert json.loads(found.stdout) == read_record(quick, 7)
 
 
+def test_what_the_gateway_costs_comes_after_the_tables_and_where_there_is_something_to_say(tmp_path: Path) -> None:
+    arms = {"a": {"via": "gateway"}, "b": {"via": "gateway"}}
+    out = Console(file=io.StringIO(), width=200)
+    with out.capture() as some:
+        out.print(terminal.results(read_run(make_run(tmp_path / "some", Made(rounds=3, arms=arms)))))
+    text = some.get()
+    assert text.index("n = 3: the interval") < text.index("All arms go through the gateway")
+    with out.capture() as none:
+        out.print(terminal.results(read_run(make_run(tmp_path / "none", Made(rounds=0, arms=arms)))))
+    assert "gateway" not in none.get()
+
+
 def test_a_trial_is_shown_with_what_it_is_and_what_is_missing_of_it(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", Made(rounds=1, arms={"clear": {"via": "gateway", "tls": "off"}}))
     (artifact_path(folder, 1, "page.har.gz")).unlink()
