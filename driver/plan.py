@@ -204,7 +204,8 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     found = []
     repeat = experiment.repeat
     if repeat.max < FEW_TRIALS:
-        found.append(f"{repeat.max} trials in each cell: enough to look, too few for an interval that means something")
+        trials = "1 trial" if repeat.max == 1 else f"{repeat.max} trials"
+        found.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         found.append("order: sequential lets drift of the machine look like a difference between cells")
     each_own = [one for one in made.cells if one.cell.link.link.addresses == "per-origin"]

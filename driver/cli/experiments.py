@@ -78,10 +78,11 @@ def _summary(experiment: Experiment, made: Estimate) -> list[str]:
         )
         time = f"{minutes(made.seconds)} to {minutes(made.most_seconds)}"
         disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
+    links = "1 link" if made.self_tests == 1 else f"{made.self_tests} links"
     return [
         f"{experiment.name}: {trials}",
         f"order: {_order(experiment)}",
-        f"time:  about {time}, without failures (self-tests of {made.self_tests} links included)",
+        f"time:  about {time}, without failures (self-tests of {links} included)",
         f"disk:  about {disk}",
     ]
 

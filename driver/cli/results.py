@@ -164,11 +164,12 @@ def _export_json(run: Any, output: Path | None, *, requests: bool) -> None:  # n
 
 def _export_hars(run: Any, folder: Path, *, median: bool) -> None:  # noqa: ANN401
     from analysis.export import write_hars  # noqa: PLC0415
+    from analysis.numbers import counted  # noqa: PLC0415
 
     written, lacking = write_hars(run, folder, median=median)
     note(f"{len(written)} HAR files written to {folder}")
     if lacking:
-        note(f"{lacking} trials have no HAR in the run folder")
+        note(f"{counted(lacking, 'trial')} without a HAR in the run folder")
 
 
 @click.command("report")
