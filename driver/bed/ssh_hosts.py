@@ -13,7 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,7 @@ def read_inventory(path: Path) -> Hosts:
 def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
     """From what `ansible-inventory --list` says. Pure."""
     variables = inventory.get("_meta", {}).get("hostvars", {})
+    given: dict[str, tuple[str, Mapping[str, Any]]] = {}
     found: dict[str, SshHost] = {}
     for node in NODE_NAMES:
         names = _members(inventory, node)
@@ -126,7 +127,11 @@ def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
             has += f", and there is one called '{near[0]}'" if near and not names else ""
             remedy = f"Give '{node}' exactly one host: a bed has one client, one router and one server"
             raise InputError(f"{where}: the group '{node}' {has}", remedy, key="--inventory")
-        found[node] = _host(node, names[0], variables.get(names[0], {}), where)
+        given[node] = names[0], variables.get(names[0], {})
+    placed = {key for node, (_, its) in given.items() for key in INTERFACE_VARIABLES[node].values() if key in its}
+    for node, (name, its) in given.items():
+        _Variables(node, name, its, where).require_placed(placed)
+        found[node] = _host(node, name, its, where)
     _require_apart(found, where)
     return Hosts(**found)
 
@@ -169,19 +174,17 @@ class _Variables:
         for key, ours in OTHER_NAMES.items():
             if key in self._variables:
                 raise self.refusal(f"'{key}' is not supported", f"Write {ours} instead, which Ansible reads too")
-        self._require_interfaces()
         connection = self.text("ansible_connection", "ssh")
         if connection not in ("ssh", "smart", "ansible.builtin.ssh"):
             raise self.refusal(f"ansible_connection is '{connection}'", "Only ssh will do here")
 
-    def _require_interfaces(self) -> None:
-        """Those for all machines may stand with each of them; but one that no node has is a mistake, and so is one that
-        this node does not have, unless its own are there as well."""
-        mine = set(INTERFACE_VARIABLES[self._node].values())
-        everybodys = {key for each in INTERFACE_VARIABLES.values() for key in each.values()}
-        for key in (key for key in self._variables if key.startswith("lanelab_")):
-            if key not in everybodys or (key not in mine and not mine & set(self._variables)):
-                raise self.refusal(f"'{key}' means nothing on the {self._node}", f"Write {' and '.join(sorted(mine))}")
+    def require_placed(self, placed: Collection[str]) -> None:
+        """No variable of ours that no node has, or only another one. `placed`: those that are where they belong, which
+        may stand with all machines."""
+        mine = INTERFACE_VARIABLES[self._node].values()
+        for key in self._variables:
+            if key.startswith("lanelab_") and key not in placed:
+                raise self.refusal(f"'{key}' means nothing on the {self._node}", f"Write {' and '.join(mine)}")
 
     def address(self) -> str:
         address = self.text("ansible_host", self._name)

@@ -141,8 +141,14 @@ def test_a_variable_of_ours_that_means_nothing_there_is_refused(name: str) -> No
         InputError, match=f"client1.*'{name}' means nothing on the client. Write lanelab_link_interface"
     ):
         hosts_of(listed(**{name: "eth1"}), "machines.yml")
-    found = listed(lanelab_client_interface="a", lanelab_server_interface="b", lanelab_link_interface="c")
-    assert hosts_of(found, "machines.yml").client.interfaces == {"router": "c"}
+
+
+def test_variables_may_stand_with_all_machines() -> None:
+    for_all = {"lanelab_client_interface": "a", "lanelab_server_interface": "b", "lanelab_link_interface": "c"}
+    found = {**listed(), "_meta": {"hostvars": dict.fromkeys(("client1", "router1", "server1"), for_all)}}
+    hosts = hosts_of(found, "machines.yml")
+    assert hosts.client.interfaces == hosts.server.interfaces == {"router": "c"}
+    assert hosts.router.interfaces == {"client": "a", "server": "b"}
 
 
 def test_a_group_whose_name_is_nearly_right_is_named() -> None:
