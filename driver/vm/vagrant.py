@@ -139,9 +139,16 @@ def run(words: Sequence[str], tell: Tell, *, what: str, log_name: str, extra: Ma
         status = process.wait()
     said = log.read_text(errors="replace")
     if status != 0:
-        last = "\n".join(f"    {line}" for line in said.replace("\r", "\n").splitlines()[-SHOWN_LINES:])
+        last = "\n".join(f"    {line}" for line in _readable(said).splitlines()[-SHOWN_LINES:])
         raise VmError(f"{what} failed: vagrant {words[0]} ended with status {status}", _remedy(said, log), output=last)
     return said
+
+
+def _readable(said: str) -> str:
+    """As Vagrant says it to people; what it says to programs it says twice."""
+    errors = (line.split(",", 4) for line in said.splitlines() if ",ui,error," in line)
+    plain = (fields[-1].replace("\\n", "\n").replace("%!(VAGRANT_COMMA)", ",") for fields in errors)
+    return "\n".join(dict.fromkeys(plain)) or said.replace("\r", "\n")
 
 
 class Progress:

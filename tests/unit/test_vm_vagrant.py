@@ -50,6 +50,11 @@ def test_tells_each_step_of_each_machine_once_and_keeps_the_flood_in_the_log(sta
     assert said.endswith("args: up a b\n")
 
 
+def test_what_vagrant_says_to_programs_is_shown_as_to_people() -> None:
+    said = "17,,ui,error,It needs A%!(VAGRANT_COMMA) and\\nB.\n" * 2 + "17,,error-exit,Vagrant::Errors,It needs\n"
+    assert vagrant._readable(said) == "It needs A, and\nB."
+
+
 def test_a_failure_shows_the_last_lines_and_names_the_log(stand_in: Path, build: Path) -> None:
     program(stand_in, "seq 1 40; echo 'it broke' >&2; exit 3")
     with pytest.raises(VmError, match="trying failed: vagrant up ended with status 3") as caught:
