@@ -90,4 +90,4 @@ def vms(request: pytest.FixtureRequest) -> Iterator[Vms]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """How long each command took."""
     for command, seconds in config.stash.get(TIMES, []):
-        terminalreporter.write_line(f"{seconds:7.1f} s  {command}")
+        terminalreporter.write_line(f"{seconds:7.1f} s  {command.splitlines()[0]}")

@@ -26,6 +26,12 @@ def settings() -> dict[str, str]:
     return {str(file): content(file) for folder in folders for file in folder.rglob("*") if file.is_file()}
 
 
+def notes() -> list[str]:
+    """What lanelab has written down there. What it locks stays, and is empty."""
+    files = [file for folder in Path("/run").glob("lanelab*") for file in folder.rglob("*") if file.is_file()]
+    return sorted(str(file) for file in files if file.stat().st_size)
+
+
 def programs() -> list[str]:
     commands = [content(each / "cmdline") for each in Path("/proc").iterdir() if each.name.isdigit()]
     return [line[:100] for line in commands if any(name in line.split("\0")[0] for name in PROGRAMS)]
@@ -40,7 +46,7 @@ def main() -> None:
         "queues": said("/usr/sbin/tc", "qdisc", "show"),
         "offloads": {card: said("/usr/sbin/ethtool", "-k", card) for card in cards},
         "settings": settings(),
-        "notes": sorted(str(file) for folder in Path("/run").glob("lanelab*") for file in folder.rglob("*")),
+        "notes": notes(),
         "programs": programs(),
     }
     print(json.dumps(state))

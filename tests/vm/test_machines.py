@@ -143,7 +143,8 @@ def test_the_quickstart_runs_unchanged(vms: Vms, tmp_path: Path) -> None:
 def test_the_machines_are_as_they_were_when_the_bed_is_gone(vms: Vms, as_found: dict[str, dict[str, object]]) -> None:
     for name, before in as_found.items():
         now = state_of(vms, name)
-        assert not [what for what in before if now[what] != before[what]], (name, before, now)
+        differs = {what: (before[what], now[what]) for what in before if now[what] != before[what]}
+        assert not differs, name
     assert "ttl=63" in vms.run("client", "ping", "-c", "2", "-W", "20", "server")
 
 
