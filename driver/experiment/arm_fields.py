@@ -59,7 +59,6 @@ _DIRECTIVES_TAKEN = {
     "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
     "KeepAliveTimeout": "the setting keepalive_timeout is for that",
     "Protocols": "the setting protocol is for that",
-    "SpdyEnabled": "the setting protocol is for that",
     "SpdyVersions": "the setting protocol is for that",
     "SpdyCleartext": "the setting protocol is for that",
     "StartServers": "the setting start_servers is for that",

@@ -145,7 +145,6 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"keepalive": "no"}, "keepalive", "Did you mean false?"),
     ({"keepalive": "false", "keepalive_requests": 5}, "keepalive_requests", "it means nothing with keepalive: false"),
     ({"protocol": "spdy/3", "keepalive_requests": 5}, "keepalive_requests", "it means nothing with protocol: spdy/3"),
-    ({"protocol": "spdy/3", "server_directives": "SpdyEnabled off"}, "server_directives", "protocol is for that"),
     ({"keepalive_timeout": "5"}, "keepalive_timeout", "5 has no unit"),
     ({"keepalive_timeout": "0.5ms"}, "keepalive_timeout", "Write whole milliseconds"),
     ({"compression": "brotli"}, "compression", "Chromium accepts brotli over TLS only"),
