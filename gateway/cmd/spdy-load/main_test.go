@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,14 +14,12 @@ import (
 
 	"lanelab/gateway/internal/spdy"
 	"lanelab/gateway/internal/spdyconn"
+	"lanelab/gateway/internal/testkit"
 )
 
 func serve(t *testing.T, version spdy.Version, handler func(*spdyconn.ServerStream)) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := testkit.Listen(t)
 	done := make(chan error, 1)
 	go func() { done <- (&spdyconn.Server{Version: version, Handler: handler}).Listen(listener) }()
 	t.Cleanup(func() {
@@ -86,10 +83,7 @@ func TestLoadOfAServerOfHTTP2(t *testing.T) {
 }
 
 func TestServerThatIsNotThere(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := testkit.Listen(t)
 	address := listener.Addr().String()
 	_ = listener.Close()
 	var out, errors bytes.Buffer

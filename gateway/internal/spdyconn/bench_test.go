@@ -3,11 +3,11 @@ package spdyconn
 import (
 	"context"
 	"io"
-	"net"
 	"testing"
 
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/spdy"
+	"lanelab/gateway/internal/testkit"
 )
 
 // What a browser sends with each request, about.
@@ -49,23 +49,8 @@ func BenchmarkRequest(b *testing.B) {
 
 // A byte to and fro over loopback: what no protocol can go below.
 func BenchmarkEcho(b *testing.B) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer listener.Close()
-	go func() {
-		conn, err := listener.Accept()
-		if err == nil {
-			_, _ = io.Copy(struct{ io.Writer }{conn}, conn)
-			_ = conn.Close()
-		}
-	}()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close()
+	conn, echoing := testkit.Pair(b)
+	go func() { _, _ = io.Copy(struct{ io.Writer }{echoing}, echoing) }()
 	for b.Loop() {
 		if _, err := conn.Write([]byte("x")); err != nil {
 			b.Fatal(err)

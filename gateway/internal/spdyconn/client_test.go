@@ -3,12 +3,12 @@ package spdyconn
 import (
 	"context"
 	"io"
-	"net"
 	"testing"
 	"time"
 
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/spdy"
+	"lanelab/gateway/internal/testkit"
 )
 
 // patience is how long a test waits for what must happen: long, for only a failing test waits it out.
@@ -29,19 +29,7 @@ type pair struct {
 
 func connect(t testing.TB, server *Server, settings Settings) pair {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	wire, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire, accepted := testkit.Pair(t)
 	conn := server.Start(accepted)
 	client, err := NewClient(wire, server.Version, settings)
 	if err != nil {

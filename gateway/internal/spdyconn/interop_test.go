@@ -1,7 +1,6 @@
 package spdyconn
 
 import (
-	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -10,23 +9,12 @@ import (
 
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/spdy"
+	"lanelab/gateway/internal/testkit"
 )
 
 // Another implementation as the server: it sends back what it gets. It knows no windows, so that bodies stay below what SPDY/3 begins with.
 func TestServerOfAnother(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	wire, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire, accepted := testkit.Pair(t)
 	server, err := spdystream.NewConnection(accepted, true)
 	if err != nil {
 		t.Fatal(err)
