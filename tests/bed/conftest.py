@@ -13,6 +13,7 @@ from driver.bed.substrate import BedSettings
 from driver.control.client import Bed
 
 from .handles import LanelabCommand, OpenBed
+from .ssh_machines import Machines
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,6 +32,14 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenBed]:
     folder = tmp_path_factory.mktemp("bed")
     with Bed(BedSettings(folder=folder)) as made:
         yield OpenBed(made)
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    """Three machines with an sshd each for the tests of a file."""
+    made = Machines(tmp_path_factory.mktemp("machines"))
+    yield made
+    made.close()
 
 
 @pytest.fixture

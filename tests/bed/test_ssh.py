@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ CHECKS = [
     for each in ast.parse(Path(__file__).with_name("ssh_checks.py").read_text()).body
     if isinstance(each, ast.FunctionDef) and ast.unparse(each.returns or each) == "None"  # others help them
 ]
-
-
-@pytest.fixture(scope="module")
-def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    made = Machines(tmp_path_factory.mktemp("machines"))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

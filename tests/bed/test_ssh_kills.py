@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +65,6 @@ try:
 except HostAway as error:
     print(error.what, "passes")
 """
-
-
-@pytest.fixture(scope="module")
-def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    made = Machines(tmp_path_factory.mktemp("machines"))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
