@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.model import Cell, Run
-from driver.errors import InputError
-from driver.link import SETTINGS, Link
-from driver.units import Duration, Rate, Ratio
+from model.errors import InputError
+from model.link import SETTINGS, Link
+from model.units import Duration, Rate, Ratio
 
 
 @dataclass(frozen=True, slots=True)

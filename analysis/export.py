@@ -13,7 +13,7 @@ from analysis import axes, conditions, gateway_cost, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request
 from analysis.text import visible_everywhere
-from driver.errors import StoreError
+from model.errors import StoreError
 
 HAR = "page.har.gz"
 _COUNTS = (

@@ -17,10 +17,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from analysis import format as run_format
 from analysis.axes import COLUMNS
 from analysis.model import Arm, Cell, Failure, Figure, LinkCase, Run, SelfTest, Session, State, Trial
-from driver.errors import InputError, StoreError
+from model import run_format
+from model.errors import InputError, StoreError
 
 LOCK = "in-use"  # held by the lanelab that writes
 JOURNAL = "-journal"

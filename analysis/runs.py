@@ -6,9 +6,9 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis import format as run_format
 from analysis.run_folder import read_run
-from driver.errors import InputError, LanelabError
+from model import run_format
+from model.errors import InputError, LanelabError
 
 RUNS = Path("runs")
 LATEST = "latest"

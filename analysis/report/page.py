@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from analysis import drift, heard, palette, render, tables
-from analysis import format as run_format
 from analysis.charts import chart, own_scales
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
@@ -28,7 +27,8 @@ from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
 from analysis.run_folder import read_record, read_run
 from analysis.stats import interval_name
-from driver.errors import StoreError
+from model import run_format
+from model.errors import StoreError
 
 FIGURES = "figures"
 _SECTION = re.compile(r'<section id="([\w-]+)"><h2>(.*?)</h2>')

@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.node import Command, Node, Process, Stdio, Terminal
+from driver.bed.remote.agent_protocol import CHUNK, VERSION, WINDOW, Lines, encode, encode_bytes
 from driver.bed.terminal import stderr_apart, write_all
-from driver.bed.wire import CHUNK, VERSION, WINDOW, Lines, encode, encode_bytes
-from driver.errors import NodeError
-
-AGENT_FILES = ("agent.py", "agent_line.py", "agent_start.py", "wire.py")  # wherever an agent runs, in one folder
+from model.errors import NodeError
 
 
 class AgentLink:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from driver.bed import kernel_router as kernel
-from driver.bed import namespaces as spaces
-from driver.bed import uml
-from driver.bed.refusals import diagnose
-from driver.bed.router import Router
-from driver.errors import LanelabError, NamespaceError, RouterError
+from driver.bed.remote import namespaces as spaces
+from driver.bed.remote.refusals import diagnose
+from driver.bed.routers import kernel, uml
+from driver.bed.routers.router import Router
+from model.errors import LanelabError, NamespaceError, RouterError
 
 
 def namespaces() -> NamespaceError | None:

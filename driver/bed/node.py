@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from driver.errors import CommandFailed, NodeError
+from model.errors import CommandFailed, NodeError
 
 IN_MEMORY = "/dev/shm"  # noqa: S108 - reading a node's file must work when the disk is full
 NODE_NAMES = ("client", "router", "server")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.node import Node
-from driver.bed.router import Router
-from driver.bed.ssh_hosts import Hosts
-from driver.errors import BedError
+from driver.bed.routers.router import Router
+from driver.bed.ssh.hosts import Hosts
+from model.errors import BedError
 
 ROUTER_KINDS = ("auto", "uml", "kernel")
 

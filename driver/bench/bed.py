@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from driver import paths
 from driver.bed.substrate import BedSettings
 from driver.bench.figures import Figure
 from driver.bench.leftovers import Watch, kill
-from driver.control.client import Bed
-from driver.errors import LanelabError
-from driver.link import HEADER, Link
+from driver.channel.client import Bed
+from model import paths
+from model.errors import LanelabError
+from model.link import HEADER, Link
 
 Tell = Callable[[str], None]
 

@@ -12,18 +12,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from driver import paths
 from driver.bed.node import Command, Stdio
 from driver.bed.substrate import BedSettings
 from driver.bench.dummy import dummy_trial
 from driver.bench.figures import Figure
-from driver.control.client import Bed
-from driver.errors import BedError, InputError
+from driver.channel.client import Bed
 from driver.experiment.arm import Arm
-from driver.link import Link
-from driver.programs import find
-from driver.topology import origin_addresses
-from driver.trial.spec import TrialSpec
+from driver.host.find_program import find
+from driver.shaping.addresses import origin_addresses
+from driver.workloads.page_load.spec import TrialSpec
+from model import paths
+from model.errors import BedError, InputError
+from model.link import Link
 
 Tell = Callable[[str], None]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import CaptureSettings
-from driver.site import load_site
-from driver.trial.spec import TrialSpec
+from driver.workloads.page_load.spec import TrialSpec
+from model.site.site import load_site
 
 
 def dummy_trial(scratch: Path, arm: Arm, *, spdy_module: Path | None = None) -> TrialSpec:

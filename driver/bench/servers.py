@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver import paths
 from driver.bed.node import Command, Stdio
 from driver.bed.substrate import BedSettings
 from driver.bench.dummy import dummy_trial
 from driver.bench.figures import Figure
-from driver.build.gateway import gateway_program
-from driver.build.mod_spdy import module
-from driver.control.client import Bed
-from driver.errors import BedError
+from driver.channel.client import Bed
 from driver.experiment.arm import Arm
-from driver.programs import find
+from driver.host.build.gateway import gateway_program
+from driver.host.build.mod_spdy import module
+from driver.host.find_program import find
 from driver.servers.apache import PORTS
-from driver.site import SiteObject, load_site
+from model import paths
+from model.errors import BedError
+from model.site.site import SiteObject, load_site
 
 Tell = Callable[[str], None]
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from analysis.model import Run, Trial
 from analysis.run_folder import read_run
-from driver import paths
 from driver.bench.figures import Figure
-from driver.errors import BedError
+from model import paths
+from model.errors import BedError
 
 Tell = Callable[[str], None]
 

@@ -23,14 +23,14 @@ from pathlib import Path
 
 from driver.bed.node import Node
 from driver.browser import binaries, flags
+from driver.browser.chromedriver import Driver, Session
 from driver.browser.chromium import Chromium
 from driver.browser.display import Display
-from driver.browser.driver import Driver, Session
 from driver.browser.failures import NAVIGATION_FAILED, TIMEOUT, BrowserError
 from driver.browser.flags import BrowserSettings, Surroundings
 from driver.browser.page import Facts, Leave, Page
-from driver.errors import InputError, LanelabError
-from driver.patience import patient
+from driver.timeouts import patient
+from model.errors import InputError, LanelabError
 
 SETTLE_LIMIT_S = patient(1.5)
 POLITE_END_S = patient(5.0)

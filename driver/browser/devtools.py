@@ -11,7 +11,7 @@ import websocket
 
 from driver.bed.node import Node
 from driver.browser.failures import BROWSER_CRASHED, BrowserError
-from driver.patience import patient
+from driver.timeouts import patient
 
 START_TIMEOUT_S = patient(20.0)
 ANSWER_TIMEOUT_S = patient(10.0)

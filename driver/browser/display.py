@@ -7,7 +7,7 @@ import select
 
 from driver.bed.node import Command, Node, Stdio
 from driver.browser.failures import BrowserError
-from driver.patience import patient
+from driver.timeouts import patient
 
 READY_TIMEOUT_S = patient(15.0)
 SCREEN = "2560x1600x24"

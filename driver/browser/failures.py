@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driver.errors import BedError
+from model.errors import BedError
 
 TIMEOUT = "timeout"
 NAVIGATION_FAILED = "navigation-failed"

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 from driver.bed.node import Node
 from driver.browser import events, flags
 from driver.browser.binaries import Binary
+from driver.browser.chromedriver import Session
 from driver.browser.chromium import Chromium
-from driver.browser.driver import Session
 from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, BrowserError
-from driver.errors import NodeError
-from driver.patience import patient
+from driver.timeouts import patient
+from model.errors import NodeError
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
 PAINTED_WITHIN_MS = 250

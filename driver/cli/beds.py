@@ -11,16 +11,16 @@ from pathlib import Path
 
 import click
 
-from driver import paths
 from driver.bed.node import NODE_NAMES, Command, Stdio, Terminal
+from driver.channel.client import Bed
 from driver.cli.foreground import wait_in_foreground
 from driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
 from driver.cli.output import note
-from driver.control.client import Bed
-from driver.errors import InputError
-from driver.link import Link
-from driver.prepare import prepare
-from driver.units import Rate
+from driver.host.install import prepare
+from model import paths
+from model.errors import InputError
+from model.link import Link
+from model.units import Rate
 
 STANDARD = Stdio(0, 1, 2)
 

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
-from driver.errors import InputError
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.schema import SCHEMA_FILE
-from driver.paths import build_folder
-from driver.plan import Estimate, estimate, round_order, warnings
+from driver.schedule.plan import Estimate, estimate, round_order, warnings
+from model.errors import InputError
+from model.paths import build_folder
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 ROUNDS_SHOWN = 2

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 from driver.bed.node import Process, Terminal
-from driver.errors import LanelabError
+from model.errors import LanelabError
 
 Start = Callable[[Terminal | None], Process]
 

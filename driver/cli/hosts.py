@@ -10,15 +10,15 @@ from pathlib import Path
 
 import click
 
-from driver.bed import ssh_check
 from driver.bed.node import NODE_NAMES
-from driver.bed.ssh_findings import HostFinding
-from driver.bed.ssh_hosts import INVENTORY_FORMATS, Hosts, read_inventory
-from driver.bed.ssh_line import SshLine
+from driver.bed.ssh import check as ssh_check
+from driver.bed.ssh.connection import SshLine
+from driver.bed.ssh.findings import HostFinding
+from driver.bed.ssh.hosts import INVENTORY_FORMATS, Hosts, read_inventory
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
-from driver.errors import HostError
-from driver.prepare import PLAYBOOKS, ansible_settings, prepare
+from driver.host.install import PLAYBOOKS, ansible_settings, prepare
+from model.errors import HostError
 
 
 @click.group("hosts")

@@ -8,12 +8,12 @@ from driver.bed.capabilities import router_for
 from driver.cli.beds import open_bed
 from driver.cli.options import LINK_EPILOG, BedOptions, bed_options, json_option, link_options, router_option
 from driver.cli.output import console, note, print_json, selftest_table, table
-from driver.errors import LinkError
-from driver.link import Link
-from driver.profiles import PROFILES
 from driver.selftest.results import SelfTest
-from driver.shaping import explain
-from driver.units import Duration
+from driver.shaping.shaping import explain
+from model.errors import LinkError
+from model.link import Link
+from model.link.profiles import PROFILES
+from model.units import Duration
 
 
 @click.group("link")

@@ -9,10 +9,11 @@ import traceback
 
 import click
 
-from driver import paths, patience
+from driver import timeouts as patience
 from driver.cli import beds, experiments, hosts, link, results, runs, sites, tools, vm
-from driver.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
-from driver.version import VERSION
+from model import paths
+from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
+from model.version import VERSION
 
 STATUS_OF_SIGNAL = 128
 

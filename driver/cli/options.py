@@ -11,16 +11,16 @@ from typing import Any
 
 import click
 
-from driver import patience
+from driver import timeouts as patience
 from driver.bed.node import NODE_NAMES
-from driver.bed.ssh_hosts import Hosts, read_inventory
+from driver.bed.registry import SUBSTRATES
+from driver.bed.ssh.hosts import Hosts, read_inventory
 from driver.bed.substrate import ROUTER_KINDS, BedSettings
-from driver.bed.substrates import SUBSTRATES
 from driver.cli.output import note
-from driver.errors import InputError
-from driver.link import SETTINGS, Link
-from driver.link.fields import Setting
-from driver.profiles import PROFILES, resolve
+from model.errors import InputError
+from model.link import SETTINGS, Link
+from model.link.fields import Setting
+from model.link.profiles import PROFILES, resolve
 
 Decorated = Callable[..., Any]
 
@@ -129,7 +129,7 @@ class BedOptions:
     def virtual(self) -> bool:
         """Whether the nodes are lanelab's own virtual machines, whatever way they were named."""
         if self.substrate == "ssh":
-            from driver.vm import inventory  # noqa: PLC0415 - only who has other machines needs it
+            from vm import inventory  # noqa: PLC0415 - only who has other machines needs it
 
             return Path(self.inventory).resolve() == inventory.inventory_file().resolve()
         return self.substrate == "vagrant"
@@ -138,7 +138,7 @@ class BedOptions:
     def emulated(self) -> bool:
         """Whether the nodes' processors are known to be emulated: then their timings mean nothing."""
         if self.virtual:
-            from driver.vm import accelerator  # noqa: PLC0415
+            from vm import accelerator  # noqa: PLC0415
 
             return accelerator.is_emulated()
         return False
@@ -155,7 +155,7 @@ class BedOptions:
         """Where the nodes are, as it is now. Virtual ones then have the right time, and everything the patience that
         they need."""
         if self.virtual:
-            from driver.vm import inventory  # noqa: PLC0415
+            from vm import inventory  # noqa: PLC0415
 
             found: Hosts = inventory.hosts()
             return found

@@ -12,7 +12,7 @@ import click
 
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
-from driver.errors import InputError
+from model.errors import InputError
 
 FORMATS = ("csv", "parquet", "har", "json")
 run_argument = click.argument("name", metavar="RUN")

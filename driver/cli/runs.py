@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driver import paths
+from driver.channel.client import Bed
 from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
-from driver.control.client import Bed
-from driver.errors import BedError, InputError, Interrupted, LanelabError, StoreError
-from driver.kinds import LARGEST_SEED
-from driver.prepare import prepare
+from driver.host.install import prepare
 from driver.run.events import Event, Listener
-from driver.version import VERSION
+from model import paths
+from model.errors import BedError, InputError, Interrupted, LanelabError, StoreError
+from model.settings.kinds import LARGEST_SEED
+from model.version import VERSION
 
 if TYPE_CHECKING:
     from driver.experiment.model import Experiment
-    from driver.run.programs import Programs
+    from driver.run.built_programs import Programs
     from driver.run.runner import StopRequest
     from driver.run.start import Prepared
 
@@ -114,14 +114,14 @@ def _warn(made: BedOptions) -> None:
 
 def _programs(experiment: Experiment, made: BedOptions) -> Programs:
     """Others' are installed, ours are built, where they are not there. What other machines need they have to have."""
-    from driver.run.programs import Programs  # noqa: PLC0415
+    from driver.run.built_programs import Programs  # noqa: PLC0415
 
     prepare(_needs(experiment) if made.here else "ssh")
     return Programs.built(experiment.arms)
 
 
 def _needs(experiment: Experiment) -> str:
-    """What driver/prepare.py calls the programs that this experiment needs."""
+    """What driver/host/install.py calls the programs that this experiment needs."""
     cells = experiment.cells
     wanted = {
         "headful": any(cell.arm.display == "headful" for cell in cells),

@@ -9,15 +9,15 @@ import click
 from click.shell_completion import get_completion_class
 from rich.text import Text
 
-from driver import check as checking
-from driver import testing
+from devtools import check as checking
+from devtools import test as testing
 from driver.bench.figures import Figure
 from driver.cli.options import cpus_of, here_options, json_option
 from driver.cli.output import console, note, print_json, table
-from driver.doctor import examine
-from driver.errors import BedError
-from driver.finding import Finding
-from driver.prepare import prepare
+from driver.host.doctor import examine
+from driver.host.finding import Finding
+from driver.host.install import prepare
+from model.errors import BedError
 
 STYLES = {"ok": "green", "gap": "bold red", "note": "yellow"}
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from driver.errors import InputError
 from driver.experiment.arm_fields import (
     ALSO_CALLED,
     ARM_FIELD,
@@ -16,8 +15,9 @@ from driver.experiment.arm_fields import (
     ArmField,
     shown,
 )
-from driver.kinds import near_miss
-from driver.units import Duration
+from model.errors import InputError
+from model.settings.kinds import near_miss
+from model.units import Duration
 
 NATIVE = {"via": "browser", "pipelining": 1, "coalescing": "address"}  # what every arm was before there was a gateway
 

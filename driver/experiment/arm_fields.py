@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from driver.errors import InputError
-from driver.experiment.kinds import USER_AGENT, VIEWPORT, lines
-from driver.kinds import DURATION, FLAG, Kind, choice, count
-from driver.units import Duration
+from model.errors import InputError
+from model.settings.kinds import DURATION, FLAG, Kind, choice, count
+from model.settings.text_kinds import USER_AGENT, VIEWPORT, lines
+from model.units import Duration
 
 CHROMIUM_CONNECTIONS = 6
 MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection

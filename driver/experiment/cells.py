@@ -11,8 +11,8 @@ from driver.experiment.keys import CELL, names_of
 from driver.experiment.links import Asked, find_link, name_links, read_links, refuse_repeated
 from driver.experiment.model import Cell, LinkCase
 from driver.experiment.source import Written
-from driver.kinds import near_miss
-from driver.link import Link
+from model.link import Link
+from model.settings.kinds import near_miss
 
 MOST_CELLS = 10_000
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from driver.errors import InputError
 from driver.experiment.keys import FIGURE, METRICS, names_of, read_all
 from driver.experiment.links import varying
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.source import Written
-from driver.kinds import near_miss
-from driver.link import SETTINGS
+from model.errors import InputError
+from model.link import SETTINGS
+from model.settings.kinds import near_miss
 
 PLAIN = ("arm", "site", "link")
 NUMBERS = ("duration", "rate", "part", "percent", "mtu", "window")

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from driver.errors import InputError
-from driver.experiment.kinds import PROSE
 from driver.experiment.source import Written
-from driver.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, Kind, choice, count
-from driver.units import Duration, Ratio, Size
+from model.errors import InputError
+from model.settings.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, Kind, choice, count
+from model.settings.text_kinds import PROSE
+from model.units import Duration, Ratio, Size
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
 METRICS = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from driver.experiment.model import LinkCase
 from driver.experiment.source import Written
-from driver.link import SETTINGS, Link
-from driver.profiles import resolve
+from model.link import SETTINGS, Link
+from model.link.profiles import resolve
 
 MOST_LINKS = 1000
 LONGEST_LABEL = 60

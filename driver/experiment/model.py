@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from driver.experiment.arm import Arm
-from driver.link import Link
-from driver.units import Duration, Ratio
+from model.link import Link
+from model.units import Duration, Ratio
 
 Order = Literal["interleaved", "random", "sequential"]
 ID_DIGITS = 16

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from driver.errors import InputError
 from driver.experiment.arm import Arm, read_setting
 from driver.experiment.cells import combine, read_known
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import CAPTURE, EXPERIMENT, TOLERANCES, UNTIL, names_of, read_all, read_name
 from driver.experiment.model import CaptureSettings, Experiment, Repeat, Tolerances
 from driver.experiment.source import Written, read_yaml
-from driver.site import site_names
+from model.errors import InputError
+from model.site.site import site_names
 
 LONGEST_ARM_NAME = 60
 NODES = ("client", "server")

@@ -14,9 +14,9 @@ from typing import Any
 from driver.experiment.arm_fields import ARM_FIELDS, arm_table
 from driver.experiment.figures import PLAIN
 from driver.experiment.keys import SECTIONS, Key, section_table
-from driver.link import SETTINGS
-from driver.paths import PROJECT
-from driver.profiles import PROFILES
+from model.link import SETTINGS
+from model.link.profiles import PROFILES
+from model.paths import PROJECT
 
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"

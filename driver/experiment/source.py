@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import yaml
 
-from driver.errors import InputError
-from driver.kinds import near_miss
+from model.errors import InputError
+from model.settings.kinds import near_miss
 
 LARGEST_FILE = 1_000_000
 MOST_VALUES = 50_000  # aliases may repeat values: a short file can mean a huge one

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio, ended
-from driver.errors import GatewayError, NodeError
 from driver.gateway import log
 from driver.gateway.configuration import Names, Place, WireArm, configuration
 from driver.servers.authority import Leaf
+from model.errors import GatewayError, NodeError
 
 READY = b"ready"
 READY_WITHIN_S = 10.0

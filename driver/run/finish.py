@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis.packets import PacketSummary, summarise
-from analysis.pcapng import embed_keys
+from captures.packets import PacketSummary, summarise
+from captures.pcapng import embed_keys
 from driver.browser.har import har
-from driver.errors import LanelabError
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
-from driver.link import Link
 from driver.run.store import writing
-from driver.site import Site
-from driver.topology import ADDRESSES
-from driver.trial.bound import physical_bound
-from driver.trial.reasons import Reason
-from driver.trial.requests import with_wire
-from driver.trial.spec import KEYS
-from driver.trial.verdict import judge
-from driver.trial.witnesses import Witnesses
+from driver.shaping.addresses import ADDRESSES
+from driver.workloads.page_load.bound import physical_bound
+from driver.workloads.page_load.reasons import Reason
+from driver.workloads.page_load.requests import with_wire
+from driver.workloads.page_load.spec import KEYS
+from driver.workloads.page_load.verdict import judge
+from driver.workloads.page_load.witnesses import Witnesses
+from model.errors import LanelabError
+from model.link import Link
+from model.site.site import Site
 
 PACKED = ("netlog.json", "access.log", "gateway.jsonl")
 

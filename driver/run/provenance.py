@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from driver import prepare
-from driver.paths import PROJECT
+from driver.host import install as prepare
+from model.paths import PROJECT
 
 LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible-core")
 

@@ -18,21 +18,21 @@ from pathlib import Path
 from typing import Any
 
 from analysis.stats import ENOUGH, estimate
-from driver.clock import utc_now
-from driver.control.client import Bed
-from driver.errors import BedError, BedLost, Interrupted, StoreError
+from driver.channel.client import Bed
 from driver.experiment.model import Cell, Experiment
-from driver.plan import PlannedTrial, needs_more, phases, round_order
-from driver.run.beds import Beds, OpenBed
+from driver.run.built_programs import Programs
 from driver.run.events import Event, Listener
 from driver.run.finish import Finished, finish, not_started
-from driver.run.links import LinkKeeper
-from driver.run.programs import Programs
+from driver.run.link_keeper import LinkKeeper
+from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY
 from driver.run.store import Attempt, Store, Stored
-from driver.site import Site
-from driver.trial.reasons import Reason
-from driver.trial.spec import TrialSpec
+from driver.schedule.plan import PlannedTrial, needs_more, phases, round_order
+from driver.workloads.page_load.reasons import Reason
+from driver.workloads.page_load.spec import TrialSpec
+from model.clock import utc_now
+from model.errors import BedError, BedLost, Interrupted, StoreError
+from model.site.site import Site
 
 BEDS_LOST_IN_A_ROW = 3
 

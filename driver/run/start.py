@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from analysis import format as run_format
-from driver.clock import utc_now
-from driver.errors import InputError, StoreError
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
-from driver.kinds import LARGEST_SEED
 from driver.run.store import Store
 from driver.servers.authority import Authority
-from driver.site import Site, load_site, site_names
+from model import run_format
+from model.clock import utc_now
+from model.errors import InputError, StoreError
+from model.settings.kinds import LARGEST_SEED
+from model.site.site import Site, load_site, site_names
 
 RUNS = "runs"
 AUTHORITY = "authority"

@@ -1,7 +1,7 @@
 """The run folder, as a run writes it: a database of what happened, and a folder of artifacts for each trial.
 
 A trial is stored in one transaction, after its artifacts have their final name; whatever is killed in between leaves a
-folder that no row knows, which the next opening removes. The format is analysis/format.py's.
+folder that no row knows, which the next opening removes. The format is model/run_format.py's.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis import format as run_format
-from driver.clock import utc_now
-from driver.errors import InputError, StoreError
 from driver.experiment.model import Cell
+from model import run_format
+from model.clock import utc_now
+from model.errors import InputError, StoreError
 
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results

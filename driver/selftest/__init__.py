@@ -16,10 +16,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from driver.bed.node import Node
-from driver.link import Direction, Link
 from driver.selftest import attempts, one_way, plan, round_trip, traffic
 from driver.selftest.results import Result, SelfTest, at_most
-from driver.topology import ADDRESSES
+from driver.shaping.addresses import ADDRESSES
+from model.link import Direction, Link
 
 APART_SLACK = round_trip.APART_SLACK
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from driver.link import HEADER, Direction
 from driver.selftest import attempts, estimate, plan, traffic
 from driver.selftest.results import Result, chance, expected, failed, not_measured, within
+from model.link import HEADER, Direction
 
 RATE_TOLERANCE = 0.01
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03

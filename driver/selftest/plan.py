@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from driver import shaping
-from driver.link import HEADER, Direction, GilbertElliott, Link
+from driver.shaping import shaping
+from model.link import HEADER, Direction, GilbertElliott, Link
 
 PING_FRAME = 98  # of an ordinary ping
 SMALL_FRAME = 60

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Sequence
 
 from driver.bed.node import Node
-from driver.link import Direction, Link
 from driver.selftest import estimate, plan, traffic
 from driver.selftest.results import Result, at_most, failed, not_measured, shown, within
-from driver.topology import ADDRESSES
+from driver.shaping.addresses import ADDRESSES
+from model.link import Direction, Link
 
 RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
 DELAY_TOLERANCE_MS = 0.4

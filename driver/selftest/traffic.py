@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from driver.bed.node import Command, Node, Process, Stdio
-from driver.errors import NodeError
 from driver.selftest.plan import PING_FRAME, Pings, Train
+from model.errors import NodeError
 
-PROBE = Path(__file__).resolve().parents[1] / "bed" / "probe.py"
+PROBE = Path(__file__).resolve().parents[1] / "bed" / "remote" / "probe.py"
 TRAINS = itertools.count(1)
 ECHO_PORT, SINK_PORT, TCP_PORT = 7007, 7009, 7011
 

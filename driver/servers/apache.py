@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from driver.errors import InputError
 from driver.servers.layout import HOSTS, MAPPED, Layout
-from driver.site import Site
-from driver.units import Duration
+from model.errors import InputError
+from model.site.site import Site
+from model.units import Duration
 
 PORTS = {"http": 80, "https": 443}
 NOBODY = "lanelab.invalid"  # the virtual host of every name that the site does not have

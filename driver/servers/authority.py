@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from driver.errors import InputError
+from model.errors import InputError
 
 AUTHORITY, AUTHORITY_KEY = "authority.pem", "authority.key"
 KINDS = ("ecdsa-p256", "rsa-2048")

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from driver.site import Site, SiteObject
+from model.site.site import Site, SiteObject
 
 MAPPED = "mapped"  # no host's folder: those are below "hosts"
 HOSTS = "hosts"

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from driver.bed.node import Command, Node, Process, Stdio
-from driver.errors import ServerError
-from driver.patience import patient
-from driver.topology import SERVER
+from driver.shaping.addresses import SERVER
+from driver.timeouts import patient
+from model.errors import ServerError
 
 ADDRESS = SERVER.port.address
 PORT = 53

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio
-from driver.errors import InputError, MissingProgram, NodeError, ServerError
-from driver.patience import patient
 from driver.servers import apache, logs
 from driver.servers.authority import Leaf
 from driver.servers.layout import HOSTS, Layout, lay_out, map_text
-from driver.site import Site
+from driver.timeouts import patient
+from model.errors import InputError, MissingProgram, NodeError, ServerError
+from model.site.site import Site
 
 READY_WITHIN_S = patient(10)
 READY_POLL_S = 0.002
@@ -217,7 +217,7 @@ def _prepare(
     if arm.tls != "off" and leaf is None:
         raise ServerError("a server that speaks TLS needs a certificate", "Make one with Authority.leaf")
     if arm.spdy and spdy_module is None:
-        raise ServerError("a server that speaks SPDY needs lanelab's module", "Build it: driver/build/mod_spdy.py")
+        raise ServerError("a server that speaks SPDY needs lanelab's module", "Build it: driver/host/build/mod_spdy.py")
     found, layout = installation(node), lay_out(site)
     here, content = f"{folder}/apache", f"{folder}/sites/{site.name}-{layout.digest()}"
     place = apache.Place(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from driver import prepare
 from driver.bed import capabilities
 from driver.bed.substrate import BedSettings
-from driver.control.client import Bed
+from driver.channel.client import Bed
+from driver.host import install as prepare
 
 from .handles import LanelabCommand, OpenBed
 from .ssh_machines import Machines

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driver.bed.node import Command, Completed, Stdio
-from driver.control.client import Bed
-from driver.link import Link
-from driver.paths import PROJECT
+from driver.channel.client import Bed
 from driver.selftest.results import Result, SelfTest
+from model.link import Link
+from model.paths import PROJECT
 
 
 class OpenBed:

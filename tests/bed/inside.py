@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driver.bed import namespaces
 from driver.bed.node import Node
-from driver.bed.ssh_hosts import Hosts
+from driver.bed.registry import substrate_named
+from driver.bed.remote import namespaces
+from driver.bed.ssh.hosts import Hosts
 from driver.bed.substrate import BedSettings, Substrate
-from driver.bed.substrates import substrate_named
-from driver.control.link_state import LinkState
-from driver.paths import PROJECT
+from driver.channel.link_state import LinkState
+from model.paths import PROJECT
 
 
 @dataclass

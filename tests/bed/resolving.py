@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.errors import NodeError, ServerError
 from driver.servers.resolver import Resolver, use_resolver
-from driver.topology import origin_addresses
+from driver.shaping.addresses import origin_addresses
+from model.errors import NodeError, ServerError
 
 from .inside import InsideBed, main
 

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from driver.bed.node import Command, Stdio
-from driver.errors import InputError, ServerError
 from driver.experiment.arm import Arm
 from driver.servers.authority import Authority
 from driver.servers.server import Server, check_configuration
-from driver.site import Site, SiteObject
-from driver.topology import origin_addresses
+from driver.shaping.addresses import origin_addresses
+from model.errors import InputError, ServerError
+from model.site.site import Site, SiteObject
 from tests.processes import command_lines
 
 from .inside import InsideBed, main

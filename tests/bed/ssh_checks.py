@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from driver.bed.node import NODE_NAMES, Command, Node, Stdio
-from driver.bed.router import set_kernel
-from driver.bed.ssh_router import settle_cable
-from driver.capture import Capture
-from driver.errors import NodeError
+from driver.bed.routers.router import set_kernel
+from driver.bed.ssh.router import settle_cable
+from driver.recorders.tcpdump import Capture
+from model.errors import NodeError
 
 from .inside import InsideBed, main
 

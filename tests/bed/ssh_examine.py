@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from driver.bed.ssh_hosts import Hosts
+from driver.bed.ssh.hosts import Hosts
 from driver.cli.hosts import examine
 
 

@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from driver.bed import enclosure, namespaces
+from driver.bed.remote import enclosure, namespaces
 
 MACHINES = ("client", "router", "server")
 USER = "lanelabtester"

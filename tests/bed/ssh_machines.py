@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from driver.bed.ssh_hosts import Hosts, hosts_of
-from driver.paths import PROJECT
+from driver.bed.ssh.hosts import Hosts, hosts_of
+from model.paths import PROJECT
 
 from .ssh_lab import MACHINES, SSHD, USER, address_of
 

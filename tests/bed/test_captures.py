@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.packets import summarise
-from driver.topology import ADDRESSES
+from captures.packets import summarise
+from driver.shaping.addresses import ADDRESSES
 from tests.unit import tshark
 
 from .handles import OpenBed

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed import uml
-from driver.paths import PROJECT
+from driver.bed.routers import uml
+from model.paths import PROJECT
 
 from .handles import LanelabCommand
 

@@ -17,9 +17,9 @@ from driver.bed import capabilities
 from driver.bed.node import Command, Stdio
 from driver.bed.substrate import BedSettings
 from driver.bench.leftovers import Part, Watch, carriers_of, kill, parts_of
-from driver.control.client import Bed
-from driver.errors import BedError
-from driver.link import Link
+from driver.channel.client import Bed
+from model.errors import BedError
+from model.link import Link
 
 from .handles import LanelabCommand
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from driver.bed.substrate import BedSettings
-from driver.control.client import Bed
-from driver.errors import InputError, LinkError
-from driver.link import Link
-from driver.profiles import PROFILES
+from driver.channel.client import Bed
+from model.errors import InputError, LinkError
+from model.link import Link
+from model.link.profiles import PROFILES
 
 from .handles import OpenBed
 from .scripts import run_script

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from driver.bed.node import NODE_NAMES, Command, Stdio
-from driver.bed.router import set_kernel
+from driver.bed.routers.router import set_kernel
 from driver.bed.substrate import BedSettings
-from driver.control.client import Bed
-from driver.errors import NodeError
+from driver.channel.client import Bed
+from model.errors import NodeError
 
 from .handles import OpenBed
 from .scripts import run_script

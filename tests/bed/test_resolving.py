@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from driver.programs import find
+from driver.host.find_program import find
 
 from .inside import results
 from .resolving import CHECKS

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from driver import prepare
-from driver.paths import PROJECT
+from driver.host import install as prepare
+from model.paths import PROJECT
 
 from .ssh_lab import MACHINES
 from .ssh_machines import Machines, why_not
@@ -45,7 +45,7 @@ import json, os, subprocess, sys
 from pathlib import Path
 from driver.bed import ssh_line
 from driver.bed.ssh_hosts import Hosts
-from driver.errors import HostAway
+from model.errors import HostAway
 def line_to(name):
     host = getattr(Hosts.from_json(json.load(sys.stdin)), name)
     made = ssh_line.SshLine(name, host, Path(sys.argv[1], "said"), os.getpid())

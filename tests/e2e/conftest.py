@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from driver import prepare
 from driver.bed import capabilities
+from driver.host import install as prepare
 from tests.bed.handles import LanelabCommand
 
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.bed import namespaces
 from driver.bed.node import Node
+from driver.bed.registry import substrate_named
+from driver.bed.remote import namespaces
 from driver.bed.substrate import BedSettings, Substrate
-from driver.bed.substrates import substrate_named
-from driver.control.link_state import LinkState
-from driver.paths import PROJECT
+from driver.channel.link_state import LinkState
+from model.paths import PROJECT
 
 
 @dataclass(frozen=True)

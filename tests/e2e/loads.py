@@ -12,10 +12,10 @@ from typing import Any
 
 from driver.browser.browsers import Browsers
 from driver.browser.flags import Surroundings
-from driver.capture import Capture
+from driver.recorders.tcpdump import Capture
 from driver.servers.authority import Authority
 from driver.servers.resolver import Resolver, use_resolver
-from driver.topology import ADDRESSES
+from driver.shaping.addresses import ADDRESSES
 from tests.e2e import pages
 from tests.e2e.inside import Inside
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from driver.build.gateway import gateway_program
-from driver.build.mod_spdy import module
-from driver.paths import build_folder
+from driver.host.build.gateway import gateway_program
+from driver.host.build.mod_spdy import module
+from model.paths import build_folder
 from tests.bed.handles import LanelabCommand
 from tests.bed.stalls import stalls
 

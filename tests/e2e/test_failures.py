@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from driver import paths
 from driver.bed.substrate import BedSettings
 from driver.bench.leftovers import carriers_of
-from driver.control.client import Bed
+from driver.channel.client import Bed
 from driver.experiment.arm import Arm
 from driver.experiment.read import parse_experiment
-from driver.link import Link
 from driver.run.finish import finish
-from driver.site import load_site
-from driver.trial.spec import TrialSpec
+from driver.workloads.page_load.spec import TrialSpec
+from model import paths
+from model.link import Link
+from model.site.site import load_site
 from tests.bed.handles import LanelabCommand
 
 from .runs import Played, able_to_measure, play

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.paths import PROJECT
+from model.paths import PROJECT
 from tests.bed.handles import LanelabCommand
 
 from .runs import Played, play

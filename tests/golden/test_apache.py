@@ -16,12 +16,12 @@ import yaml
 
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM_FIELDS
-from driver.programs import find
+from driver.host.find_program import find
 from driver.servers.apache import Place, configuration, directive_of
 from driver.servers.authority import Authority
 from driver.servers.layout import lay_out, map_text
 from driver.servers.server import MODULE_FOLDERS
-from driver.site import Site, SiteObject
+from model.site.site import Site, SiteObject
 
 FOLDER = Path(__file__).parent / "apache"
 FILES = sorted(FOLDER.glob("*.txt"))

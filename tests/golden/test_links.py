@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from driver.link import FIELDS, Link
-from driver.profiles import PROFILES, resolve
-from driver.shaping import Shaping, explain, shape
-from driver.units import Duration
+from driver.shaping.shaping import Shaping, explain, shape
+from model.link import FIELDS, Link
+from model.link.profiles import PROFILES, resolve
+from model.units import Duration
 
 FOLDER = Path(__file__).parent / "links"
 FILES = sorted(FOLDER.glob("*.txt"))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.packets import Connection, PacketSummary
+from captures.packets import Connection, PacketSummary
 from driver.experiment.arm import Arm
-from driver.site import Site
-from driver.trial.requests import with_wire
+from driver.workloads.page_load.requests import with_wire
+from model.site.site import Site
 from tests.unit import records
 
 BEGAN_US = 1_700_000_000_000_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from driver.link import SETTINGS, GilbertElliott, Link
-from driver.units import Duration, Rate, Ratio
+from model.link import SETTINGS, GilbertElliott, Link
+from model.units import Duration, Rate, Ratio
 
 
 def part(most: int = 999_999_999) -> st.SearchStrategy[str]:

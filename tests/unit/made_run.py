@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from analysis import format as run_format
-from driver.link import Link
+from model import run_format
+from model.link import Link
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)
 ARMS: Mapping[str, Mapping[str, Any]] = {

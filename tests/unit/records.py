@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm import Arm
-from driver.site import Site, SiteObject
+from model.site.site import Site, SiteObject
 
 HASH = "0" * 64
 OBJECTS = (

@@ -18,23 +18,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.bed.agent_node import AgentLink, AgentNode
-from driver.bed.netns import copy_whole
+from driver.bed.netns.nodes import copy_whole
 from driver.bed.node import Command, Stdio, Terminal
+from driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
 from driver.bed.terminal import write_all
-from driver.bed.wire import CHUNK, WINDOW, Lines, encode
-from driver.errors import CommandFailed, NodeError
-from driver.paths import PROJECT
+from model.errors import CommandFailed, NodeError
+from model.paths import PROJECT
 from tests.processes import command_lines
 
 START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from agent import Agent; fd = int(sys.argv[2]); Agent(fd, fd).serve()"
+    "import sys; sys.path.insert(0, sys.argv[1]); from driver.bed.remote.agent import Agent;"
+    "fd = int(sys.argv[2]); Agent(fd, fd).serve()"
 )
 
 
 @pytest.fixture
 def agent() -> Iterator[tuple[AgentNode, subprocess.Popen[bytes]]]:
     ours, theirs = socket.socketpair()
-    argv = [sys.executable, "-I", "-S", "-c", START, str(PROJECT / "driver" / "bed"), str(theirs.fileno())]
+    argv = [sys.executable, "-I", "-S", "-c", START, str(PROJECT), str(theirs.fileno())]
     process = subprocess.Popen(argv, pass_fds=[theirs.fileno()])
     theirs.close()
     link = AgentLink("node", ours)
@@ -158,10 +159,10 @@ def test_whatever_comes_shows_that_the_other_side_is_there() -> None:
     """A beat may have to wait behind the data of a slow line."""
     ours, theirs = socket.socketpair()
     code = (
-        "import sys, os; sys.path.insert(0, sys.argv[1]); from agent import Agent; fd = int(sys.argv[2]);"
-        "Agent(fd, fd, lambda: os.write(1, b'.')).serve()"
+        "import sys, os; sys.path.insert(0, sys.argv[1]); from driver.bed.remote.agent import Agent;"
+        "fd = int(sys.argv[2]); Agent(fd, fd, lambda: os.write(1, b'.')).serve()"
     )
-    argv = [sys.executable, "-I", "-S", "-c", code, str(PROJECT / "driver" / "bed"), str(theirs.fileno())]
+    argv = [sys.executable, "-I", "-S", "-c", code, str(PROJECT), str(theirs.fileno())]
     with subprocess.Popen(argv, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as process, ours:
         theirs.close()
         ours.sendall(b'{"op": "in", "id": 9, "da')

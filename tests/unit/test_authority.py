@@ -15,9 +15,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from driver.errors import InputError
-from driver.programs import find
+from driver.host.find_program import find
 from driver.servers.authority import KINDS, Authority, Leaf
+from model.errors import InputError
 
 NAMES = ("www.site.test", "img.site.test", "x" * 60 + ".site.test")
 kinds = pytest.mark.parametrize("kind", KINDS)

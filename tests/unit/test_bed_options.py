@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from driver import patience
-from driver.bed.ssh_hosts import Hosts
+from driver import timeouts as patience
+from driver.bed.ssh.hosts import Hosts
 from driver.cli import options, runs
 from driver.cli.options import BedOptions
-from driver.vm import accelerator, inventory
+from vm import accelerator, inventory
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.packets import summarise
+from captures.packets import summarise
 from driver.bed.capabilities import router_for
 from driver.bed.substrate import ROUTER_KINDS
 from driver.experiment.arm import Arm
-from driver.link import Link
-from driver.trial.bound import COMPENSATION, physical_bound
+from driver.workloads.page_load.bound import COMPENSATION, physical_bound
+from model.link import Link
 from tests.unit.frames import Recorder, Talk
 from tests.unit.links import links
 from tests.unit.records import request

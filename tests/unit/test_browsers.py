@@ -14,7 +14,7 @@ from driver.browser.browsers import MOST_PAGES, Browsers
 from driver.browser.failures import TIMEOUT, BrowserError
 from driver.browser.flags import Surroundings
 from driver.browser.page import Page
-from driver.errors import NodeError
+from model.errors import NodeError
 from tests.unit.test_browser_flags import AROUND, Settings
 
 URL = "http://a.example/"

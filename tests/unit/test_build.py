@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from driver import needs
-from driver.build import gateway, go, mod_spdy, once
-from driver.build.go import Go
-from driver.errors import BuildError
-from driver.programs import find
+from driver.host import needs
+from driver.host.build import gateway, go, mod_spdy, once
+from driver.host.build.go import Go
+from driver.host.find_program import find
+from model.errors import BuildError
 from tests.checkout import run
 from tests.machine import ROOT, needs_namespaces, on_changed_machine
 
@@ -118,10 +118,10 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     script = 'mount -t tmpfs -o size=64k none "$1/disk"; LANELAB_BUILD="$1/disk" PYTHONPATH="$2" "$3" -c "$4"'
     python = """
 from pathlib import Path
-from driver.build import once
-from driver.errors import BuildError
-from driver.programs import find
-from driver.paths import build_folder
+from driver.host.build import once
+from model.errors import BuildError
+from driver.host.find_program import find
+from model.paths import build_folder
 try:
     once.made_once("x", build_folder() / "x", "a", lambda f, log: (f / "big").write_bytes(bytes(1 << 20)), about_s=1)
 except BuildError as error:
@@ -222,7 +222,7 @@ def test_builds_the_gateway_again_when_its_sources_change(project: Path) -> None
 
 def test_says_which_packages_mod_spdy_wants(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     assert folder
-    monkeypatch.setattr("driver.prepare.family", lambda: "debian-12")
+    monkeypatch.setattr("driver.host.install.family", lambda: "debian-12")
     monkeypatch.setattr(needs, "MODULE_BUILDING", (needs.Program("no-such-apxs", "apache-headers"),))
     with pytest.raises(BuildError, match=r"(?s)no-such-apxs missing\..*apt-get install .* apache2-dev"):
         mod_spdy.module()

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver import errors
-from driver.control.channel import Channel, error_from_message, error_to_message
-from driver.errors import InputError, LanelabError
+from driver.channel.protocol import Channel, error_from_message, error_to_message
+from model import errors
+from model.errors import InputError, LanelabError
 
 
 def pair() -> tuple[Channel, Channel]:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from driver import check as checking
-from driver import needs
-from driver.build import go
-from driver.build.go import Go
-from driver.errors import BuildError
-from driver.programs import find
+from devtools import check as checking
+from driver.host import needs
+from driver.host.build import go
+from driver.host.build.go import Go
+from driver.host.find_program import find
+from model.errors import BuildError
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 
 from analysis import conditions, export, tables, terminal
-from analysis import format as run_format
 from analysis.model import Run
 from analysis.report import page
 from analysis.report.sentences import sentences
 from analysis.run_folder import read_run
+from model import run_format
 from tests.unit.made_run import PROVENANCE, Made, make_run, self_test, stamp
 
 ALL = "The nodes' processors were emulated: page load times tell how slow these machines are"

@@ -12,10 +12,10 @@ import click
 import pytest
 
 from driver.cli.main import lanelab
-from driver.errors import LanelabError
-from driver.link import SETTINGS
-from driver.paths import PROJECT
-from driver.profiles import resolve
+from model.errors import LanelabError
+from model.link import SETTINGS
+from model.link.profiles import resolve
+from model.paths import PROJECT
 
 COMMANDS = PROJECT / "docs" / "reference" / "commands.md"
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.errors import InputError
 from driver.experiment import Arm
 from driver.experiment.arm_fields import ARM_FIELDS, FLAGS_TAKEN
+from model.errors import InputError
 from tests.unit.experiments import PATIENT, arm_settings
 
 

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from driver.cli.experiments import minutes, new, plan, size
-from driver.errors import InputError
 from driver.experiment import read_experiment
-from driver.paths import PROJECT
+from model.errors import InputError
+from model.paths import PROJECT
 
 QUICKSTART = PROJECT / "experiments" / "quickstart.yaml"
 GRID = PROJECT / "experiments" / "rtt-bandwidth-grid.yaml"

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.errors import InputError
 from driver.experiment import CaptureSettings, Repeat, Tolerances, read_experiment
-from driver.kinds import LARGEST_SEED
-from driver.link import Link
-from driver.paths import PROJECT
-from driver.units import Ratio
+from model.errors import InputError
+from model.link import Link
+from model.paths import PROJECT
+from model.settings.kinds import LARGEST_SEED
+from model.units import Ratio
 from tests.unit.experiments import ARMS, PATIENT, SMALL, read
 from tests.unit.links import settings
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.errors import InputError
-from driver.link import Link
-from driver.profiles import PROFILES
+from model.errors import InputError
+from model.link import Link
+from model.link.profiles import PROFILES
 from tests.unit.experiments import ARMS, PATIENT, read
 from tests.unit.links import settings
 

@@ -16,12 +16,12 @@ import yaml
 from hypothesis import given
 
 from driver.cli.experiments import EXAMPLE
-from driver.errors import InputError
 from driver.experiment.arm_fields import ARM_FIELDS
 from driver.experiment.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
-from driver.link import SETTINGS
-from driver.paths import PROJECT
-from driver.profiles import PROFILES
+from model.errors import InputError
+from model.link import SETTINGS
+from model.link.profiles import PROFILES
+from model.paths import PROJECT
 from tests.unit.experiments import ARMS, PATIENT, SMALL, arm_settings, read
 from tests.unit.links import settings
 

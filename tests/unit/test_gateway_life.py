@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.netns import copy_whole, start_local
+from driver.bed.netns.nodes import copy_whole, start_local
 from driver.bed.node import Command, Node, Process, Stdio, Terminal
-from driver.errors import GatewayError, NodeError
 from driver.experiment.arm import Arm
 from driver.gateway import gateway
 from driver.gateway.configuration import Names
 from driver.gateway.gateway import Gateway
 from driver.servers.authority import Authority
+from model.errors import GatewayError, NodeError
 
 ARM = Arm.parse("spdy", {"protocol": "spdy/3.1", "tls": "1.3"})
 NAMES = Names({"a.test": "10.10.2.2"}, "instant")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from analysis.report.waterfall import waterfall
 from driver.experiment.arm import Arm
 from driver.gateway import log
-from driver.link import Link
-from driver.trial.bound import physical_bound
-from driver.trial.requests import with_wire
+from driver.workloads.page_load.bound import physical_bound
+from driver.workloads.page_load.requests import with_wire
+from model.link import Link
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.records import SITE
 

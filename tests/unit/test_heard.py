@@ -13,15 +13,15 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from analysis import format as run_format
 from analysis import heard, terminal
 from analysis.model import Run
 from analysis.report import page
 from analysis.run_folder import read_run
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment, Tolerances
-from driver.link import Link
 from driver.run.finish import finish
+from model import run_format
+from model.link import Link
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.made_run import Made, make_run
 from tests.unit.records import SITE, record

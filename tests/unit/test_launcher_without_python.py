@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.prepare import install_command
+from driver.host.install import install_command
 from tests.checkout import environment, make_checkout, run, tools
 from tests.machine import needs_namespaces, on_changed_machine
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.errors import InputError
-from driver.link import FIELDS, SETTINGS, GilbertElliott, Link, RandomLoss, settings_table
-from driver.units import Rate, Ratio
+from model.errors import InputError
+from model.link import FIELDS, SETTINGS, GilbertElliott, Link, RandomLoss, settings_table
+from model.units import Rate, Ratio
 from tests.unit.links import settings
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "link.md"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from driver.link import Link
-from driver.shaping import shape
-from driver.units import Duration
+from driver.shaping.shaping import shape
+from model.link import Link
+from model.units import Duration
 from tests.unit.links import links
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.packets import Connection, PacketSummary, summarise
-from driver.errors import CaptureError
+from captures.packets import Connection, PacketSummary, summarise
+from model.errors import CaptureError
 from tests.unit import tshark
 from tests.unit.frames import ACK, CLIENT, CLIENT_HELLO, FIN, PSH, RST, SERVER, SYN, Recorder, Talk, ip, pcap, udp
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from driver import patience
+from driver import timeouts as patience
+from driver.channel import client
+from driver.channel.client import Bed
 from driver.cli.main import lanelab
-from driver.control import client
-from driver.control.client import Bed
-from driver.errors import InputError
+from model.errors import InputError
 
 
 @pytest.mark.parametrize(("given", "limit_s"), [("", 10), ("1", 10), ("6", 60), ("2.5", 25), ("100", 1000)])

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.packets import open_capture, records, summarise
-from analysis.pcapng import embed_keys
-from driver.errors import CaptureError
+from captures.packets import open_capture, records, summarise
+from captures.pcapng import embed_keys
+from model.errors import CaptureError
 from tests.unit import tshark
 from tests.unit.frames import Recorder, Talk
 from tests.unit.tls_talk import TlsTalk

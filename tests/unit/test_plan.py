@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.experiment import Arm, Repeat
-from driver.link import Link
-from driver.plan import (
+from driver.schedule.plan import (
     SiteLoad,
     estimate,
     expected_plt,
@@ -22,7 +21,8 @@ from driver.plan import (
     undecided,
     warnings,
 )
-from driver.units import Ratio
+from model.link import Link
+from model.units import Ratio
 from tests.unit.experiments import PATIENT, SMALL, read
 
 GRID = "sites: [dummy, shop]\nlinks: {rtt: [1ms, 2ms, 3ms]}\narms: {a: {}, b: {tls: 1.2}, c: {tls: 1.3}}\n"

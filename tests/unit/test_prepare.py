@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from driver import needs, prepare
 from driver.browser import binaries
-from driver.errors import MissingProgram
-from driver.needs import Program
-from driver.programs import SYSTEM_PATH, find
+from driver.host import install as prepare
+from driver.host import needs
+from driver.host.find_program import SYSTEM_PATH, find
+from driver.host.needs import Program
+from model.errors import MissingProgram
 from tests.machine import ROOT, needs_namespaces, on_changed_machine
 
 NOWHERE = Program("no-such-program-anywhere", "ethtool")
@@ -211,7 +212,7 @@ def test_a_machine_that_lacks_something_says_so(tmp_path: Path) -> None:
     """Real programs, really gone: an empty folder is mounted over those that administrators' programs are in."""
     hide = """
         for folder in /usr/sbin /sbin /usr/local/sbin; do mount -t tmpfs none "$folder"; done
-        "$1" -I -m driver.prepare bed
+        "$1" -I -m driver.host.install bed
     """
     result = subprocess.run(
         on_changed_machine(hide, sys.executable),

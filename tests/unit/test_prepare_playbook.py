@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from driver import prepare
+from driver.host import install as prepare
 from tests.machine import needs_namespaces, on_changed_machine
 
 PLAYBOOK = [sys.executable, "-I", "-m", "ansible", "playbook", str(prepare.PLAYBOOKS / "prepare.yml")]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.errors import InputError
-from driver.link import Link, settings_table
-from driver.profiles import PROFILES, Profile, profiles_table, resolve
+from model.errors import InputError
+from model.link import Link, settings_table
+from model.link.profiles import PROFILES, Profile, profiles_table, resolve
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "link.md"
 

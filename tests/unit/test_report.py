@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.text import Text
 
 from analysis import axes, export, numbers, render, tables, terminal
-from analysis import format as run_format
 from analysis.chart_parts import LABEL_GAP, label_rows
 from analysis.charts import chart
 from analysis.drawing import draw, figures_of
@@ -29,6 +28,7 @@ from analysis.report.waterfall import waterfall
 from analysis.run_folder import artifact_path, read_record, read_run
 from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
+from model import run_format
 from tests.unit.made_run import ARMS, Made, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from analysis import axes, conditions
-from analysis import format as run_format
 from analysis.run_folder import each_record, each_request, read_artifacts, read_record, read_run
 from analysis.runs import find_run, list_runs
-from driver.errors import InputError, StoreError
 from driver.experiment import keys
+from model import run_format
+from model.errors import InputError, StoreError
 from tests.unit.made_run import TEXT, Made, make_run
 
 

@@ -14,19 +14,20 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
+from driver.channel.client import Bed
 from driver.cli import runs
-from driver.control.client import Bed
-from driver.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
-from driver.run import beds, runner
+from driver.run import open_beds as beds
+from driver.run import runner
+from driver.run.built_programs import Programs
 from driver.run.events import Event
 from driver.run.finish import Finished
-from driver.run.programs import Programs
 from driver.run.runner import Runner, StopRequest
 from driver.run.store import Store
 from driver.selftest.results import Result, SelfTest
-from driver.site import load_site
+from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
+from model.site.site import load_site
 
 META = {"format": "1", "name": "made", "seed": "1", "state": "running"}
 TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"

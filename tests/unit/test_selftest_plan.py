@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from driver import shaping
-from driver.link import HEADER, Direction, Link
 from driver.selftest import plan
 from driver.selftest.results import chance
-from driver.units import Rate, Size
+from driver.shaping import shaping
+from model.link import HEADER, Direction, Link
+from model.units import Rate, Size
 from tests.unit.links import links
 
 AIM = 1e-6  # seconds; sums of floating point numbers are no closer

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
-from driver.errors import NodeError
 from driver.selftest import traffic
 from driver.selftest.plan import Pings, Train
+from model.errors import NodeError
 
 LOOPBACK = "127.0.0.1"
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.errors import InputError
 from driver.servers import logs
 from driver.servers.layout import lay_out, map_text, type_by_name
 from driver.servers.resolver import asked, configuration
-from driver.site import Site, SiteObject
-from driver.topology import origin_addresses
+from driver.shaping.addresses import origin_addresses
+from model.errors import InputError
+from model.site.site import Site, SiteObject
 
 
 def site(*objects: tuple[str, str]) -> Site:

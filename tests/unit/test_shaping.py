@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.link import HEADER, Direction, Link
-from driver.shaping import (
+from driver.shaping.addresses import QUEUE_DOWN, QUEUE_UP
+from driver.shaping.shaping import (
     CAKE_BYTES_PER_PACKET,
     DEVICES,
     ORDER_KEEPING_BPS,
@@ -20,8 +20,8 @@ from driver.shaping import (
     shape,
     unshape_lines,
 )
-from driver.topology import QUEUE_DOWN, QUEUE_UP
-from driver.units import Duration, Rate
+from model.link import HEADER, Direction, Link
+from model.units import Duration, Rate
 from tests.unit.links import links, settings
 
 NOTHING = Duration(0)

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver import site_content
-from driver.errors import BedError, InputError
-from driver.paths import PROJECT
-from driver.site import Site, load_site, read_site_manifest, site_names
-from driver.site_manifest import SiteObject, parse_manifest
+from model.errors import BedError, InputError
+from model.paths import PROJECT
+from model.site import content as site_content
+from model.site.manifest import SiteObject, parse_manifest
+from model.site.site import Site, load_site, read_site_manifest, site_names
 
 ARCHIVE = PROJECT / "sites-archive"
 SITES = PROJECT / "tests" / "data" / "sites"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from driver.bed import ssh_line
-from driver.bed.ssh_check import judge
-from driver.bed.ssh_findings import Seen
-from driver.bed.ssh_hosts import Hosts, SshHost
-from driver.errors import HostAway, HostError
+from driver.bed.remote_files import remote_files
+from driver.bed.ssh import connection as ssh_line
+from driver.bed.ssh.check import judge
+from driver.bed.ssh.findings import Seen
+from driver.bed.ssh.hosts import Hosts, SshHost
+from model.errors import HostAway, HostError
 
 HOSTS = Hosts(*(SshHost(f"{name}1", "192.0.2.1") for name in ("client", "router", "server")))
 Change = Callable[[dict[str, Any]], object]
@@ -186,10 +189,14 @@ def test_no_shell_can_take_the_first_words_apart() -> None:
 
 
 def test_what_goes_there_imports_nothing_that_is_not_there_too() -> None:
-    packed = {name.removesuffix(".py").replace("/", ".") for name in ssh_line.PACKED}
-    for path in ssh_line.PACKED.values():
-        for line in path.read_text().splitlines():
-            if line.startswith("from driver") or line.strip().startswith("import driver"):
-                module = line.split()[1]
-                taken = {f"{module}.{name.strip()}" for name in line.partition(" import ")[2].split(",")}
-                assert module in packed or taken <= packed, (path, line)
+    """The standard library, and files that go along."""
+    there = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in remote_files()}
+    for name, path in remote_files().items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, name
+                whole = node.module or ""
+                modules = [full if (full := f"{whole}.{each.name}") in there else whole for each in node.names]
+            for module in modules:
+                assert module.split(".")[0] in sys.stdlib_module_names or module in there, (name, module)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from driver.bed import ssh_check
 from driver.bed.node import NODE_NAMES
-from driver.bed.ssh_hosts import Hosts, SshHost, hosts_of, read_inventory
+from driver.bed.ssh import check as ssh_check
+from driver.bed.ssh.hosts import Hosts, SshHost, hosts_of, read_inventory
 from driver.cli import hosts as commands
-from driver.errors import HostAway, HostError, InputError
+from model.errors import HostAway, HostError, InputError
 
 INI = """\
 [client]

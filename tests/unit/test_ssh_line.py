@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed import ssh_line
-from driver.bed.ssh_hosts import SshHost
-from driver.bed.ssh_line import SshLine
-from driver.bed.ssh_refusals import refusal, why_key_unfit
-from driver.errors import HostAway, HostError
+from driver.bed.ssh import connection as ssh_line
+from driver.bed.ssh.connection import SshLine
+from driver.bed.ssh.hosts import SshHost
+from driver.bed.ssh.refusals import refusal, why_key_unfit
+from model.errors import HostAway, HostError
 
 PYTHON = sys.executable
 HOST = SshHost("client1", "192.0.2.1", python=PYTHON)

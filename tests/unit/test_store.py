@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from driver.errors import InputError, StoreError
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, LinkCase
-from driver.link import Link
 from driver.run.store import Attempt, Store, Stored
+from model.errors import InputError, StoreError
+from model.link import Link
 
 CELLS = [
     Cell("dummy", LinkCase(label, Link.parse({"rtt": label})), Arm.parse(name, settings))

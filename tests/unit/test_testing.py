@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from driver import testing
-from driver.errors import InputError
+from devtools import test as testing
+from model.errors import InputError
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.packets import PacketSummary, summarise
+from captures.packets import PacketSummary, summarise
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.link import Link
-from driver.paths import PROJECT
-from driver.trial.reasons import Failure, Reason
-from driver.trial.verdict import judge
+from driver.workloads.page_load.reasons import Failure, Reason
+from driver.workloads.page_load.verdict import judge
+from model.link import Link
+from model.paths import PROJECT
 from tests.unit.frames import Recorder, Talk, udp
 from tests.unit.records import SITE, record, request
 from tests.unit.test_wire import CASES as WIRE_CASES

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from driver.bed.ssh_hosts import read_inventory
-from driver.errors import InputError, VmError
-from driver.paths import PROJECT
-from driver.vm import accelerator, box, image, inventory, kept, login_key, settings
+from driver.bed.ssh.hosts import read_inventory
+from model.errors import InputError, VmError
+from model.paths import PROJECT
 from tests.unit.vm_stand_ins import own_place
+from vm import accelerator, box, image, inventory, kept, login_key, settings
 
 SSH_CONFIG = """Host client
   HostName 192.168.231.10
@@ -57,7 +57,7 @@ def test_the_box_has_what_every_node_needs_and_what_makes_it_a_machine() -> None
 
 def test_names_of_packages_are_nowhere_but_in_the_one_file() -> None:
     """The names of the needs may be in the sources; those of packages that differ from them may not."""
-    sources = [*(PROJECT / "driver" / "vm").rglob("*"), PROJECT / "Vagrantfile"]
+    sources = [*(PROJECT / "vm").rglob("*"), PROJECT / "Vagrantfile"]
     text = "\n".join(source.read_text() for source in sources if source.is_file() and source.suffix != ".pyc")
     for package in ("linux-image-amd64", "openssh-server", "isc-dhcp-client", "apache2-bin", "chromium-driver"):
         assert package not in text
@@ -234,7 +234,7 @@ def test_interfaces_are_found_by_their_addresses() -> None:
 
 def test_the_addresses_are_those_of_the_vagrantfile_and_of_the_script() -> None:
     vagrantfile = (PROJECT / "Vagrantfile").read_text()
-    by_hand = (PROJECT / "driver" / "vm" / "guest" / "by-hand").read_text()
+    by_hand = (PROJECT / "vm" / "guest" / "by-hand").read_text()
     for known in inventory.LINK_ADDRESSES.values():
         for address in known:
             assert f'"{address}"' in vagrantfile

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.errors import BedError, HostAway
-from driver.paths import PROJECT
-from driver.vm import clocks, vagrant
+from model.errors import BedError, HostAway
+from model.paths import PROJECT
+from vm import clocks, vagrant
 
 # As sudo it is given a Python program, and runs it in this Python with another clock; what is set is written down.
 SUDO = """#!{python}
@@ -78,7 +78,7 @@ def test_the_clock_of_a_machine_that_a_bed_uses_is_left_alone(machine: Path, mon
 
 
 def test_the_locks_are_where_beds_have_them() -> None:
-    text = "\n".join(path.read_text() for path in (PROJECT / "driver" / "bed").glob("host_*.py"))
+    text = "\n".join(path.read_text() for path in (PROJECT / "driver" / "bed" / "remote").glob("*.py"))
     folder, name = clocks.BEDS_LOCKS.split("*")
     assert f'Path("{folder.rstrip("/")}")' in text
     assert f'"{name}"' in text
@@ -107,7 +107,7 @@ def test_a_machine_that_does_not_answer_is_told_in_time_and_costs_a_run_one_bed(
 
 def test_an_interrupt_does_not_wait_for_machines_that_are_silent(machine: Path) -> None:
     write(machine / "ssh", f"#!/bin/sh\necho $$ >>{machine}/begun\nexec sleep 60\n")
-    program = f"from driver.vm import clocks; clocks.set_all(['client', 'server'], {str(machine / 'config')!r})"
+    program = f"from vm import clocks; clocks.set_all(['client', 'server'], {str(machine / 'config')!r})"
     with subprocess.Popen(
         [sys.executable, "-c", program], cwd=PROJECT, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": "."}
     ) as process:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from driver.errors import VmError
-from driver.vm import accelerator, host, kept, libvirt, libvirt_init
+from model.errors import VmError
 from tests.unit.vm_stand_ins import EMULATED, Virsh, own_place, told
+from vm import accelerator, host, kept, libvirt, libvirt_init
 
 
 @pytest.fixture(autouse=True)

@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from driver.cli import vm as commands
-from driver.errors import InputError, VmError
-from driver.paths import PROJECT
-from driver.vm import accelerator, host, inventory, kept, libvirt, machines, vagrant
+from model.errors import InputError, VmError
+from model.paths import PROJECT
 from tests.unit.vm_stand_ins import EMULATED, Virsh, first_on_path, own_place, program, told
+from vm import accelerator, host, inventory, kept, libvirt, machines, vagrant
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_known_failures_have_a_remedy(stand_in: Path, said: str, remedy: str) ->
 
 INTERRUPTED = """
 import signal, sys
-from driver.vm import vagrant
+from vm import vagrant
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
 folder = sys.argv[1]
 given = vagrant.environment()

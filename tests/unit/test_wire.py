@@ -11,10 +11,10 @@ import pytest
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.link import Link
-from driver.site import Site, SiteObject
-from driver.trial.reasons import Failure, Reason
-from driver.trial.verdict import judge
+from driver.workloads.page_load.reasons import Failure, Reason
+from driver.workloads.page_load.verdict import judge
+from model.link import Link
+from model.site.site import Site, SiteObject
 from tests.unit.gateway_records import Data, Exchange, Plan, Told
 from tests.unit.records import HASH, SITE, record
 

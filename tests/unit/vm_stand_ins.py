@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.vm import accelerator, host, vagrant
+from vm import accelerator, host, vagrant
 
 EMULATED = accelerator.Driver("qemu", "made")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.paths import PROJECT
-from driver.testing import VM_VARIABLE
-from driver.vm import host
+from devtools.test import VM_VARIABLE
+from model.paths import PROJECT
+from vm import host
 
 TIMES = pytest.StashKey[list[tuple[str, float]]]()
 PATIENCE_S = 3600.0

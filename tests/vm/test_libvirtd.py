@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from driver.vm import host, kept, libvirt
-from driver.vm.accelerator import Driver
 from tests.vm.conftest import of_this_machine
+from vm import host, kept, libvirt
+from vm.accelerator import Driver
 
 EMULATED = Driver("qemu", "it is there everywhere")
 NETWORK = (

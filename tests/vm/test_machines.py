@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from driver.paths import build_folder
-from driver.prepare import PLAYBOOKS, ansible_settings
-from driver.vm import accelerator, box, inventory, kept, libvirt, vagrant
+from driver.host.install import PLAYBOOKS, ansible_settings
+from model.paths import build_folder
 from tests.processes import command_lines
 from tests.vm.conftest import Vms, of_this_machine
+from vm import accelerator, box, inventory, kept, libvirt, vagrant
 
 ARMS, LINKS = 4, 2  # of experiments/quickstart.yaml
 STATE = Path(__file__).parent / "machine_state.py"

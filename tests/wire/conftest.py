@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from driver import needs
-from driver.build import gateway, mod_spdy
-from driver.build.go import Go, toolchain
-from driver.errors import BuildError
-from driver.programs import find
+from driver.host import needs
+from driver.host.build import gateway, mod_spdy
+from driver.host.build.go import Go, toolchain
+from driver.host.find_program import find
+from model.errors import BuildError
 
 from .httpd import Module, sanitized
 from .peers import JavaPeer, NodePeer, java_peer, node_peer

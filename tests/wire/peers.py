@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from driver import needs
-from driver.build import once
-from driver.errors import BuildError
-from driver.paths import PROJECT, build_folder
-from driver.programs import find, search_path
+from driver.host import needs
+from driver.host.build import once
+from driver.host.find_program import find, search_path
+from model.errors import BuildError
+from model.paths import PROJECT, build_folder
 
 SOURCES = PROJECT / "tests" / "peers"
 NODE_LOCK = PROJECT / "requirements-peers.lock"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.programs import find
+from driver.host.find_program import find
 
 from .httpd import Httpd, Module, running
 from .spdy_client import SpdyClient, connect, tls_context

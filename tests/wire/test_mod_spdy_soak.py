@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.programs import find
+from driver.host.find_program import find
 
 from .httpd import Httpd, Module, running
 

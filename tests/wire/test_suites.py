@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from driver import needs
-from driver.build import mod_spdy
-from driver.build.go import GATEWAY, Go
+from driver.host import needs
+from driver.host.build import mod_spdy
+from driver.host.build.go import GATEWAY, Go
 
 COMPILES_S = 900  # the race detector's standard library, once, on a slow machine
 

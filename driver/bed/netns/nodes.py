@@ -1,0 +1,250 @@
+"""Nodes that are network namespaces of this machine, and the making of those namespaces."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
+from driver.bed.remote import namespaces
+from driver.bed.remote.agent_protocol import missing_folder
+from driver.bed.routers.router import set_kernel
+from driver.bed.terminal import TerminalProcess
+from driver.host.find_program import find, search_path
+from model.errors import MissingProgram, NodeError
+
+OFFLOADS = ("tx", "gso", "tso", "gro")
+BED_STATE = "/run/lanelab"
+NSENTER_OPTIONS = {"net": "net", "mnt": "mount", "uts": "uts"}
+KINDS = tuple(NSENTER_OPTIONS)
+# Run in the node, where it may mount: a copy in memory that the node alone sees is bound over the file. A dangling link
+# (as /etc/resolv.conf is where /run is hidden) gets a file to point at, but nothing is ever made outside /run.
+COVER = """
+import ctypes, os, sys
+path, state, bind = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path = os.path.realpath(path)
+if not os.path.exists(path) and path.startswith("/run/"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path, "a").close()
+copy = os.path.join(state, path.strip("/").replace("/", "-"))
+covered = os.path.exists(copy)
+with open(copy, "wb") as file:
+    file.write(sys.stdin.buffer.read())
+if not covered:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(copy.encode(), path.encode(), None, ctypes.c_ulong(bind), None) != 0:
+        number = ctypes.get_errno()
+        os.unlink(copy)
+        sys.exit(f"{path}: {os.strerror(number)}")
+"""
+# nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
+IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
+
+
+def program(name: str) -> str:
+    """Where a program that the bed itself needs is."""
+    path = find(name)
+    if path is None:
+        raise MissingProgram(f"the program '{name}' is not installed", "Run: ./lanelab doctor")
+    return str(path)
+
+
+class NetnsNode(Node):
+    """A node whose network (and mounts, and host name) is a namespace held open by descriptors."""
+
+    python = (str(Path(sys.executable).resolve()), "-I", "-S")
+
+    def __init__(self, name: str, cpus: str = "") -> None:
+        super().__init__(name)
+        self._cpus = cpus
+        self._nsenter = program("nsenter")
+        self._fds = _make_namespaces(name)
+        # As this /proc counts: a container may not let us mount one of our own. By that number our descriptors can be
+        # reached without being inherited, and so being left open in every command.
+        self._owner = int(os.readlink("/proc/self"))  # noqa: PTH115
+        self._spawning = threading.Lock()
+        self._processes: list[LocalProcess | TerminalProcess] = []
+
+    @property
+    def network(self) -> str:
+        """The network namespace, for `ip link … netns`; the command must inherit `descriptors`."""
+        return f"/proc/self/fd/{self._fds['net']}"
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return tuple(self._fds.values())
+
+    def spawn(self, command: Command, stdio: Stdio | None = None, terminal: Terminal | None = None) -> Process:
+        environment = {**os.environ, "PATH": search_path(), **command.env}
+        folder = command.cwd or "/"
+        self._require(command.argv[0], folder, environment["PATH"])
+        entry = [f"--{long}=/proc/{self._owner}/fd/{self._fds[kind]}" for kind, long in NSENTER_OPTIONS.items()]
+        pinned = [program("taskset"), "--cpu-list", self._cpus] if self._cpus else []
+        argv = [self._nsenter, *entry, "--", *pinned, "sh", "-c", IN_FOLDER, "sh", folder, *command.argv]
+        process = start_local(argv, environment, (), stdio or Stdio(), terminal)
+        with self._spawning:
+            self._processes = [other for other in self._processes if not other.ended()]
+            self._processes.append(process)
+        return process
+
+    def _require(self, name: str, folder: str, path: str) -> None:
+        """The folder and the program, as the command will find them: relative ones begin at its folder, not at ours."""
+        if not Path(folder).is_dir():
+            raise NodeError(f"on {self.name}, {missing_folder(folder)}", "Go to another folder")
+        place = Path(folder, name) if "/" in name else name
+        if shutil.which(place, path=":".join(str(Path(folder, entry)) for entry in path.split(":"))):
+            return
+        try:
+            there = "/" in name and Path(place).is_file()
+        except OSError as error:
+            raise NodeError(f"on {self.name}, '{name}' cannot be reached: {error.strerror}") from error
+        if there:
+            raise NodeError(f"on {self.name}, '{name}' is not executable", f"Run: chmod +x {name}")
+        raise NodeError(f"on {self.name}, there is no program '{name}'", "Install it, or mind its spelling and PATH")
+
+    def put(self, source: Path, target: str, mode: int = 0o644) -> None:
+        self._copy(source, Path(target), mode)
+
+    def get(self, source: str, target: Path) -> None:
+        self._copy(Path(source), target)
+
+    def _copy(self, source: Path, target: Path, mode: int | None = None) -> None:
+        """The node's files are this machine's."""
+        try:
+            copy_whole(source, target, mode)
+        except OSError as error:
+            what = error.strerror or str(error)
+            raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {what}") from error
+
+    def cover(self, path: str, text: str) -> None:
+        words = [path, BED_STATE, str(namespaces.MS_BIND)]
+        self.run([*self.python, "-c", COVER, *words], stdin=text.encode())
+
+    def read(self, path: str) -> bytes:
+        """The node's files are this machine's; a log is read after every trial, so not by a command."""
+        try:
+            return Path(path).read_bytes()
+        except OSError as error:
+            raise NodeError(f"on {self.name}, cannot read {path}: {error.strerror}") from error
+
+    def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
+        """Without a command, which would take longer than a server takes to start: a thread goes there instead."""
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(self._connect, address, port, timeout_s).result()
+
+    def _connect(self, address: str, port: int, timeout_s: float) -> socket.socket:
+        """In a thread that ends after this: only it is in the node's network."""
+        namespaces.enter(self._fds["net"], namespaces.CLONE_NEWNET)
+        line = socket.create_connection((address, port), timeout_s)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return line
+
+    def close(self) -> None:
+        with self._spawning:
+            for process in self._processes:
+                process.signal(signal.SIGKILL)
+            self._processes.clear()
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+
+def copy_whole(source: Path, target: Path, mode: int | None = None) -> None:
+    """Copy a file; the target has its name only when it is whole and has its mode."""
+    part = target.with_name(target.name + ".part")
+    try:
+        shutil.copyfile(source, part)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def start_local(
+    argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, terminal: Terminal | None
+) -> LocalProcess | TerminalProcess:
+    """Start a child of this process, on the given descriptors or on a terminal that is relayed to them."""
+    if terminal:
+        return TerminalProcess(argv, environment, inherited, stdio, terminal)
+    return LocalProcess(
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL if stdio.stdin is None else stdio.stdin,
+            stdout=subprocess.DEVNULL if stdio.stdout is None else stdio.stdout,
+            stderr=subprocess.DEVNULL if stdio.stderr is None else stdio.stderr,
+            env=environment,
+            pass_fds=tuple(inherited),
+            start_new_session=True,
+        )
+    )
+
+
+def _make_namespaces(name: str) -> dict[str, int]:
+    """New namespaces, as open descriptors: they live as long as those do."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            ours.close()
+            namespaces.unshare(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWUTS)
+            socket.sethostname(name)
+            # What runs on a node must not reach the bed's own socket and files.
+            namespaces.mount("lanelab", BED_STATE, "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
+            namespaces.mount_sys()
+            fds = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in KINDS]
+            socket.send_fds(theirs, [b"+"], fds)
+            status = 0
+        except OSError as error:
+            theirs.send(f"-{error}".encode()[:200])
+        finally:
+            os._exit(status)
+    theirs.close()
+    with ours:
+        said, fds, _, _ = socket.recv_fds(ours, 200, len(KINDS))
+    os.waitpid(child, 0)
+    if said != b"+":
+        raise NodeError(f"cannot make the node {name}: {said[1:].decode(errors='replace')}")
+    return dict(zip(KINDS, fds, strict=True))
+
+
+def run_ip(lines: Iterable[str], *, node: Node | None = None, inherited: Iterable[int] = ()) -> None:
+    """`ip` lines, all in one call; in the bed's own namespace unless a node is named."""
+    text = "\n".join(lines) + "\n"
+    if node:
+        node.run(["ip", "-batch", "-"], stdin=text.encode())
+        return
+    done = subprocess.run(
+        [program("ip"), "-batch", "-"], input=text.encode(), capture_output=True, pass_fds=tuple(inherited), check=False
+    )
+    if done.returncode != 0:
+        raise NodeError(f"in the bed, 'ip -batch' failed: {done.stderr.decode(errors='replace').strip()}")
+
+
+def disable_offloads(device: str, node: Node | None = None) -> None:
+    """Packets as they would be on a wire: none larger than the MTU, every checksum filled in."""
+    argv = ["ethtool", "-K", device, *(word for name in OFFLOADS for word in (name, "off"))]
+    if node:
+        node.run(argv)
+        return
+    argv[0] = program(argv[0])
+    done = subprocess.run(argv, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise NodeError(f"in the bed, ethtool failed on {device}: {done.stderr.decode(errors='replace').strip()}")
+
+
+def disable_ipv6(node: Node) -> None:
+    """Router solicitations and the like do not belong in a capture. Where a container forbids it they stay."""
+    node.run(set_kernel("net/ipv6/conf/all/disable_ipv6", "1"), check=False)

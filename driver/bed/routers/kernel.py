@@ -1,0 +1,83 @@
+"""The kernel router: a namespace of this machine, shaped by this machine's own sch_netem."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+
+from driver.bed.netns import nodes as netns
+from driver.bed.node import Node
+from driver.bed.routers.router import Router
+from driver.shaping.addresses import (
+    BED_ROUTER_MANAGEMENT,
+    HOSTS,
+    ROUTER_MANAGEMENT,
+    bed_router_lines,
+    router_lines,
+    router_management_lines,
+)
+from model.errors import NodeError, RouterError
+from model.units import Rate
+
+
+def usable() -> str | None:
+    """None when this machine's kernel has (or can load) netem, else what it lacks. Call inside a bed's namespaces."""
+    done = subprocess.run(
+        [netns.program("tc"), "qdisc", "replace", "dev", "lo", "root", "netem", "limit", "10"],
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 0 and not os.access("/proc/sys/net/ipv4/ip_forward", os.W_OK):
+        return "/proc/sys is read-only here (in a container?), so it cannot be told to forward"
+    if done.returncode == 0:
+        subprocess.run([netns.program("tc"), "qdisc", "del", "dev", "lo", "root"], capture_output=True, check=False)
+        return None
+    return "this machine's kernel has no sch_netem, or may not load it (try: sudo modprobe sch_netem)"
+
+
+class KernelRouter(Router):
+    """Cables are veths from the hosts straight into the router's namespace."""
+
+    kind = "kernel"
+    compensation_us = 0  # no machine of ours has measured it; the self-test shows what is left
+    proven = Rate.parse("10mbit")  # tried inside a UML kernel only
+
+    def __init__(self, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
+        self._node = netns.NetnsNode("router", cpus)
+        self.kernel = platform.release()
+        for host in HOSTS:
+            node = hosts[host.name]
+            near, far = host.port.device, host.router_port.device
+            netns.run_ip(
+                [f"link add {far} netns {self._node.network} type veth peer name {near} netns {node.network}"],
+                inherited=(*node.descriptors, *self._node.descriptors),
+            )
+
+        far = ROUTER_MANAGEMENT.device
+        netns.run_ip(
+            [
+                f"link add {BED_ROUTER_MANAGEMENT.device} type veth peer name {far} netns {self._node.network}",
+                *bed_router_lines(),
+            ],
+            inherited=self._node.descriptors,
+        )
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    def finish(self) -> None:
+        for host in HOSTS:
+            netns.disable_offloads(host.router_port.device, self._node)
+        netns.disable_ipv6(self._node)
+        netns.run_ip([*router_lines(), *router_management_lines()], node=self._node)
+        try:
+            self.forward(on=True)
+        except NodeError as error:
+            raise RouterError(
+                f"router 'kernel' cannot forward here: {error.what}", "Use --router uml, or make /proc/sys writable"
+            ) from error
+
+    def close(self) -> None:
+        self._node.close()

@@ -1,0 +1,157 @@
+"""Whether three machines can be a bed: what is looked at, and the verdict. Nothing on them is changed.
+
+`look` asks the machines; `judge` is pure.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from driver.bed.ssh import cables as ssh_wires
+from driver.bed.ssh.connection import SshLine
+from driver.bed.ssh.findings import Find, HostFinding, Seen, Verdict
+from driver.bed.ssh.hosts import Hosts
+from model.errors import HostError
+
+ENDS = ("ip", "ethtool", "tcpdump", "ping")
+PROGRAMS = {
+    "client": (*ENDS, "/usr/lib/chromium/chromium|chromium|google-chrome", "chromedriver"),
+    "router": ("ip", "tc", "ethtool"),
+    "server": (*ENDS, "apache2|httpd"),
+}
+UML = "linux.uml"
+CLOCK_S = 1.0  # certificates and time stamps are made here and used there
+
+
+def open_all(lines: Mapping[str, SshLine]) -> dict[str, HostError]:
+    """All at the same time; those that could not be reached, and why."""
+    errors: dict[str, HostError] = {}
+
+    def reach(name: str) -> None:
+        try:
+            lines[name].open()
+        except HostError as error:
+            errors[name] = error
+
+    with ThreadPoolExecutor(len(lines)) as pool:
+        list(pool.map(reach, lines))
+    return {name: errors[name] for name in lines if name in errors}
+
+
+def look(lines: Mapping[str, SshLine], hosts: Hosts) -> Seen:
+    """Ask the machines, which have been opened. Raises HostError when one goes away."""
+    names = {name: sorted({each for wanted in PROGRAMS[name] for each in wanted.split("|")} | {UML}) for name in lines}
+    with ThreadPoolExecutor(len(lines)) as pool:
+        facts = dict(
+            zip(lines, pool.map(lambda name: lines[name].ask("facts", programs=names[name]), lines), strict=True)
+        )
+    clocks = {name: line.clock_offset_s() for name, line in lines.items()}
+    for name, line in lines.items():
+        line.ask("listen", devices=ssh_wires.candidates(facts[name], getattr(hosts, name).interfaces.values()))
+    token = secrets.token_hex(8)  # another check at the same time has another one
+    for name, line in lines.items():
+        line.ask("call", token=f"{token}-{name}")
+    heard = {}
+    for name, line in lines.items():
+        told = line.ask("heard")
+        heard[name] = [
+            [ours, who.rpartition("-")[2], theirs] for ours, who, theirs in told if who.startswith(f"{token}-")
+        ]
+    return Seen(facts, clocks, heard)
+
+
+def try_cables(lines: Mapping[str, SshLine], hosts: Hosts, verdict: Verdict) -> list[HostFinding]:
+    """What a bed would meet on the interfaces that were found: a driver, or whoever has them, may refuse the cables."""
+    remedy = "Is it a port of something, or has it ipvlans? Take another interface"
+    found = []
+    for name, host in hosts:
+        for device in verdict.interfaces[name].values():
+            if why := lines[name].ask("refuses-macvlan", device=device):
+                what = f"none can be made on {device}: {why}"
+                found.append(HostFinding("gap", "macvlan", what, remedy, node=name, host=host.name))
+    return found
+
+
+def unreachable(hosts: Hosts, errors: Mapping[str, HostError]) -> list[HostFinding]:
+    found = []
+    for name, host in hosts:
+        if name in errors:
+            error = errors[name]
+            what = error.what.removeprefix(f"{host.name} ({name}): ")
+            found.append(HostFinding("gap", "reach", what, error.remedy, node=name, host=host.name))
+    return found
+
+
+def judge(hosts: Hosts, seen: Seen) -> Verdict:
+    """Pure."""
+    verdict = Verdict()
+    for name, host in hosts:
+        facts, find = seen.facts[name], Find(name, host.name, verdict.findings)
+        system = (facts["system"], f"kernel {facts['kernel']}", facts["architecture"], f"Python {facts['python']}")
+        find("ok", "system", ", ".join(system))
+        _rights(facts, find)
+        _clock(seen.clocks_s[name], find)
+        _programs(name, facts, find)
+        _kernel(name, facts, find)
+        for device in facts["left"]:
+            what = f"those of {device} are not yet as they were before some bed: the next one on it tries again"
+            find("note", "offloads", what, f"Run there: ethtool -k {device}")
+    verdict.interfaces = ssh_wires.interfaces(hosts, seen, verdict.findings)
+    return verdict
+
+
+def _rights(facts: Mapping[str, Any], find: Find) -> None:
+    if facts["lacks_capabilities"]:
+        remedy = "Run sshd outside of the container, or give it CAP_SYS_ADMIN and CAP_NET_ADMIN"
+        find("gap", "privileges", "root there lacks capabilities, as in a container", remedy)
+    elif facts["no_namespaces"]:
+        find("gap", "privileges", facts["no_namespaces"], "A node is made of namespaces: let root make them")
+    else:
+        find("ok", "privileges", "namespaces can be made")
+
+
+def _clock(offset_s: float, find: Find) -> None:
+    text = f"{abs(offset_s):.2f} s {'ahead' if offset_s > 0 else 'behind'}"
+    if abs(offset_s) > CLOCK_S:
+        find("gap", "clock", text, "Set it: run an NTP client (systemd-timesyncd, chrony) on all machines")
+    else:
+        find("ok", "clock", text)
+
+
+def _programs(name: str, facts: Mapping[str, Any], find: Find) -> None:
+    have = facts["programs"]
+    lacking = [wanted.split("|")[0] for wanted in PROGRAMS[name] if not any(have.get(one) for one in wanted.split("|"))]
+    if lacking:
+        find("gap", "programs", f"missing: {', '.join(lacking)}", "Run: lanelab hosts prepare INVENTORY")
+    else:
+        find("ok", "programs", "all that this node needs")
+
+
+def _kernel(name: str, facts: Mapping[str, Any], find: Find) -> None:
+    if facts["no_macvlan"]:
+        remedy = "A node's cable is a macvlan on the link's interface: use a kernel that has it (modprobe macvlan)"
+        find("gap", "macvlan", facts["no_macvlan"], remedy)
+    if name == "router":
+        _router(facts, find)
+
+
+def _router(facts: Mapping[str, Any], find: Find) -> None:
+    lacks_uml = why_no_uml(facts)
+    if not facts["no_netem"]:
+        find("ok", "router", "its kernel has netem")
+    elif not lacks_uml:
+        find("ok", "router", f"the UML kernel, since its own has no netem ({facts['no_netem']})")
+    else:
+        what = f"its kernel has no netem ({facts['no_netem']}), nor can it run the UML kernel: {lacks_uml}"
+        find("gap", "router", what, "Run: modprobe sch_netem, or install user-mode-linux there (x86-64)")
+
+
+def why_no_uml(facts: Mapping[str, Any]) -> str:
+    if facts["architecture"] != "x86_64":
+        return f"that is an x86-64 program and this machine is {facts['architecture']}"
+    return (
+        "" if facts["programs"].get(UML) and facts["uml_modules"] else "it is not installed (package user-mode-linux)"
+    )

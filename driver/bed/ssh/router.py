@@ -1,0 +1,168 @@
+"""Routers on a machine that ssh reaches: that machine's own kernel, or the UML kernel in its namespaces."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.netns import nodes as netns
+from driver.bed.node import Command, Node, Stdio
+from driver.bed.remote import uml_boot
+from driver.bed.remote_files import remote_files
+from driver.bed.routers import uml
+from driver.bed.routers.kernel import KernelRouter
+from driver.bed.routers.router import Router
+from driver.bed.ssh.node import SshNode
+from driver.shaping.addresses import BED_ROUTER_MANAGEMENT, HOSTS, bed_router_lines, router_lines
+from model.errors import NodeError, RouterError
+
+STATE = f"{netns.BED_STATE}/uml"
+BOOTED_WITHIN_S = 75.0
+Lines = Callable[[list[str]], list[str]]  # with addresses of Ethernet that are this bed's alone
+
+
+class SshKernelRouter(Router):
+    """The machine's own kernel, in the node's namespace."""
+
+    kind = "kernel"
+    compensation_us = KernelRouter.compensation_us
+    proven = KernelRouter.proven
+
+    def __init__(self, node: SshNode, kernel: str, own: Lines) -> None:
+        self._node = node
+        self.kernel = kernel
+        self._own = own
+
+    @staticmethod
+    def cables() -> dict[str, str]:
+        """What an interface that leads to a host is called in the node."""
+        return {host.name: host.router_port.device for host in HOSTS}
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    def finish(self) -> None:
+        netns.run_ip(self._own(router_lines()), node=self._node)
+        for host in HOSTS:
+            settle_cable(self._node, host.router_port.device)
+        try:
+            self.forward(on=True)
+        except NodeError as error:
+            raise RouterError(f"the router cannot forward: {error.what}", "Make its /proc/sys writable") from error
+
+    def close(self) -> None:
+        """It ends with the node."""
+
+
+class SshUmlRouter(Router):
+    """The UML kernel, whose interfaces are packet sockets on the node's cables."""
+
+    kind = "uml"
+    compensation_us = uml.UmlRouter.compensation_us
+    proven = uml.UmlRouter.proven
+
+    def __init__(self, node: SshNode, program: str, log: Path, own: Lines) -> None:
+        self._outer, self._program, self._log, self._own = node, program, log, own
+        self._inner: AgentNode | None = None
+        self._link: AgentLink | None = None
+        self.kernel = ""
+        self._said = -1
+
+    @staticmethod
+    def cables() -> dict[str, str]:
+        return {host.name: f"to-{host.name}" for host in HOSTS}
+
+    @property
+    def node(self) -> Node:
+        if self._inner is None:
+            raise RouterError("the UML router has not booted")
+        return self._inner
+
+    def finish(self) -> None:
+        self._plug()
+        settings = {
+            "state": STATE,
+            "kernel": self._program,
+            "devices": [*self.cables().values(), "to-router"],
+            "address": BED_ROUTER_MANAGEMENT.address,
+            "inside": {"ip_lines": self._own(uml.inside_lines())},
+        }
+        files = remote_files()
+        folders = sorted({f"{STATE}/router/{Path(name).parent}" for name in files})
+        self._outer.run(["mkdir", "-p", *folders])
+        for name, path in files.items():
+            self._outer.put(path, f"{STATE}/router/{name}")
+        self._outer.write(f"{STATE}/settings.json", json.dumps(settings).encode())
+        boot = self._outer.program_of_ours(Path(uml_boot.__file__))
+        ours, theirs = socket.socketpair()
+        self._said, said = os.pipe()
+        try:
+            command = Command([*self._outer.python, boot, f"{STATE}/settings.json"])
+            self._process = self._outer.spawn(command, Stdio(theirs.fileno(), theirs.fileno(), said))
+        finally:
+            theirs.close()
+            os.close(said)
+        self._link = AgentLink("router", ours)
+        try:
+            self.kernel = self._link.await_hello(BOOTED_WITHIN_S)["kernel"]
+        except (TimeoutError, NodeError) as error:
+            raise self._failed(error) from error
+        self._inner = AgentNode("router", self._link)
+        self.forward(on=True)
+
+    def _plug(self) -> None:
+        """What the sockets need: the cables up, and a veth to this node for the agent inside."""
+        ours = BED_ROUTER_MANAGEMENT.device
+        lines = ["link set dev lo up", f"link add to-router type veth peer name {ours}", "link set dev to-router up"]
+        netns.run_ip([*lines, *self._own(bed_router_lines())], node=self._outer)
+        netns.disable_offloads("to-router", self._outer)
+        netns.disable_offloads(ours, self._outer)
+        for device in self.cables().values():
+            netns.run_ip([f"link set dev {device} up"], node=self._outer)
+            settle_cable(self._outer, device)
+
+    def _failed(self, error: Exception) -> RouterError:
+        try:
+            console = self._outer.read(f"{STATE}/console.log").decode(errors="replace")
+            self._log.write_text(console)
+        except NodeError:
+            console = ""
+        os.set_blocking(self._said, False)
+        try:
+            said = os.read(self._said, 4096).decode(errors="replace").strip()
+        except BlockingIOError:
+            said = ""
+        last = (said or console).strip().splitlines()
+        why = last[-1] if last else str(error) or "it said nothing"
+        return RouterError(f"the UML router did not boot on the router's machine: {why}", f"Its console: {self._log}")
+
+    def when_lost(self, tell: Callable[[str], None]) -> None:
+        if self._link:
+            self._link.when_lost(lambda: tell("the UML router ended by itself"))
+
+    def lost_at_input(self) -> int:
+        self._process.signal(signal.SIGUSR1)
+        ready, _, _ = select.select([self._said], [], [], 5)
+        said = os.read(self._said, 4096).split() if ready else []
+        if not said or not said[-1].isdigit():
+            raise RouterError("the UML router does not say what its input lost")
+        return int(said[-1])
+
+    def close(self) -> None:
+        if self._link:
+            self._link.when_lost(lambda: None)
+
+
+def settle_cable(node: Node, device: str) -> None:
+    """Each packet as it is on the wire, also where this device is the only one that knows of a longer one. (A macvlan
+    keeps some offloads on whatever it is told: what is longer is cut where it leaves, but a capture would show it
+    whole.)"""
+    netns.disable_offloads(device, node)
+    netns.run_ip([f"link set dev {device} gso_max_segs 1"], node=node)

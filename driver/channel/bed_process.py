@@ -1,0 +1,306 @@
+"""The bed process: owns a bed, and does to it what the controller asks over the channel.
+
+Started by driver.channel.client, never by hand.
+
+It ends, and with it everything that it made, when it is asked to, when the channel closes, or when it is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from driver.bed.netns.nodes import BED_STATE, start_local
+from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
+from driver.bed.registry import substrate_named
+from driver.bed.remote import namespaces
+from driver.bed.ssh.hosts import Hosts
+from driver.bed.substrate import BedSettings, Substrate
+from driver.channel.facts import bed_facts, tc_state
+from driver.channel.link_state import LinkState
+from driver.channel.protocol import VERSION, Channel, Message, error_to_message
+from driver.host.find_program import search_path
+from model.errors import BedError, InputError, LanelabError
+
+if TYPE_CHECKING:
+    from driver.workloads.page_load.machine import TrialMachine
+
+NODE_SOCKET = f"{BED_STATE}/node.sock"
+HELPERS = Path(__file__).resolve().with_name("helpers")
+HANGUP_GRACE_S = 0.5
+
+Operation = Callable[[Message, list[int]], Message]
+
+
+class BedProcess:
+    """Answers requests; each in a thread of its own, since some wait for a command to end."""
+
+    def __init__(self, substrate: Substrate) -> None:
+        self._substrate = substrate
+        self._link = LinkState(substrate)
+        self._changing = threading.Lock()
+        # The link is the controller's: no script may change it in mid-run.
+        self.for_scripts: Mapping[str, Operation] = {
+            "exec": self._exec,
+            "wait": self._wait,
+            "signal": self._signal,
+            "resize": self._resize,
+        }
+        self.for_controller: Mapping[str, Operation] = {
+            **self.for_scripts,
+            "script": self._script,
+            "set_link": self._set_link,
+            "test_link": self._test_link,
+            "measure": self._measure,
+            "facts": self._facts,
+            "tc_state": self._tc_state,
+            "serve_site": self._serve_site,
+            "check_arm": self._check_arm,
+            "prepare_trial": self._prepare_trial,
+            "go_trial": self._go_trial,
+            "end_trial": self._end_trial,
+        }
+        self._processes: dict[int, Process] = {}
+        self._trials: TrialMachine | None = None
+        self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
+
+    def serve(self, channel: Channel, operations: Mapping[str, Operation]) -> None:
+        """Until the other end closes, or asks for the bed's end."""
+        mine: list[int] = []
+        while (received := channel.receive()) is not None:
+            message, fds = received
+            if message["op"] == "down":
+                break
+            operation = operations.get(message["op"])
+            threading.Thread(target=self._answer, args=(channel, operation, message, fds, mine), daemon=True).start()
+        for number in mine:
+            with contextlib.suppress(LanelabError):
+                self._end(number)
+
+    def _end(self, number: int) -> None:
+        """A caller that goes away takes its commands along: politely, then not."""
+        process = self._processes.pop(number, None)
+        if process:
+            process.signal(signal.SIGHUP)
+            with contextlib.suppress(TimeoutError):
+                process.wait(HANGUP_GRACE_S)
+                return
+            process.signal(signal.SIGKILL)
+
+    def _answer(
+        self, channel: Channel, operation: Operation | None, message: Message, fds: list[int], mine: list[int]
+    ) -> None:
+        try:
+            if operation is None:
+                raise BedError(f"the bed process has no operation '{message['op']}' for who asks here")
+            answer: Message = {"id": message["id"], "ok": operation(message, fds)}
+            if "process" in answer["ok"]:
+                mine.append(answer["ok"]["process"])
+        except LanelabError as error:
+            answer = {"id": message["id"], "error": error_to_message(error)}
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller must hear of it
+            traceback.print_exc()
+            what = f"internal error in the bed process during '{message['op']}': {error!r}"
+            answer = {"id": message["id"], "error": error_to_message(BedError(what, "Please report it"))}
+        finally:
+            for fd in fds:
+                os.close(fd)
+        with contextlib.suppress(OSError):
+            channel.send(answer)
+
+    # --- commands
+
+    def _exec(self, message: Message, fds: list[int]) -> Message:
+        self._link.require_whole()
+        name = message["node"]
+        if name not in NODE_NAMES:
+            raise InputError(f"there is no node '{name}'", f"There are: {', '.join(NODE_NAMES)}")
+        command = Command(message["argv"], message.get("env") or {}, message.get("cwd"))
+        size = message.get("tty")
+        terminal = Terminal(*size) if size else None
+        return self._remember(self._substrate.node(name).spawn(command, Stdio(*fds), terminal))
+
+    def _script(self, message: Message, fds: list[int]) -> Message:
+        """A user's program beside the nodes, with `node` on its PATH."""
+        self._link.require_whole()
+        environment = {
+            **os.environ,
+            "PATH": f"{HELPERS}:{search_path()}",
+            "LANELAB_NODE_SOCKET": NODE_SOCKET,
+            "LANELAB_PYTHON": sys.executable,
+            **({"LANELAB_APART": "1"} if self._substrate.apart else {}),
+            **{f"LANELAB_{name.upper()}": address for name, address in self._substrate.addresses().items()},
+        }
+        try:
+            return self._remember(start_local(message["argv"], environment, (), Stdio(*fds), None))
+        except OSError as error:
+            raise InputError(f"cannot start '{message['argv'][0]}': {error.strerror}") from error
+
+    def _remember(self, process: Process) -> Message:
+        number = next(self._numbers)
+        self._processes[number] = process
+        return {"process": number}
+
+    def _process(self, message: Message) -> Process:
+        try:
+            return self._processes[message["process"]]
+        except KeyError:
+            raise BedError(f"the bed process has no command {message['process']}") from None
+
+    def _wait(self, message: Message, _fds: list[int]) -> Message:
+        status = self._process(message).wait()
+        self._processes.pop(message["process"], None)
+        return {"status": status}
+
+    def _signal(self, message: Message, _fds: list[int]) -> Message:
+        self._process(message).signal(message["signal"])
+        return {}
+
+    def _resize(self, message: Message, _fds: list[int]) -> Message:
+        self._process(message).resize(Terminal(message["rows"], message["columns"]))
+        return {}
+
+    # --- the link
+
+    def _set_link(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.set(message["link"])
+
+    def _measure(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.measure(message)
+
+    def _test_link(self, message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._link.test(message.get("options") or {})
+
+    # --- trials
+
+    def _facts(self, _message: Message, _fds: list[int]) -> Message:
+        facts = bed_facts(self._substrate)
+        return {**facts, "wire_rtt_ms": self._link.wire_ms} if self._substrate.apart else facts
+
+    def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
+        return {"qdiscs": tc_state(self._substrate)}
+
+    def _machine(self) -> TrialMachine:
+        """Selenium and what it brings take a third of a second to import: only beds that load pages pay for it."""
+        self._link.require_whole()
+        if self._trials is None:
+            from driver.workloads.page_load.machine import TrialMachine  # noqa: PLC0415
+
+            self._trials = TrialMachine(self._substrate, self._link.drain)
+            self._substrate.when_lost(_end_at_once)
+        return self._trials
+
+    def _serve_site(self, message: Message, _fds: list[int]) -> Message:
+        return self._machine().serve(message["spec"])
+
+    def _check_arm(self, message: Message, _fds: list[int]) -> Message:
+        self._machine().check(message["spec"])
+        return {}
+
+    def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
+        return self._machine().prepare(message["spec"])
+
+    def _go_trial(self, _message: Message, _fds: list[int]) -> Message:
+        return {"record": self._machine().go()}
+
+    def _end_trial(self, _message: Message, _fds: list[int]) -> Message:
+        if self._trials:
+            self._trials.end()
+        return {}
+
+
+def _end_at_once(why: str) -> None:
+    """Without one of its nodes no trial of this bed can come to anything: the controller sees at once that it is
+    gone."""
+    print(why, file=sys.stderr, flush=True)
+    os._exit(1)
+
+
+def serve_nodes(bed: BedProcess) -> None:
+    """Let programs beside the nodes reach them with the `node` helper."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(NODE_SOCKET)
+    listener.listen(64)
+
+    def serve_one(line: socket.socket) -> None:
+        channel = Channel(line)
+        with contextlib.suppress(OSError):
+            channel.send({"lanelab_bed": VERSION})
+            bed.serve(channel, bed.for_scripts)
+        channel.close()
+
+    def accept() -> None:
+        while True:
+            line, _ = listener.accept()
+            threading.Thread(target=serve_one, args=(line,), daemon=True).start()
+
+    threading.Thread(target=accept, name="node-helper", daemon=True).start()
+
+
+def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
+    """Namespaces, nodes, router: all of it before the first thread of the controller's requests."""
+    namespaces.die_with_parent(parent_pid)
+    received = channel.receive()
+    if received is None:
+        raise SystemExit(0)
+    message = received[0]
+    settings = BedSettings(
+        folder=Path(message["folder"]),
+        substrate=message["substrate"],
+        router=message["router"],
+        cpus=message["cpus"],
+        hosts=Hosts.from_json(message["hosts"]) if message.get("hosts") else None,
+    )
+    started = time.monotonic()
+    namespaces.precise_timers()
+    substrate = substrate_named(settings.substrate)
+    substrate.enter(settings)
+    substrate.bring_up(settings)
+    if substrate.apart:
+        substrate.when_lost(_end_at_once)
+    bed = BedProcess(substrate)
+    serve_nodes(bed)
+    ready: dict[str, Any] = {
+        "lanelab_bed": VERSION,
+        "router": substrate.router.kind,
+        "kernel": substrate.router.kernel,
+        "proven_bps": substrate.router.proven.bps,
+        "addresses": substrate.addresses(),
+        "bring_up_s": time.monotonic() - started,
+    }
+    channel.send(ready)
+    return substrate, bed
+
+
+def main() -> None:
+    """The controller's line is our only argument besides its process number."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        # The controller's affair; it closes the line. Not SIG_IGN, which our commands would inherit.
+        signal.signal(number, lambda *_: None)
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    try:
+        substrate, bed = make_bed(channel, int(sys.argv[2]))
+        bed.serve(channel, bed.for_controller)
+        substrate.close()
+    except LanelabError as error:
+        with contextlib.suppress(OSError):
+            channel.send({"error": error_to_message(error)})
+    except OSError as error:
+        traceback.print_exc()
+        with contextlib.suppress(OSError):
+            channel.send({"error": error_to_message(BedError(f"the bed could not be made: {error}"))})
+    sys.stderr.flush()
+    os._exit(0)  # threads that still wait for a command must not hold up the end

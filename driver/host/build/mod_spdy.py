@@ -1,0 +1,105 @@
+"""mod_spdy.so, built from mod_spdy/ for the Apache of this machine when it is first wanted."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+from typing import TextIO
+
+from driver.host import install as prepare
+from driver.host import needs
+from driver.host.build import once
+from driver.host.find_program import find, search_path
+from model.errors import BuildError
+from model.paths import PROJECT, build_folder
+
+SOURCES = PROJECT / "mod_spdy"
+MODULE = "mod_spdy.so"
+BUILDING_S = 10
+NOT_IN_THE_MODULE = ("tests", "fuzz")
+
+
+def module(*, sanitize: bool = False, out: TextIO | None = None) -> Path:
+    """The module; with `sanitize` one that finds its own mistakes (its httpd needs libasan loaded before it)."""
+    require_tools()
+    apxs = apxs_program()
+    apache, compiler = _apache_version(apxs), _compiler_version()
+
+    def make(folder: Path, log: once.Log) -> None:
+        # A compiler that we do not know yet may warn of something new: that stops developers (check), not users.
+        wanted = [f"OUT={folder}", f"APXS={apxs}", "CFLAGS_EXTRA=-Wno-error", *(["SANITIZE=1"] if sanitize else [])]
+        log.run(["make", f"-j{len(os.sched_getaffinity(0))}", "-C", SOURCES, *wanted], environment=environment())
+        if not (folder / MODULE).is_file():
+            raise log.failure(f"it made no {MODULE}")
+        for made in folder.iterdir():
+            if made.is_dir():  # what was compiled on the way
+                once.remove(made)
+
+    key = once.key_of(apache, compiler, platform.machine(), str(sanitize), *once.sources(SOURCES, without=_irrelevant))
+    title = f"building mod_spdy for {apache.splitlines()[0]}{' with sanitizers' if sanitize else ''}"
+    return once.made_once(title, build_folder() / "mod_spdy", key, make, about_s=BUILDING_S, out=out) / MODULE
+
+
+def environment() -> dict[str, str]:
+    """An ordinary user's PATH lacks where some distributions have apxs. Variables of make's would change its doings."""
+    taken_out = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CFLAGS", "LDFLAGS", "CPPFLAGS")
+    kept = {name: value for name, value in os.environ.items() if name not in taken_out}
+    return {**kept, "PATH": search_path(), "LC_ALL": "C.UTF-8"}
+
+
+def require_tools() -> None:
+    """Raises BuildError when something is missing that it takes to build it."""
+    lacking = [program for program in needs.MODULE_BUILDING if not program.path()]
+    if lacking:
+        names = ", ".join(program.name for program in lacking)
+        raise BuildError(f"mod_spdy cannot be built: {names} missing", prepare.remedy(lacking))
+
+
+def apxs_program() -> Path:
+    """The distribution's tool for building modules."""
+    found = needs.APXS.path()
+    if found is None:
+        raise BuildError("mod_spdy cannot be built: apxs missing", prepare.remedy([needs.APXS]))
+    return found
+
+
+def _apache_version(apxs: Path) -> str:
+    """Which Apache its headers are of, with the interface number that a module has to agree with."""
+    include = _query(apxs, "INCLUDEDIR")
+    text = "\n".join(
+        file.read_text() for file in (Path(include) / "ap_release.h", Path(include) / "ap_mmn.h") if file.is_file()
+    )
+    defined = dict(re.findall(r"^#define\s+(\w+)\s+(\w+)", text, re.MULTILINE))
+    version = ".".join(
+        defined.get(f"AP_SERVER_{part}_NUMBER", "?") for part in ("MAJORVERSION", "MINORVERSION", "PATCHLEVEL")
+    )
+    mmn = defined.get("MODULE_MAGIC_NUMBER_MAJOR", "?")
+    return f"Apache {version}\n{mmn}"
+
+
+def _query(apxs: Path, name: str) -> str:
+    try:
+        done = subprocess.run(
+            [apxs, "-q", name], capture_output=True, text=True, check=False, env=environment(), cwd="/"
+        )
+    except OSError as error:
+        raise BuildError(f"cannot run {apxs}: {error.strerror}", "Install it again") from error
+    if done.returncode != 0 or not done.stdout.strip():
+        raise BuildError(f"{apxs} does not say its {name}: {done.stderr.strip()}", prepare.remedy([needs.APXS]))
+    return done.stdout.strip()
+
+
+def _compiler_version() -> str:
+    compiler = find("cc") or find("gcc")
+    if compiler is None:
+        raise BuildError("mod_spdy cannot be built: there is no C compiler", "Install gcc")
+    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False, cwd="/")
+    return done.stdout.partition("\n")[0]
+
+
+def _irrelevant(path: Path) -> bool:
+    """Files that do not go into the module."""
+    return path.parts[0] in NOT_IN_THE_MODULE or path.suffix == ".md"

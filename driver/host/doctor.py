@@ -1,0 +1,159 @@
+"""What this machine can do for lanelab, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from driver.bed import capabilities
+from driver.bed.remote import uml_boot
+from driver.bed.substrate import BedSettings
+from driver.channel.client import Bed
+from driver.host import install as prepare
+from driver.host import needs
+from driver.host.build import go
+from driver.host.finding import Finding
+from model import paths
+from model.errors import LanelabError
+
+LITTLE_SPACE_GIB = 1
+ENOUGH_INPUT_BYTES = 1 << 20
+LITTLE_MEMORY_MIB = 1024
+
+
+def examine() -> list[Finding]:
+    """Look at everything; at the end, where nothing is in the way, make a bed."""
+    findings = [finding for look in LOOKS for finding in look()]
+    if all(finding.state != "gap" for finding in findings):
+        findings.append(_bed())
+    return findings
+
+
+def _system() -> Iterator[Finding]:
+    yield Finding("ok", "system", f"{prepare.family()}, kernel {platform.release()}, {platform.machine()}")
+    yield Finding("ok", "python", f"{platform.python_version()} ({sys.executable})")
+
+
+def _programs() -> Iterator[Finding]:
+    lacking = [program for program in prepare.missing("bed") if program not in needs.UML]
+    if lacking:
+        names = ", ".join(program.name for program in lacking)
+        yield Finding("gap", "programs", f"missing: {names}", " ".join(prepare.remedy(lacking).split()))
+    else:
+        yield Finding("ok", "programs", "all that a bed needs")
+
+
+def _page_loads() -> Iterator[Finding]:
+    """Beds do without these; page loads do not."""
+    for what, programs in (
+        ("browser", needs.BROWSER),
+        ("server", (needs.APACHE,)),
+        ("capture", needs.RECORDING),
+        ("resolver", (needs.RESOLVER,)),
+        ("screen", (needs.SCREEN,)),
+    ):
+        lacking = [program for program in programs if not program.path()]
+        if lacking:
+            use = {"resolver": "links with dns: resolver", "screen": "arms with display: headful"}.get(
+                what, "page loads"
+            )
+            found = f"missing for {use}: {', '.join(program.name for program in lacking)}"
+            yield Finding("note", what, found, " ".join(prepare.remedy(lacking).split()))
+        else:
+            yield Finding("ok", what, ", ".join(str(program.path()) for program in programs))
+
+
+def _own_protocols() -> Iterator[Finding]:
+    """What it takes to build the gateway and mod_spdy, which only some arms need."""
+    own = go.systems_go()
+    found = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
+    yield Finding("ok", "go, for the gateway", found)
+    lacking = [program for program in needs.MODULE_BUILDING if not program.path()]
+    if lacking:
+        names = ", ".join(program.name for program in lacking)
+        remedy = " ".join(prepare.remedy(lacking).split())
+        yield Finding("note", "mod_spdy", f"missing to build it, for arms with SPDY: {names}", remedy)
+    else:
+        yield Finding("ok", "mod_spdy", "all that it takes to build it")
+
+
+def _namespaces() -> Iterator[Finding]:
+    refusal = capabilities.namespaces()
+    if refusal:
+        yield Finding("gap", "namespaces", refusal.what, refusal.remedy)
+    else:
+        yield Finding("ok", "namespaces", "user, network, mount and process namespaces work without root")
+
+
+def _routers() -> Iterator[Finding]:
+    no_uml, no_kernel = capabilities.uml_router(), capabilities.kernel_router()
+    uml_remedy = " ".join(prepare.remedy(needs.UML).split()) if platform.machine() == "x86_64" else ""
+    if no_uml and no_kernel:
+        yield Finding("gap", "router", f"uml: {no_uml}; kernel: {no_kernel}", uml_remedy)
+        return
+    yield Finding("note" if no_uml else "ok", "router uml", no_uml or "works", uml_remedy if no_uml else "")
+    yield Finding("note" if no_kernel else "ok", "router kernel", no_kernel or "works")
+    if not no_uml:
+        if uml_boot.has_large_registers():
+            found = "this processor has AMX, so on its node AVX does not work: lanelab tells libc, OpenSSL and Go"
+            yield Finding("note", "router uml", found, "Mind programs of your own there: docs/design.md")
+        yield _input_buffer()
+
+
+def _input_buffer() -> Finding:
+    """What arrives while the UML router is kept from its processor waits in a socket's buffer, or is lost."""
+    most = int(Path("/proc/sys/net/core/rmem_max").read_text())
+    if most >= ENOUGH_INPUT_BYTES:
+        return Finding("ok", "router input", f"buffers of {most // 1024} KiB")
+    found = f"buffers of {most // 1024} KiB: above some 50 Mbit/s a busy machine may lose packets before the link"
+    return Finding(
+        "note", "router input", found, "Run: sudo sysctl -w net.core.rmem_max=4194304 (self-tests show losses)"
+    )
+
+
+def _congestion_control() -> Iterator[Finding]:
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    default = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    text = f"{', '.join(available)} (this machine's default: {default}; a bed's: cubic)"
+    if "cubic" in available:
+        yield Finding("ok", "congestion control", text)
+    else:
+        yield Finding("note", "congestion control", text, "For links with cubic, run: sudo modprobe tcp_cubic")
+
+
+def _resources() -> Iterator[Finding]:
+    cpus = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0]
+    busy = load > 0.5 * cpus
+    remedy = "Measure when the machine is idle" if busy else ""
+    yield Finding("note" if busy or cpus < 2 else "ok", "processors", f"{cpus}, load {load:.2f}", remedy)
+    memory = {
+        line.split(":")[0]: int(line.split()[1]) // 1024 for line in Path("/proc/meminfo").read_text().splitlines()
+    }
+    free = memory.get("MemAvailable", 0)
+    enough = free > LITTLE_MEMORY_MIB
+    yield Finding("ok" if enough else "note", "memory", f"{free} MiB free", "" if enough else "Close something")
+    build = paths.build_folder()
+    there = next(folder for folder in (build, *build.parents) if folder.exists())
+    gib = shutil.disk_usage(there).free / 2**30
+    if not os.access(there, os.W_OK):
+        yield Finding("gap", "disk", f"{there} is not writable", "Set LANELAB_BUILD to a folder that is")
+    else:
+        space = "ok" if gib > LITTLE_SPACE_GIB else "note"
+        yield Finding(space, "disk", f"{gib:.1f} GiB free for {build}", "" if space == "ok" else "Free some space")  # type: ignore[arg-type]
+
+
+def _bed() -> Finding:
+    try:
+        with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
+            info = bed.info
+    except LanelabError as error:
+        return Finding("gap", "bed", error.what, error.remedy)
+    return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
+
+
+LOOKS = (_system, _programs, _page_loads, _own_protocols, _namespaces, _routers, _congestion_control, _resources)

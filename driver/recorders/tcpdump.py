@@ -1,0 +1,113 @@
+"""tcpdump in a node: a capture that has begun when `start` returns, and that has everything when `stop` does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from driver.bed.node import Command, Node, Stdio
+from driver.timeouts import patient
+from model.errors import BedError
+
+READY_TIMEOUT_S = patient(15.0)
+STOP_TIMEOUT_S = patient(10.0)
+ASK_AGAIN_S = 0.003
+STUCK_S = patient(0.2)  # on loopback the kernel counts packets that libpcap leaves out: those never come
+BUFFER_KIB = 16384  # some 10,000 frames: half a second of 200 Mbit/s while tcpdump is not running
+COUNTS = re.compile(
+    r"(\d+) packets? captured(?:, |\n)(\d+) packets? received by filter(?:, |\n)(\d+) packets? dropped by kernel"
+)
+LISTENING = "listening on"
+
+
+class RecordingError(BedError):
+    """A capture did not start, or ended before it was stopped."""
+
+
+class Capture:
+    """A running tcpdump. Use: capture = Capture(node, file, snaplen).start(); …; counts = capture.stop()."""
+
+    def __init__(self, node: Node, file: str, snaplen: int = 0, device: str = "eth0") -> None:
+        """`file` is of the node; `snaplen` 0 keeps whole packets."""
+        self._node, self._file = node, file
+        # Immediate: the kernel hands over each packet as it comes, and not a block of them after up to a second.
+        # -U: what tcpdump has, the file has.
+        options = ["--immediate-mode", "-U", "-n", "-B", str(BUFFER_KIB), "-s", str(snaplen)]
+        self._argv = ["tcpdump", "-i", device, *options, "-w", file]
+        self._said = ""
+        self._words = -1
+
+    def start(self) -> Capture:
+        """Returns when packets are captured: tcpdump says so after its socket is bound."""
+        self._words, stderr = os.pipe()
+        try:
+            self._process = self._node.spawn(Command(self._argv), Stdio(stderr=stderr))
+        except BaseException:
+            os.close(self._words)
+            raise
+        finally:
+            os.close(stderr)
+        if not self._hear(lambda: LISTENING in self._said, READY_TIMEOUT_S):
+            why = self._last_words()
+            self.kill()
+            raise RecordingError(f"on {self._node.name}, tcpdump did not start: {why}", "Run: ./lanelab doctor")
+        return self
+
+    def stop(self) -> dict[str, int]:
+        """End it; every packet that had come by now is in the file. captured, received, dropped."""
+        until = time.monotonic() + STOP_TIMEOUT_S
+        try:
+            counts = self._ask(until)
+            # What had arrived when we asked first must be written; others may go on coming.
+            arrived, progress = counts["received"], time.monotonic()
+            while counts["captured"] + counts["dropped"] < arrived and time.monotonic() - progress < STUCK_S:
+                time.sleep(ASK_AGAIN_S)
+                before, counts = counts, self._ask(until)
+                if counts["captured"] != before["captured"]:
+                    progress = time.monotonic()
+        finally:
+            self.kill()
+        return counts
+
+    def fetch(self, target: Path) -> None:
+        """What was captured, as a local file."""
+        self._node.get(self._file, target)
+
+    def kill(self) -> None:
+        """At once. The file is whole nevertheless, up to a packet that was just being written."""
+        with contextlib.suppress(OSError):
+            os.close(self._words)
+        self._process.signal(signal.SIGTERM)
+
+    def _ask(self, until: float) -> dict[str, int]:
+        """tcpdump answers SIGUSR1 with its counts."""
+        self._said = ""
+        self._process.signal(signal.SIGUSR1)
+        self._hear(lambda: bool(COUNTS.search(self._said)), until - time.monotonic())
+        found = COUNTS.search(self._said)
+        if not found:
+            raise RecordingError(
+                f"on {self._node.name}, tcpdump ended before it was stopped, or hangs: {self._last_words()}",
+                f"Is there room for {self._file}?",
+            )
+        return dict(zip(("captured", "received", "dropped"), map(int, found.groups()), strict=True))
+
+    def _hear(self, enough: Callable[[], bool], timeout_s: float) -> bool:
+        """Read what it says until that is enough; False when it ended or the time is over."""
+        until = time.monotonic() + timeout_s
+        while not enough():
+            ready, _, _ = select.select([self._words], [], [], max(until - time.monotonic(), 0))
+            said = os.read(self._words, 65536) if ready else b""
+            if not said:
+                return False
+            self._said += said.decode(errors="replace")
+        return True
+
+    def _last_words(self) -> str:
+        return "; ".join(self._said.split("\n")[-3:]).strip("; ") or "it said nothing"

@@ -1,0 +1,137 @@
+"""What no page load can beat on a link. Pure.
+
+    look-up + TCP handshake + TLS handshake + request and answer + bytes that had to pass the bottleneck / rate
+
+It must never be above a real load's time, or sound trials would be refused; so wherever something may be quicker than
+it looks, the quick case is taken:
+
+- Jitter can make a delay shorter, by four times its amount (netem's tables end there); reordering can skip it.
+- A shaper that is no netem lets a burst pass at once.
+- With TLS 1.2 a browser may send its request before the server's last message (False Start), so its handshake counts
+  one round trip, as that of TLS 1.3.
+- Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
+- Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
+- Bytes are those of answers that ended before the load event, in frames as full as they can be. What was lost, sent
+  again or came later is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from captures.packets import PacketSummary
+from driver.experiment.arm import Arm
+from driver.shaping.shaping import FARTHEST_JITTER, SHAPER_BURST, compensated, is_exact, wire_bps
+from driver.workloads.page_load.requests import Request, fetched, host
+from model.link import HEADER, Direction, Link
+from model.units import NS_PER_S, Duration
+
+TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
+COMPENSATION = Duration.parse("150us")  # the most that a router takes off a delay because it wakes late by as much
+
+
+def physical_bound(
+    link: Link, arm: Arm, record: Mapping[str, Any] | None = None, packets: PacketSummary | None = None
+) -> float:
+    """Milliseconds that the load in this record cannot have been faster than; without a record, any cold load."""
+    loaded = _loaded(record)
+    first, rest = _split(loaded)
+    before = _trips_before_request(link, arm, record, first)
+    last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
+    whole = before + last + down_ns(link, _frames(loaded, packets, link))
+    if arm.start == "warm" or not rest:
+        return _milliseconds(whole if loaded or arm.start != "warm" else 0)
+    # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
+    later = before + trip_ns(link) + last + down_ns(link, _frames(rest, packets, link))
+    return _milliseconds(max(whole, later))
+
+
+def trip_ns(link: Link) -> int:
+    """The shortest round trip of two smallest frames."""
+    return _shortest_ns(link.down) + _shortest_ns(link.up)
+
+
+def down_ns(link: Link, size: int) -> int:
+    """How long the bottleneck down is busy with that many bytes of frames, at least."""
+    way = link.down
+    if way.rate is None or size <= 0:
+        return 0
+    burst = 0 if is_exact(way) else link.mtu + HEADER + way.rate.carries(SHAPER_BURST).bytes
+    steady = max(0, size - burst) * 8 * NS_PER_S // way.rate.bps
+    pace = _pace_bps(way)
+    return max(steady, size * 8 * NS_PER_S // pace if pace else 0)
+
+
+def _pace_bps(way: Direction) -> int | None:
+    """The rate at which even a packet that finds the line idle is sent."""
+    return None if way.reorder and not is_exact(way) else wire_bps(way)
+
+
+def _shortest_ns(way: Direction) -> int:
+    pace = _pace_bps(way)
+    return _delay_ns(way) + (TCP_FRAME * 8 * NS_PER_S // pace if pace else 0)
+
+
+def _delay_ns(way: Direction) -> int:
+    """The shortest that a packet can be under way beside its time on the wire."""
+    if way.reorder:
+        return 0
+    # tc takes whole microseconds, rounded
+    return max(0, compensated(way.delay, COMPENSATION).ns - FARTHEST_JITTER * way.jitter.ns - 1000)
+
+
+def _trips_before_request(link: Link, arm: Arm, record: Mapping[str, Any] | None, first: Request | None) -> int:
+    """How long it takes until the first request can be sent."""
+    if arm.start == "warm":
+        return 0  # the connection, and the address, may be there from the visit before
+    trips = 1 + (arm.tls != "off")
+    asked = {query["name"].rstrip(".").lower() for query in ((record or {}).get("dns") or {}).get("queries", ())}
+    if link.dns == "resolver" and first is not None and host(first) in asked:
+        trips += 1
+    return trips * trip_ns(link)
+
+
+def _loaded(record: Mapping[str, Any] | None) -> list[Request]:
+    """Answers that came over the network and were complete when the page was loaded, in the order of asking."""
+    if record is None:
+        return []
+    end = record.get("plt_navigation_ms")
+    complete = [
+        each
+        for each in fetched(record)
+        if each["before_load"] and each["ended_ms"] is not None and (end is None or each["ended_ms"] <= end)
+    ]
+    return sorted(complete, key=lambda each: float(each["started_ms"]))
+
+
+def _split(loaded: Sequence[Request]) -> tuple[Request | None, list[Request]]:
+    """The page, and what it made the browser ask for."""
+    page = next((each for each in loaded if each["type"].lower() == "document"), loaded[0] if loaded else None)
+    rest = [each for each in loaded if page is not None and each["started_ms"] > page["started_ms"]]
+    return page, rest
+
+
+def _bytes(requests: Sequence[Request]) -> int:
+    return sum(max(0, _answer_bytes(each)) for each in requests)
+
+
+def _answer_bytes(request: Request) -> int:
+    """Of headers and body. With the gateway headers are others on the link than at the browser."""
+    wire = request.get("wire")
+    if wire is None:
+        return int(request["wire_bytes"])
+    return int(wire["response_header_wire_bytes"] or 0) + int(wire["response_body_bytes"] or 0)
+
+
+def _frames(requests: Sequence[Request], packets: PacketSummary | None, link: Link) -> int:
+    """The least that these answers are in whole frames."""
+    payload = _bytes(requests)
+    headers = [each.header_down for each in packets.by_connection if each.header_down] if packets else []
+    header = min(headers, default=TCP_FRAME)
+    frames = payload + header * -(-payload // (link.mtu + HEADER - header))
+    return min(frames, packets.bytes_down) if packets else frames
+
+
+def _milliseconds(nanoseconds: int) -> float:
+    return nanoseconds // 1000 / 1000

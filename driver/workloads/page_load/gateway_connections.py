@@ -1,0 +1,254 @@
+"""The verdict on how connections were used in a trial that went through the gateway: how many, for which hosts, with
+how many requests after one another or ahead of answers. Pure.
+
+Nothing that a sound gateway does on a busy machine may be refused here, so only what cannot be otherwise counts: the
+order of what was sent, data that came before a connection was begun, requests that the server read sooner than an
+answer can travel.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from driver.experiment.arm import Arm
+from driver.workloads.page_load.bound import trip_ns
+from driver.workloads.page_load.reasons import Failure, Reason
+from driver.workloads.page_load.requests import few
+from driver.workloads.page_load.witnesses import Entry, Witnesses, most_at_once, port, served_target, target
+from model.link import Link
+
+PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
+SAFE = ("GET", "HEAD")
+LEAST_TRIP_US = 5000  # of a link on which the server can see that requests came ahead of answers
+WAITED_MS = 1.0
+ENOUGH_CLAIMS = 3
+MISDIRECTED = 421
+ENDED_FOR_US = ("server", "error")  # what follows such a connection may be begun while its last answers come in
+
+
+@dataclass(frozen=True, slots=True)
+class WireUse:
+    arm: Arm
+    link: Link
+    witnesses: Witnesses
+
+    def failures(self) -> Iterator[Failure]:
+        for reason, found in (
+            (Reason.KEEPALIVE_IGNORED, self._keepalive()),
+            (Reason.CONNECTIONS_EXCEEDED, self._connections()),
+            (Reason.COALESCING_IGNORED, self._coalescing() if self.arm.multiplexed else ()),
+            (Reason.PIPELINING_IGNORED, () if self.arm.multiplexed else self._pipelining()),
+            (Reason.WIRE_MISMATCH, () if self.arm.multiplexed else self._seen_ahead()),
+        ):
+            said = list(found)
+            if said:
+                yield Failure(reason, "; ".join(said))
+
+    # --- one after the other
+
+    def _keepalive(self) -> Iterator[str]:
+        said = self.witnesses
+        by_server = [len(lines) for lines in said.served_by_port().values()]
+        if not self.arm.keepalive:
+            again = [each for each in said.connections if each["requests"] > 1]
+            if again:
+                yield f"keepalive is off, but by the gateway {len(again)} connections carried more than one request"
+            if any(count > 1 for count in by_server):
+                yield f"keepalive is off, but by the server's log a connection carried {max(by_server)} requests"
+            if said.captured is not None and len(said.captured) < len(said.answered):
+                yield (
+                    f"keepalive is off, but there were {len(said.captured)} connections in the capture "
+                    f"for {len(said.answered)} requests"
+                )
+            return
+        hosts = len({_host(each) for each in said.answered})
+        expected = (
+            self.arm.keepalive_requests != 1
+            and self.arm.keepalive_timeout.seconds >= PATIENT_S
+            and len(said.answered) > self.arm.connections_per_host * hosts
+        )
+        if expected and not any(each["reused"] for each in said.answered):
+            yield f"keepalive is on, but by the gateway each of {len(said.answered)} requests opened a connection"
+        if expected and by_server and max(by_server) == 1:
+            yield f"keepalive is on, but by the server's log no connection carried more than one of {len(by_server)}"
+
+    # --- side by side
+
+    def _connections(self) -> Iterator[str]:
+        yield from self._multiplexed() if self.arm.multiplexed else self._parallel()
+
+    def _parallel(self) -> Iterator[str]:
+        """HTTP/1.1: at most so many to a host at the same time. By the capture (in clear) a connection lasts from its
+        beginning to the last data from the server: until then no other can take its place."""
+        most = self.arm.connections_per_host
+        captured = {each.client_port: each for each in self.witnesses.captured or ()}
+        by_host: dict[str, list[Entry]] = {}
+        for each in self.witnesses.connections:
+            by_host.setdefault(each["host"], []).append(each)
+        for host, connections in by_host.items():
+            told = most_at_once((each["began_ms"], _end(each["closed_ms"])) for each in connections)
+            seen = 0
+            if self.arm.tls == "off":
+                ends = [captured.get(port(each["local"])) for each in connections if each["local"]]
+                seen = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
+            if told > most:
+                yield f"by the gateway {told} connections to {host} were open at once, more than {most}"
+            elif seen > most:
+                yield f"by the capture {seen} connections to {host} were in use at once, more than {most}"
+
+    def _multiplexed(self) -> Iterator[str]:
+        """One for each origin, but where the server would not have the host on another's connection (421)."""
+        misdirected = self._misdirected()
+        for host, count in self._side_by_side(lambda each: {each["host"], *each["hosts"]}, _host):
+            if host not in misdirected:
+                yield f"requests to {host} went by {count} connections at the same time instead of one"
+
+    def _misdirected(self) -> set[str]:
+        return {served_target(line)[0] for line in self.witnesses.served if line["status"] == MISDIRECTED}
+
+    def _coalescing(self) -> Iterator[str]:
+        by_server = [{str(line["host"]) for line in lines} for lines in self.witnesses.served_by_port().values()]
+        if self.arm.coalescing == "origin":
+            shared = [each for each in self.witnesses.used if len(each["hosts"]) > 1]
+            if shared:
+                hosts = few(list(shared[0]["hosts"]))
+                yield f"coalescing is by origin, but by the gateway a connection was for {hosts}"
+            most = max(map(len, by_server), default=0)
+            if most > 1:
+                yield f"coalescing is by origin, but by the server's log a connection was for {most} hosts"
+            return
+        if any(self._multiplexed()):
+            return  # said already
+        remote = {each["connection"]: str(each["remote"]) for each in self.witnesses.connections}
+        of_address = self._side_by_side(lambda each: {str(each["remote"])}, lambda each: remote.get(each["connection"]))
+        for address, count in of_address:
+            why = f"; the server answered {MISDIRECTED} to {few(sorted(self._misdirected()))}"
+            yield (
+                f"hosts at {address} had {count} connections at the same time instead of sharing one"
+                f"{why if self._misdirected() else ''}"
+            )
+
+    def _side_by_side(
+        self, groups_of: Callable[[Entry], set[str]], group_of: Callable[[Entry], str | None]
+    ) -> Iterator[tuple[str, int]]:
+        """Groups of hosts that had several connections at the same time, and how many: connections of a group that were
+        open together, or carried its requests back and forth. `groups_of` a connection, `group_of` a request."""
+        found: dict[str, set[int]] = {}
+        begun = sorted(filter(_came_to_something, self.witnesses.connections), key=lambda each: each["began_ms"])
+        for older, newer in itertools.combinations(begun, 2):
+            if older["ended_by"] not in ENDED_FOR_US and self._open_together(older, newer):
+                for group in groups_of(older) & groups_of(newer):
+                    found.setdefault(group, set()).update((older["connection"], newer["connection"]))
+        sent: dict[str, list[tuple[float, int]]] = {}
+        for number, requests in self.witnesses.sent_by_connection().items():
+            for each in requests:
+                sent.setdefault(group_of(each) or "", []).append((float(each["sent_ms"]), number))
+        for group, entries in sent.items():
+            turns = [number for number, _ in itertools.groupby(number for _, number in sorted(entries))]
+            if len(turns) > len(set(turns)):
+                found.setdefault(group, set()).update(turns)
+        yield from ((group, len(numbers)) for group, numbers in found.items())
+
+    def _open_together(self, older: Entry, newer: Entry) -> bool:
+        """By the gateway or by the capture: the newer one was begun before the older one was over."""
+        if newer["began_ms"] < _end(older["closed_ms"]):
+            return True
+        captured = {each.client_port: each for each in self.witnesses.captured or ()}
+        first, second = (captured.get(port(each["local"])) if each["local"] else None for each in (older, newer))
+        return bool(first and second and second.first_us < (first.data_us or first.first_us))
+
+    # --- ahead of answers
+
+    def _pipelining(self) -> Iterator[str]:
+        most = self.arm.pipelining
+        deepest = max((each["in_flight"] or 0 for each in self.witnesses.requests), default=0)
+        if deepest > most:
+            yield f"by the gateway a connection had {deepest} requests without an answer, more than {most}"
+        read = self._read_ahead()
+        if read > most:
+            yield f"by the server's log a connection had {read} requests without an answer, more than {most}"
+        if most > 1 and deepest == 1:
+            waited = list(self._idle_waits())
+            if waited:
+                yield (
+                    f"pipelining is {most}, but no request was sent ahead of an answer, although "
+                    f"{few(waited)} waited for a connection that could have taken more"
+                )
+
+    @property
+    def _trip_us(self) -> int:
+        """The shortest round trip; 0 where it is too short to tell anything from."""
+        trip = trip_ns(self.link) // 1000
+        return trip if trip >= LEAST_TRIP_US else 0
+
+    def _read_ahead(self) -> int:
+        """How many requests a connection had without an answer, at least: between two that the server read within a
+        round trip no answer can have travelled to the client and its next request back."""
+        most = 0
+        for lines in self.witnesses.served_by_port().values():
+            times = [int(each["began_us"]) for each in lines]
+            first = 0
+            for last, now in enumerate(times):
+                while now - times[first] >= self._trip_us and first < last:
+                    first += 1
+                most = max(most, last - first + 1)
+        return most if self._trip_us else 0
+
+    def _idle_waits(self) -> Iterator[str]:
+        """Requests that waited for the answer to the one before them on their connection, which had answered already,
+        while there could be no more connections."""
+        begun = {each["connection"]: each for each in self.witnesses.connections}
+        for number, requests in self.witnesses.sent_by_connection().items():
+            for before, one in itertools.pairwise(requests[1:]):  # what answered: the very first
+                host = _host(one)
+                open_then = [
+                    each
+                    for each in begun.values()
+                    if each["host"] == host and each["began_ms"] <= before["sent_ms"] < _end(each["closed_ms"])
+                ]
+                if (
+                    number in begun
+                    and before["method"] in SAFE
+                    and one["method"] in SAFE
+                    and one["queued_ms"] + WAITED_MS < before["sent_ms"]
+                    and before["last_byte_ms"] is not None
+                    and one["sent_ms"] >= before["last_byte_ms"] > before["sent_ms"] + WAITED_MS
+                    and len(open_then) >= self.arm.connections_per_host
+                ):
+                    yield str(one["url"])
+
+    def _seen_ahead(self) -> Iterator[str]:
+        """Requests that were sent shortly after one another, ahead of answers, are there when the server has answered
+        the first. One may be lost and come later; not all of them."""
+        claimed = seen = 0
+        served, ports = self.witnesses.served_by_port(), self.witnesses.port_of()
+        for number, requests in self.witnesses.sent_by_connection().items():
+            lines = served.get(ports.get(number, 0), [])
+            if len(lines) != len(requests):
+                continue
+            for (before, one), (line_before, line) in zip(
+                itertools.pairwise(requests), itertools.pairwise(lines), strict=True
+            ):
+                if one["in_flight"] < 2 or (one["sent_ms"] - before["sent_ms"]) * 1000 >= self._trip_us / 2:
+                    continue
+                claimed += 1
+                gap = int(line["began_us"]) - int(line_before["began_us"]) - int(line_before["duration_us"])
+                seen += gap < self._trip_us
+        if claimed >= ENOUGH_CLAIMS and not seen:
+            yield f"the gateway says that {claimed} requests were sent ahead of answers; the server saw none of them so"
+
+
+def _came_to_something(connection: Entry) -> bool:
+    """Not so one that was given up before it was made, or broke down before it carried anything."""
+    return connection["connected_ms"] is not None and bool(connection["requests"] or not connection["error"])
+
+
+def _host(request: Entry) -> str:
+    return target(request["url"])[0]
+
+
+def _end(closed_ms: float | None) -> float:
+    return math.inf if closed_ms is None else closed_ms

@@ -1,0 +1,219 @@
+"""The verdict on the wire of a trial that went through the gateway: what was spoken, whether all say the same. Pure.
+
+How connections were used is asked in wire_use.py. Each claim is checked with every witness that can know of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from captures.packets import Connection
+from driver.experiment.arm import Arm
+from driver.gateway import log
+from driver.gateway.configuration import ADDRESS, PORT
+from driver.servers.apache import TLS_NAMES
+from driver.workloads.page_load.reasons import Failure, Reason
+from driver.workloads.page_load.requests import Request, fetched, few, host
+from driver.workloads.page_load.requests import target as target_of
+from driver.workloads.page_load.witnesses import Entry, Target, Witnesses, port, served_target, surplus, target
+from model.site.site import Site
+
+FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later
+SERVER_NAMES = {"http/1.1": "HTTP/1.1", "h2": "HTTP/2.0"}
+BROWSER_SIDE = ("h2", "TLS 1.3", f"{ADDRESS}:{PORT}")
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What was spoken."""
+
+    record: Mapping[str, Any]
+    arm: Arm
+    site: Site
+    witnesses: Witnesses
+
+    def failures(self) -> Iterator[Failure]:
+        for reason, found in (
+            (Reason.PROTOCOL_FALLBACK, [*self._browser_side(), *self._protocol()]),
+            (Reason.TLS_FALLBACK, self._tls()),
+            (Reason.WIRE_MISMATCH, [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]),
+        ):
+            said = list(found)
+            if said:
+                yield Failure(reason, "; ".join(said))
+
+    @property
+    def _requests(self) -> list[Request]:
+        return [each for each in fetched(self.record) if host(each) in self.site.hosts]
+
+    def _browser_side(self) -> Iterator[str]:
+        """The browser must meet the gateway, and in the same way in every trial."""
+        sides = [(each["protocol"], each["tls"], each["remote"]) for each in self._requests]
+        wrong = [side for side in sides if side != BROWSER_SIDE]
+        if wrong:
+            used = " ".join(str(word) for word in wrong[0])
+            yield f"between browser and gateway {len(wrong)} of {len(sides)} requests used {used}"
+
+    # --- the protocol
+
+    def _protocol(self) -> Iterator[str]:
+        yield from self._protocol_by_gateway()
+        wanted = self.arm.protocol
+        wrong = [each for each in self.witnesses.served if not self._is_served_right(each)]
+        if wrong:
+            used = few(sorted({_served_words(each) for each in wrong}))
+            yield f"by the server's log {len(wrong)} of {len(self.witnesses.served)} requests used {used}, not {wanted}"
+        yield from self._protocol_by_capture(self.witnesses.captured or ())
+
+    def _protocol_by_gateway(self) -> Iterator[str]:
+        wanted, said = self.arm.protocol, self.witnesses
+        wrong = [each for each in said.answered if each["protocol"] != wanted]
+        if wrong:
+            used = few(sorted({str(each["protocol"]) for each in wrong}))
+            yield f"by the gateway {len(wrong)} of {len(said.answered)} requests used {used} instead of {wanted}"
+        for each in said.connections:
+            name = f"connection {each['connection']} to {each['host']}"
+            if each["protocol"] not in (wanted, None, ""):
+                yield f"by the gateway {name} spoke {each['protocol']} instead of {wanted}"
+            elif self.arm.tls != "off" and each["secured_ms"] is not None and not self._is_chosen(each["alpn"]):
+                yield f"{name}: the server chose {each['alpn'] or 'nothing'} by ALPN instead of {wanted}"
+            elif each["error"] and each["connected_ms"] is not None and self._has_no_answer(each):
+                yield f"{name} broke down before any answer: {each['error']}"
+
+    def _is_chosen(self, alpn: str | None) -> bool:
+        """For HTTP/1.1 a server need not choose anything."""
+        return alpn == self.arm.protocol or (not alpn and self.arm.protocol == "http/1.1")
+
+    def _has_no_answer(self, connection: Entry) -> bool:
+        """Nor had what waited for it. (One that was cut off since the trial was over harmed nobody.)"""
+        number, said = connection["connection"], self.witnesses
+        wanted = {each.url for each in self.site.objects}
+        harmed = any(each["error"] and not each["cancelled"] and each["url"] in wanted for each in said.requests)
+        return self.arm.multiplexed and harmed and not any(each["connection"] == number for each in said.answered)
+
+    def _is_served_right(self, line: Entry) -> bool:
+        if self.arm.spdy:
+            return bool(line.get("spdy") == self.arm.spdy)
+        return bool(not line.get("spdy") and line["protocol"] == SERVER_NAMES[self.arm.protocol])
+
+    def _protocol_by_capture(self, captured: Sequence[Connection]) -> Iterator[str]:
+        wanted = "tls" if self.arm.tls != "off" else FIRST_BYTES.get(self.arm.protocol, self.arm.protocol)
+        for each in captured:
+            for side, said, payload in (
+                ("client", each.spoken_up, each.payload_up),
+                ("server", each.spoken_down, each.payload_down),
+            ):
+                if payload and said not in (wanted, None):  # not known: its first bytes were lost
+                    yield f"by the capture the {side} began with {said} instead of {wanted}, port {each.client_port}"
+                    return
+            offered = each.alpn_offered
+            others = set(offered or ()) - {self.arm.protocol, "http/1.1"}
+            lacks = offered is not None and self.arm.multiplexed and self.arm.protocol not in offered
+            if lacks or others:
+                yield f"by the capture {few(list(offered or ())) or 'nothing'} was offered by ALPN"
+                return
+
+    # --- TLS
+
+    def _tls(self) -> Iterator[str]:
+        off = self.arm.tls == "off"
+        wanted, logged = (None, None) if off else (f"TLS {self.arm.tls}", TLS_NAMES[self.arm.tls])
+        said = self.witnesses
+        told: tuple[tuple[str, list[str | None], str | None], ...] = (
+            ("the gateway", [each["tls"] for each in said.used], wanted),
+            ("the server's log", [each.get("tls") for each in said.served], logged),
+            ("the capture", [_captured_tls(each, wanted) for each in said.captured or () if each.payload_up], wanted),
+        )
+        for who, versions, right in told:
+            wrong = {version or "no TLS" for version in versions if version != right}
+            if wrong:
+                yield f"by {who} there was {few(sorted(wrong))} instead of {right or 'no TLS'}"
+
+    # --- whether all say the same
+
+    def _log(self) -> Iterator[str]:
+        """Of a log with gaps the other checks would take for right what they do not see."""
+        yield from log.gaps(self.record.get("gateway") or {})
+
+    def _ports(self) -> Iterator[str]:
+        """Every connection to the server is one of the gateway's, and the other way round."""
+        if self.witnesses.captured is None:
+            return
+        ports = self.witnesses.port_of()
+        captured = Counter(each.client_port for each in self.witnesses.captured)
+        unknown = surplus(captured, Counter(ports.values()))
+        if unknown and not self._given_up(unknown):
+            listed = few(list(map(str, unknown)))
+            yield f"{len(unknown)} connections of the capture are not the gateway's: port {listed}"
+        answered = {each["connection"] for each in self.witnesses.answered}
+        carrying = Counter(ports[number] for number in answered if number in ports)
+        absent = [*surplus(carrying, captured), *(f"of connection {each}" for each in answered - set(ports))]
+        if absent:
+            listed = few(list(map(str, absent)))
+            yield f"{len(absent)} of the gateway's connections are not in the capture: port {listed}"
+
+    def _given_up(self, unknown: list[int]) -> bool:
+        """Whether these are connections that the gateway ended while it still made them: it names no port of theirs."""
+        silent = {each.client_port for each in self.witnesses.captured or () if not each.payload_up}
+        nameless = sum(not each["local"] for each in self.witnesses.connections)
+        return silent.issuperset(unknown) and len(unknown) <= nameless
+
+    def _targets(self) -> Iterator[str]:
+        """What the gateway says was answered the server has answered, on the same connection with the same status. What
+        the server was asked beside that the gateway has asked, and given up or sent again."""
+        ports = self.witnesses.port_of()
+        answered = Counter(
+            (ports.get(each["connection"]), each["status"], target(each["url"])) for each in self.witnesses.answered
+        )
+        served = Counter((port(each["remote"]), each["status"], served_target(each)) for each in self.witnesses.served)
+        missing = surplus(answered, served)
+        if missing:
+            yield f"the server's log lacks {few([_words(*each) for each in missing])}"
+        unfinished = {
+            target(each["url"]) for each in self.witnesses.requests if each["status"] is None or each["tries"] > 1
+        }
+        strange = [each for each in surplus(served, answered) if each[2] not in unfinished]
+        if strange:
+            yield f"the gateway does not tell of {few([_words(*each) for each in strange])}"
+
+    def _asked_of_the_gateway(self) -> Iterator[str]:
+        """What came to the browser came through the gateway. It may have asked for more, whose answers it did not
+        await."""
+        loaded = Counter(target_of(each) for each in self._requests)
+        passed = Counter("".join(target(each["url"])) for each in self.witnesses.requests)
+        missing = surplus(loaded, passed)
+        if missing:
+            yield f"the browser loaded what the gateway does not tell of: {few(missing)}"
+
+
+def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
+    """Of any arm: whether a session was resumed that must not be."""
+    if arm.tls == "off" or arm.tls_resumption:
+        return
+    told = (
+        ("the gateway", [each["tls_resumed"] for each in witnesses.connections]),
+        ("the server's log", [each.get("tls_resumed") == "Resumed" for each in witnesses.served]),
+        ("the capture", [bool(each.tls_resumed) for each in witnesses.captured or ()]),
+    )
+    found = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in told if any(resumed)]
+    if found:
+        what = "connections or requests were of a resumed session, which must not be"
+        yield Failure(Reason.RESUMPTION_IGNORED, f"{', '.join(found)} {what}")
+
+
+def _captured_tls(connection: Connection, wanted: str | None) -> str | None:
+    """What is not to be seen is taken for right: with a short snap length the version is not."""
+    if not connection.tls:
+        return None
+    return connection.tls_version or wanted or "TLS"
+
+
+def _served_words(line: Entry) -> str:
+    return f"spdy/{line['spdy']}" if line.get("spdy") else str(line["protocol"])
+
+
+def _words(client_port: int | None, status: int, asked: Target) -> str:
+    return f"{''.join(asked)} ({status}, port {client_port})"

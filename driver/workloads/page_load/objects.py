@@ -1,0 +1,100 @@
+"""The verdict on a site's objects: each was loaded, whole and over the network. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import Tolerances
+from driver.workloads.page_load.reasons import Failure, Reason
+from driver.workloads.page_load.requests import Request, encoding, few, on_network, target
+from model.site.site import Site, SiteObject
+
+NOT_MODIFIED, BAD_GATEWAY = 304, 502
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    record: Mapping[str, Any]
+    arm: Arm
+    site: Site
+    tolerances: Tolerances
+
+    def failures(self) -> Iterator[Failure]:
+        asked: dict[str, list[Request]] = {each.url: [] for each in self.site.objects}
+        for request in on_network(self.record):
+            if target(request) in asked:
+                asked[target(request)].append(request)
+        broken, missing, cached = [], [], []
+        for each in self.site.objects:
+            requests = asked[each.url]
+            why = next((why for request in requests if (why := self._broken(request, each))), None)
+            if why:
+                broken.append(f"{each.url} ({why})")
+            elif self._missing(requests):
+                missing.append(f"{each.url} ({self._how_missing(requests)})")
+            if self._cached(requests):
+                cached.append(each.url)
+        if broken:
+            yield Failure(Reason.FAILED_OBJECT, few(broken))
+        if len(missing) > self.tolerances.missing:
+            yield Failure(Reason.MISSING_OBJECT, few(missing))
+        if cached:
+            yield Failure(Reason.FROM_CACHE, few(cached))
+
+    @property
+    def warm(self) -> bool:
+        return self.arm.start == "warm"
+
+    def _broken(self, request: Request, wanted: SiteObject) -> str | None:
+        if request["error"] is not None:
+            return str(request["error"])
+        if request["status"] is None:
+            return None  # never answered: missing
+        if request["status"] == NOT_MODIFIED:
+            return None  # the browser had it: from-cache
+        if not 200 <= request["status"] < 300:
+            return f"status {request['status']}{self._gateway_says(request)}"
+        body = request["body_bytes"]
+        counted = body is not None and body >= 0 and request["ended_ms"] is not None
+        if counted and not request["from_cache"] and encoding(request) is None and body != wanted.size:
+            return f"{body} bytes instead of {wanted.size}"
+        return None
+
+    def _gateway_says(self, request: Request) -> str:
+        """Why it could not get what the browser wanted."""
+        asked = (self.record.get("gateway") or {}).get("requests") or ()
+        errors = [each["error"] for each in asked if each["url"] == target(request) and each["error"]]
+        return f": {errors[0]}" if errors and request["status"] == BAD_GATEWAY else ""
+
+    def _missing(self, requests: list[Request]) -> bool:
+        """A repeated view may do without asking: what is in the browser's memory makes no request."""
+        if self.warm and not requests:
+            return False
+        return not any(self._in_time(request) for request in requests)
+
+    def _in_time(self, request: Request) -> bool:
+        """Whether it was there when the page was loaded. The clock began some milliseconds before the first request,
+        from which `ended_ms` counts, and stopped some after the load event: nothing that was in time is refused."""
+        if not request["before_load"] or request["status"] is None or request["ended_ms"] is None:
+            return False
+        loaded_ms = self.record.get("plt_ms")
+        return loaded_ms is None or bool(request["ended_ms"] <= loaded_ms)
+
+    def _how_missing(self, requests: list[Request]) -> str:
+        if not requests:
+            return "never asked for"
+        if not any(each["before_load"] for each in requests):
+            return "asked for after the load event"
+        ended = any(each["status"] is not None and each["ended_ms"] is not None for each in requests)
+        return "ended after the load event" if ended else "did not end"
+
+    def _cached(self, requests: list[Request]) -> bool:
+        """Twice on a page is fetched once: only what was never fetched in this trial is older than it."""
+        if self.warm or not requests:
+            return False
+        if any(request["status"] == NOT_MODIFIED for request in requests):
+            return True
+        return all(request["from_cache"] for request in requests)

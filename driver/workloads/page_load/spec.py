@@ -1,0 +1,66 @@
+"""What the bed process must know to run one trial: what the controller sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import CaptureSettings
+from model.site.site import Site
+
+KEYS = "keys.log"  # TLS keys among the files of a trial, until they are put into its captures
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSpec:
+    """One trial: its cell without the link (which the bed has), and where its artifacts go."""
+
+    site: Site
+    arm: Arm
+    dns: str  # of the link: instant or resolver
+    addresses: str  # of the link: shared or per-origin
+    capture: CaptureSettings
+    timeout_s: float
+    screenshot: bool
+    netlog: bool
+    folder: Path  # for artifacts, on this machine
+    authority: Path  # of the run: key and certificate that the browser trusts
+    gateway: Path | None = None  # the program, on this machine; for arms that go through it
+    spdy_module: Path | None = None  # Apache's, on this machine; for arms that speak SPDY
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "site": self.site.to_json(),
+            "arm": self.arm.to_mapping(),
+            "dns": self.dns,
+            "addresses": self.addresses,
+            "capture": {"nodes": list(self.capture.nodes), "snaplen": self.capture.snaplen},
+            "timeout_s": self.timeout_s,
+            "screenshot": self.screenshot,
+            "netlog": self.netlog,
+            "folder": str(self.folder),
+            "authority": str(self.authority),
+            "gateway": str(self.gateway) if self.gateway else None,
+            "spdy_module": str(self.spdy_module) if self.spdy_module else None,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TrialSpec:
+        settings = dict(data["arm"])
+        return cls(
+            site=Site.from_json(data["site"]),
+            arm=Arm.parse(settings.pop("name"), settings),
+            dns=data["dns"],
+            addresses=data["addresses"],
+            capture=CaptureSettings(tuple(data["capture"]["nodes"]), data["capture"]["snaplen"]),
+            timeout_s=data["timeout_s"],
+            screenshot=data["screenshot"],
+            netlog=data["netlog"],
+            folder=Path(data["folder"]),
+            authority=Path(data["authority"]),
+            gateway=Path(data["gateway"]) if data["gateway"] else None,
+            spdy_module=Path(data["spdy_module"]) if data["spdy_module"] else None,
+        )

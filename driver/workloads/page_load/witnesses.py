@@ -1,0 +1,120 @@
+"""Who can say what was on the wire when the browser went through the gateway: the gateway, the server, the capture.
+
+Each is heard for itself, since each can be wrong: the gateway is ours, the server logs what it was told, and a capture
+sees no further into TLS than its hellos. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from captures.packets import Connection, PacketSummary
+
+Entry = Mapping[str, Any]
+Target = tuple[str, str]  # host, path with its query
+WEB_PORTS = (80, 443)
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """What each says of a trial; nothing where it was not there."""
+
+    connections: Sequence[Entry]  # the gateway
+    requests: Sequence[Entry]
+    served: Sequence[Entry]  # the server
+    captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], packets: PacketSummary | None) -> Witnesses:
+        gateway = record.get("gateway") or {}
+        whole = packets if packets and not packets.incomplete else None
+        return cls(
+            connections=gateway.get("connections") or (),
+            requests=gateway.get("requests") or (),
+            served=(record.get("server") or {}).get("requests") or (),
+            captured=[each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS]
+            if whole
+            else None,
+        )
+
+    @property
+    def answered(self) -> list[Entry]:
+        """Requests that had an answer, by the gateway's word."""
+        return [each for each in self.requests if each["status"] is not None and each["connection"] is not None]
+
+    @property
+    def used(self) -> list[Entry]:
+        """Connections that carried requests, by the gateway's word."""
+        return [each for each in self.connections if each["requests"]]
+
+    def heard(self, *, tls: bool) -> dict[str, list[str]]:
+        """Who could say what was spoken, by which TLS, and by which connections. The server and the capture cannot
+        always: nothing was captured, or no more of each packet than its beginning. `tls`: whether the arm has it."""
+        carrying = {each["connection"] for each in self.answered}
+        ports = {port for number, port in self.port_of().items() if number in carrying}
+        shown = [each for each in self.captured or () if each.client_port in ports]
+        captured = self.captured is not None
+        can = {
+            "protocol": all(each.alpn_offered is not None if tls else _spoken(each) for each in shown),
+            "tls": all(each.tls_version is not None if tls else _spoken(each) for each in shown),
+            "connections": True,
+        }
+        server = ["server"] if self.served or not carrying else []
+        return {what: ["gateway", *server, *(["capture"] if captured and told else [])] for what, told in can.items()}
+
+    def port_of(self) -> dict[int, int]:
+        """Number of a connection -> the client's port. By it all witnesses name the same connection."""
+        return {each["connection"]: port(each["local"]) for each in self.connections if each["local"]}
+
+    def served_by_port(self) -> dict[int, list[Entry]]:
+        """Client's port -> what the server was asked on it, in the order of its beginning."""
+        found: dict[int, list[Entry]] = {}
+        for each in sorted(self.served, key=lambda each: int(each["began_us"])):
+            found.setdefault(port(each["remote"]), []).append(each)
+        return found
+
+    def sent_by_connection(self) -> dict[int, list[Entry]]:
+        """Number of a connection -> requests that were sent on it, in that order."""
+        found: dict[int, list[Entry]] = {}
+        sent = [each for each in self.requests if each["sent_ms"] is not None and each["connection"] is not None]
+        for each in sorted(sent, key=lambda each: (float(each["sent_ms"]), int(each["request"]))):
+            found.setdefault(each["connection"], []).append(each)
+        return found
+
+
+def _spoken(connection: Connection) -> bool:
+    return connection.spoken_up is not None and connection.spoken_down is not None
+
+
+def port(end: str) -> int:
+    """Of an address with its port."""
+    return int(end.rpartition(":")[2])
+
+
+def target(url: str) -> Target:
+    """Of an address as the gateway writes it: host/path?query."""
+    host, _, path = url.partition("/")
+    return host.lower().rstrip("."), f"/{path}"
+
+
+def served_target(line: Entry) -> Target:
+    """Of a line of the server's log."""
+    return str(line["host"] or "").lower().partition(":")[0].rstrip("."), str(line["path"])
+
+
+def most_at_once(spans: Iterable[tuple[float, float]]) -> int:
+    """How many of these spans of time overlap at most; one that ends where another begins does not overlap it."""
+    marks = sorted(mark for begin, end in spans if end > begin for mark in ((begin, 1), (end, -1)))
+    now = most = 0
+    for _, step in marks:
+        now += step
+        most = max(most, now)
+    return most
+
+
+def surplus(some: Counter[Any], others: Counter[Any]) -> list[Any]:
+    """What there is more of in the first."""
+    return sorted((some - others).elements(), key=str)
