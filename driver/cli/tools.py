@@ -14,7 +14,7 @@ from devtools import test as testing
 from driver.bench.figures import Figure
 from driver.cli.options import cpus_of, here_options, json_option
 from driver.cli.output import console, note, print_json, table
-from driver.host.doctor import examine
+from driver.doctor.doctor import examine
 from driver.host.finding import Finding
 from driver.host.install import prepare
 from model.errors import BedError
