@@ -34,6 +34,8 @@ class Step:
     environment: Mapping[str, str] | None = None  # if not that of all steps
     silent: bool = False  # whatever it prints is a complaint
     missing: str = ""  # what it would take that is not here
+
+
 # The linter wants the packages on its path, and only its command knows the contracts in pyproject.toml.
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
