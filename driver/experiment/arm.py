@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
 from driver.experiment.arm_fields import (
     ALSO_CALLED,
     ARM_FIELD,
     ARM_FIELDS,
-    CHROMIUM_CONNECTIONS,
     MULTIPLEXED,
     ArmField,
     shown,
@@ -143,7 +143,7 @@ def _beyond_browser(values: Mapping[str, Any]) -> bool:
         values["protocol"].startswith("spdy/")
         or (values["protocol"] == "h2" and values["tls"] == "off")
         or values["pipelining"] > 1
-        or values["connections_per_host"] != CHROMIUM_CONNECTIONS
+        or values["connections_per_host"] != CONNECTIONS_PER_HOST
         or values["coalescing"] != "address"
     )
 
@@ -173,8 +173,8 @@ def _check_browser(arm: Arm) -> None:
         raise InputError(what, f"Set tls: 1.3 too. {remedy}", key="protocol")
     if arm.pipelining > 1:
         raise InputError("no browser of today sends requests ahead of answers", remedy, key="pipelining")
-    if arm.connections_per_host != CHROMIUM_CONNECTIONS:
-        what = f"Chromium opens at most {CHROMIUM_CONNECTIONS} HTTP/1.1 connections to a host, and has no switch for it"
+    if arm.connections_per_host != CONNECTIONS_PER_HOST:
+        what = f"Chromium opens at most {CONNECTIONS_PER_HOST} HTTP/1.1 connections to a host, and has no switch for it"
         raise InputError(what, remedy, key="connections_per_host")
     if arm.coalescing != "address":
         what = "Chromium lets hosts at one address share a connection, and has no switch for it"

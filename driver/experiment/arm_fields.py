@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from driver.browser.chromium.fields import CONNECTIONS_PER_HOST, FLAGS_REFUSED
 from model.errors import InputError
 from model.settings.kinds import DURATION, FLAG, Kind, choice, count
 from model.settings.text_kinds import USER_AGENT, VIEWPORT, lines
 from model.units import Duration
 
-CHROMIUM_CONNECTIONS = 6
 MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection
 LONGEST_KEEPALIVE = Duration.parse("1000s")
 
@@ -33,27 +33,6 @@ _WITH_SPDY = tuple(("protocol", protocol) for protocol in MULTIPLEXED if protoco
 _WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
-_OURS = "lanelab gives the browser its own"
-_LED = "the browser is led through a port of its own"
-_NAMES = "the site's names must lead to the server, and no other name anywhere"
-# What a trial depends on, or what has a setting. No other list says which flags cannot be given.
-FLAGS_TAKEN = {
-    "--user-agent": "the setting user_agent is for that",
-    "--window-size": "the setting viewport is for that",
-    "--headless": "the setting display is for that",
-    "--user-data-dir": _OURS,
-    "--remote-debugging-port": _LED,
-    "--remote-debugging-pipe": _LED,
-    "--remote-debugging-address": _LED,
-    "--host-resolver-rules": _NAMES,
-    "--host-rules": _NAMES,
-    "--ssl-key-log-file": "the trial's keys are kept beside its capture",
-    "--log-net-log": "the key netlog of the experiment is for that",
-    "--ignore-certificate-errors-spki-list": "the run's own authority is what is trusted",
-    "--proxy-server": "a proxy would stand between the browser and the link",
-    "--proxy-pac-url": "a proxy would stand between the browser and the link",
-    "--single-process": "a browser in one process has no sandbox and other timing",
-}
 _DIRECTIVES_TAKEN = {
     "KeepAlive": "the setting keepalive is for that",
     "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
@@ -139,13 +118,13 @@ ARM_FIELDS: tuple[ArmField, ...] = (
     ArmField("pipelining", count("REQUESTS", "requests", 1, 100), "1",
              "how many requests a connection may have without an answer; above 1 through the gateway only", "4",
              (("keepalive", False), *_WITH_MULTIPLEXING)),
-    ArmField("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CHROMIUM_CONNECTIONS),
+    ArmField("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CONNECTIONS_PER_HOST),
              "HTTP/1.1 connections to one host at once. Chromium has 6 built in, other numbers go through the gateway",
              "2", _WITH_MULTIPLEXING),
     ArmField("coalescing", choice("BY", "address", "origin"), "address",
              "whether hosts at one address share a connection, as in Chromium, or each has its own (`origin`: through "
              "the gateway)", "origin", (("protocol", "http/1.1"),)),
-    ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_TAKEN), "",
+    ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED), "",
              "further flags for the browser", "--blink-settings=imagesEnabled=false"),
 )
 # fmt: on

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.browser.browsers import Browsers
-from driver.browser.flags import Surroundings
+from driver.browser.browser import Surroundings
+from driver.browser.chromium.browsers import ChromiumBrowser
 from driver.recorders.tcpdump import Capture
 from driver.servers.authority import Authority
 from driver.servers.resolver import Resolver, use_resolver
@@ -32,8 +32,8 @@ class Settings:
 
 
 @contextmanager
-def browsers(inside: Inside) -> Iterator[Browsers]:
-    made = Browsers(inside.node("client"), "/run/browsers")
+def browsers(inside: Inside) -> Iterator[ChromiumBrowser]:
+    made = ChromiumBrowser(inside.node("client"), "/run/browsers")
     try:
         yield made
     finally:
@@ -62,7 +62,9 @@ def every_start(inside: Inside) -> dict[str, Any]:
                 said_before = len(log.read_text().splitlines())
                 file = f"/run/{start}-{number}.pcap"
                 capture = Capture(inside.node("client"), file).start()
-                record = page.load(pages.URL, 30, inside.folder / f"{start}.png")
+                page.load(pages.URL, 30)
+                record = page.record()
+                page.screenshot(inside.folder / f"{start}.png")
                 counts = capture.stop()
                 said = log.read_text().splitlines()[said_before:]
                 page.close()
@@ -98,11 +100,13 @@ def failures(inside: Inside, start: str) -> dict[str, Any]:
             if harm:
                 threading.Timer(1.0, harm, (page._chromium,)).start()
             started = time.monotonic()
-            record = page.load(url, timeout_s)
+            page.load(url, timeout_s)
+            record = page.record()
             took = time.monotonic() - started
             page.close()
             after = made.open(Settings(start=start), AROUND)
-            good = after.load(pages.URL, 30)
+            after.load(pages.URL, 30)
+            good = after.record()
             after.close()
             found[name] = {"record": record, "after": good["failures"], "took_s": took}
 
@@ -131,7 +135,8 @@ def idle(inside: Inside, display: str) -> dict[str, Any]:
         capture = Capture(client, file).start()
         page = made.open(Settings(display=display), around)
         time.sleep(8)
-        found = page.load(pages.URL, 30)
+        page.load(pages.URL, 30)
+        found = page.record()
         time.sleep(8)
         page.close()
         counts = capture.stop()
@@ -150,14 +155,16 @@ def settings(inside: Inside) -> dict[str, Any]:
         for display in ("headless", "headful"):
             around = Surroundings(hosts=AROUND.hosts, netlog=True)
             page = made.open(Settings(display=display, user_agent=arm.user_agent, viewport=arm.viewport), around)
-            record = page.load(pages.URL, 30)
+            page.load(pages.URL, 30)
+            record = page.record()
             size = page._session.execute_script("return [innerWidth, innerHeight, navigator.language]")
             netlog = inside.folder / "netlog.json"
-            kept = page.netlog(netlog)
+            page.netlog(netlog)
             page.close()
-            found[display] = {"record": record, "size": size, "netlog": kept and len(netlog.read_bytes())}
+            found[display] = {"record": record, "size": size, "netlog": len(netlog.read_bytes())}
         page = made.open(arm, AROUND)
-        found["no images"] = page.load(pages.URL, 30)
+        page.load(pages.URL, 30)
+        found["no images"] = page.record()
         page.close()
     found["left"] = left_behind()
     return found
@@ -176,7 +183,8 @@ def tls(inside: Inside) -> dict[str, Any]:
         ):
             around = Surroundings(hosts=AROUND.hosts, trusted=(trusted,), keys=True)
             page = made.open(Settings(start="fresh-context"), around)
-            record = page.load(url, 30)
+            page.load(url, 30)
+            record = page.record()
             keys = Path(f"/run/{name}.keys")
             found[name] = {"record": record, "keys": page.keys(keys) and keys.read_text().splitlines()}
             page.close()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from driver.browser import events
-from driver.browser.timings import timings
+from driver.browser.chromium import events
+from driver.browser.chromium.timings import timings
 
 DATA = Path(__file__).with_name("data")
 TIMING = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, TIMEOUT, reason_of
+from driver.browser.chromium.chromedriver import reason_of
+from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, TIMEOUT
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from driver.browser import flags
-from driver.browser.flags import Surroundings
-from driver.experiment.arm_fields import FLAGS_TAKEN
+from driver.browser.browser import Surroundings
+from driver.browser.chromium import flags
+from driver.browser.chromium.fields import FLAGS_REFUSED
 
 
 @dataclass(frozen=True)
@@ -80,4 +80,4 @@ def test_no_arm_can_take_away_what_a_trial_depends_on(around: Surroundings, disp
     given = {flag.partition("=")[0] for flag in flags.flags(arm, around, "/run/p") if "=" in flag}
     harmless = {"--force-color-profile", "--lang", "--net-log-capture-mode", "--password-store", "--test-type"}
     harmless.add("--window-position")
-    assert given - harmless - set(flags.JOINED) <= set(FLAGS_TAKEN)
+    assert given - harmless - set(flags.JOINED) <= set(FLAGS_REFUSED)

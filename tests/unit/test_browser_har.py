@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from driver.browser import events
+from driver.browser.chromium import events
 from driver.browser.har import har
 
 DATA = Path(__file__).with_name("data")

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from driver.bed.node import Completed
-from driver.browser import binaries
-from driver.browser import browsers as module
-from driver.browser.binaries import Binary
-from driver.browser.browsers import MOST_PAGES, Browsers
+from driver.browser.browser import Surroundings
+from driver.browser.chromium import binaries
+from driver.browser.chromium import browsers as module
+from driver.browser.chromium.binaries import Binary
+from driver.browser.chromium.browsers import MOST_PAGES, ChromiumBrowser
+from driver.browser.chromium.page import ChromiumPage
 from driver.browser.failures import TIMEOUT, BrowserError
-from driver.browser.flags import Surroundings
-from driver.browser.page import Page
 from model.errors import NodeError
 from tests.unit.test_browser_flags import AROUND, Settings
 
@@ -85,16 +85,16 @@ class FakeDriver:
 
 
 @pytest.fixture
-def browsers(monkeypatch: pytest.MonkeyPatch) -> Browsers:
+def browsers(monkeypatch: pytest.MonkeyPatch) -> ChromiumBrowser:
     monkeypatch.setattr(FakeChromium, "started", [], raising=False)
     for name in ("find_chromium", "find_chromedriver"):
         monkeypatch.setattr(binaries, name, lambda _: Binary("/bin/it", "It 1.2.3"))
     monkeypatch.setattr(module, "Chromium", FakeChromium)
     monkeypatch.setattr(module, "Driver", FakeDriver)
-    return Browsers(FakeNode(), "/run/b")  # type: ignore[arg-type]
+    return ChromiumBrowser(FakeNode(), "/run/b")  # type: ignore[arg-type]
 
 
-def facts(page: Page) -> tuple[str, int]:
+def facts(page: ChromiumPage) -> tuple[str, int]:
     """What the record says of the browser."""
     said = page._facts.to_json()
     return said["start"], said["loads_before"]
@@ -106,19 +106,19 @@ def living() -> list[bool]:
 
 @pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
 def test_no_browser_outlives_a_page_that_could_not_be_made(
-    browsers: Browsers, monkeypatch: pytest.MonkeyPatch, start: str
+    browsers: ChromiumBrowser, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    def begin(_: Page) -> None:
+    def begin(_: ChromiumPage) -> None:
         raise BrowserError("it does not answer")
 
-    monkeypatch.setattr(Page, "begin", begin)
+    monkeypatch.setattr(ChromiumPage, "begin", begin)
     with pytest.raises(BrowserError, match="does not answer"):
         browsers.open(Settings(start=start), AROUND, URL)
     assert living()
     assert not any(living())
 
 
-def test_a_start_is_recorded_as_what_it_was(browsers: Browsers) -> None:
+def test_a_start_is_recorded_as_what_it_was(browsers: ChromiumBrowser) -> None:
     for start in ("fresh-process", "warm"):
         page = browsers.open(Settings(start=start), AROUND, URL)
         assert facts(page) == (start, 0)
@@ -130,7 +130,7 @@ def test_a_start_is_recorded_as_what_it_was(browsers: Browsers) -> None:
     assert facts(browsers.open(Settings(start="fresh-context"), NETLOG)) == ("fresh-process", 0)
 
 
-def test_a_kept_browser_is_replaced_after_many_pages(browsers: Browsers) -> None:
+def test_a_kept_browser_is_replaced_after_many_pages(browsers: ChromiumBrowser) -> None:
     for _ in range(MOST_PAGES):
         browsers.open(Settings(start="fresh-context"), AROUND).close()
     assert living() == [True]
@@ -138,7 +138,9 @@ def test_a_kept_browser_is_replaced_after_many_pages(browsers: Browsers) -> None
     assert living() == [False, True]
 
 
-def test_the_load_that_warms_has_the_experiments_time(browsers: Browsers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_load_that_warms_has_the_experiments_time(
+    browsers: ChromiumBrowser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     around = Surroundings(hosts=AROUND.hosts, timeout_s=7.0)
     browsers.open(Settings(start="warm"), around, URL)
     assert [chromium.session.limits for chromium in FakeChromium.started] == [[7.0], []]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driver.browser.chromium.fields import FLAGS_REFUSED
 from driver.experiment import Arm
-from driver.experiment.arm_fields import ARM_FIELDS, FLAGS_TAKEN
+from driver.experiment.arm_fields import ARM_FIELDS
 from model.errors import InputError
 from tests.unit.experiments import PATIENT, arm_settings
 
@@ -177,13 +178,13 @@ def test_refuses(mapping: dict[str, object], key: str, message: str) -> None:
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("flag", sorted(FLAGS_TAKEN))
+@pytest.mark.parametrize("flag", sorted(FLAGS_REFUSED))
 @pytest.mark.parametrize("form", ["{}", "{}=x"])
 def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None:
     error = refusal({"browser_flags": ["--mute-audio", form.format(flag)]})
     assert error
     assert error.key == "browser_flags"
-    assert f"{flag} cannot be given: {FLAGS_TAKEN[flag]}" in str(error)
+    assert f"{flag} cannot be given: {FLAGS_REFUSED[flag]}" in str(error)
 
 
 def test_every_row_of_the_table_can_be_used() -> None:

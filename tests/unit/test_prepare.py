@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.browser import binaries
+from driver.browser.chromium import binaries
 from driver.host import install as prepare
 from driver.host import needs
 from driver.host.find_program import SYSTEM_PATH, find

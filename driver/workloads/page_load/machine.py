@@ -17,8 +17,8 @@ from typing import Any
 
 from driver.bed.node import Node
 from driver.bed.substrate import Substrate
-from driver.browser.browsers import Browsers
-from driver.browser.flags import Surroundings
+from driver.browser.browser import Surroundings
+from driver.browser.registry import BROWSERS, DEFAULT
 from driver.gateway import configuration as gateway_side
 from driver.gateway.gateway import Gateway
 from driver.recorders.tcpdump import Capture
@@ -54,7 +54,7 @@ class TrialMachine:
         WORK.mkdir(parents=True, exist_ok=True)
         for node in (self._client, self._server):
             node.run(["mkdir", "-p", f"{WORK}/captures"])
-        self._browsers = Browsers(self._client, WORK / "browsers")
+        self._browser = BROWSERS[DEFAULT].start(self._client, WORK / "browsers")
 
     # --- before the load
 
@@ -171,7 +171,7 @@ class TrialMachine:
             return
         with trial.failing(Reason.BROWSER_FAILED):
             around = self._surroundings(trial)
-            trial.page = self._browsers.open(spec.arm, around, spec.site.url(spec.arm.page_scheme))
+            trial.page = self._browser.open(spec.arm, around, spec.site.url(spec.arm.page_scheme))
 
     def _surroundings(self, trial: UnderWay) -> Surroundings:
         """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of
@@ -240,8 +240,12 @@ class TrialMachine:
         if trial.page is None:
             return dict(_NOT_LOADED)
         spec = trial.spec
-        screenshot = trial.folder / "screenshot.png" if spec.screenshot else None
-        return trial.page.load(spec.site.url(spec.arm.page_scheme), spec.timeout_s, screenshot)
+        trial.page.load(spec.site.url(spec.arm.page_scheme), spec.timeout_s)
+        record = trial.page.record()
+        if spec.screenshot and not record["failures"]:
+            with trial.failing(Reason.BROWSER_FAILED):
+                trial.page.screenshot(trial.folder / "screenshot.png")
+        return record
 
     def _stop_captures(self, trial: UnderWay) -> dict[str, Any]:
         found = {}
@@ -288,7 +292,8 @@ class TrialMachine:
         if trial.page:
             with trial.failing(Reason.BROWSER_FAILED):
                 trial.page.keys(trial.folder / KEYS)
-                trial.page.netlog(trial.folder / "netlog.json")
+                if trial.spec.netlog:
+                    trial.page.netlog(trial.folder / "netlog.json")
         try:
             for path in sorted(trial.folder.iterdir()):
                 shutil.copyfile(path, trial.spec.folder / path.name)

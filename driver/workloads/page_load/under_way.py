@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from driver.browser.browser import Page
 from driver.browser.failures import BrowserError
-from driver.browser.page import Page
 from driver.gateway.gateway import Gateway
 from driver.recorders.tcpdump import Capture
 from driver.servers.authority import Leaf

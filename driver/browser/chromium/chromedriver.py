@@ -17,7 +17,7 @@ from selenium.webdriver.chrome.remote_connection import ChromeRemoteConnection
 from selenium.webdriver.remote.client_config import ClientConfig
 
 from driver.bed.node import Command, Node, Stdio
-from driver.browser.failures import TIMEOUT, BrowserError, reason_of
+from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, TIMEOUT, BrowserError
 from driver.timeouts import patient
 
 ADDRESS, PORT = "127.0.0.1", 9515
@@ -27,6 +27,19 @@ READY_TIMEOUT_S = patient(20.0)
 ANSWER_TIMEOUT_S = patient(20.0)  # for everything but a load, which has the experiment's own limit
 MARGIN_S = patient(5.0)  # ChromeDriver tells of a load's time-out itself; this is for a ChromeDriver that does not
 LOOK_EVERY_S = 0.01
+# What ChromeDriver's messages contain when the page's process, or the whole browser, is gone.
+_CRASHED = (
+    "tab crashed",
+    "page crash",
+    "session deleted as the browser has closed",
+    "not connected to devtools",
+    "chrome not reachable",
+    "invalid session id",
+    "unable to receive message from renderer",
+    "no such window",
+    "web view not found",
+    "disconnected",
+)
 
 
 class _Connection(urllib3.connection.HTTPConnection):
@@ -152,3 +165,15 @@ class Driver:
             self._process.wait(5)
         with contextlib.suppress(OSError):
             os.close(self._said)
+
+
+def reason_of(message: str) -> str:
+    """The name of the failure that this message of ChromeDriver means."""
+    text = message.lower()
+    if "net::err_" in text:
+        return NAVIGATION_FAILED
+    if any(words in text for words in _CRASHED):
+        return BROWSER_CRASHED
+    if "timeout" in text or "timed out" in text:
+        return TIMEOUT
+    return BROWSER_FAILED

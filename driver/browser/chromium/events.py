@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from driver.browser.timings import NOT_APPLICABLE, timings
+from driver.browser.chromium.timings import NOT_APPLICABLE, timings
 
 Event = Mapping[str, Any]
 NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")

@@ -8,36 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
-
-class BrowserSettings(Protocol):
-    """What the browser takes from an arm."""
-
-    @property
-    def start(self) -> str: ...
-    @property
-    def display(self) -> str: ...
-    @property
-    def user_agent(self) -> str | None: ...
-    @property
-    def viewport(self) -> tuple[int, int]: ...
-    @property
-    def browser_flags(self) -> tuple[str, ...]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the browser takes from its cell beside the arm."""
-
-    hosts: Mapping[str, str]  # every host name of the site -> its address
-    dns: str = "instant"  # or "resolver"
-    trusted: tuple[str, ...] = ()  # SHA-256 of public keys, base64, as --ignore-certificate-errors-spki-list has them
-    keys: bool = False  # log TLS keys
-    netlog: bool = False
-    timeout_s: float = 120.0  # of the load that a warm start makes beforehand
-
+from driver.browser.browser import BrowserSettings, Surroundings
 
 # Services of the browser itself: each asks its maker's servers something, some time after the start.
 SILENT = (

@@ -1,4 +1,4 @@
-"""One page load, and all that the browser tells of it."""
+"""One page load, and everything that Chromium knows of it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from driver.bed.node import Node
-from driver.browser import events, flags
-from driver.browser.binaries import Binary
-from driver.browser.chromedriver import Session
-from driver.browser.chromium import Chromium
+from driver.browser.browser import Page
+from driver.browser.chromium import events, flags
+from driver.browser.chromium.binaries import Binary
+from driver.browser.chromium.chromedriver import Session
+from driver.browser.chromium.chromium import Chromium
 from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, BrowserError
 from driver.timeouts import patient
 from model.errors import NodeError
@@ -78,8 +79,8 @@ class Facts:
         }
 
 
-class Page:
-    """A page that is ready to load once."""
+class ChromiumPage(Page):
+    """A page of a Chromium that a ChromeDriver session leads."""
 
     def __init__(
         self, node: Node, chromium: Chromium, session: Session, profile: str, facts: Facts, target: str
@@ -88,9 +89,11 @@ class Page:
         self._profile, self._facts, self._target = profile, facts, target
         self._keys_before = 0
         self.has_keys = self.has_netlog = False
-        self.failed = False
-        self.prepare_s = 0.0
+        self.failed = False  # then the browser must not load another page
         self.leave: Leave = lambda: None
+        self._plt_ms: float | None = None
+        self._navigate_s = 0.0
+        self._failures: list[dict[str, str]] = []
 
     def begin(self) -> None:
         """What is logged from here on is the load's."""
@@ -100,55 +103,53 @@ class Page:
         for kind in ("performance", "browser"):
             self._session.log(kind)
 
-    def load(self, url: str, timeout_s: float, screenshot: Path | None = None) -> dict[str, Any]:
-        """Go there and wait for the load event. The browser's part of the trial's record; whatever goes wrong is in its
-        `failures`, since a trial that failed is stored, too."""
-        failures: list[dict[str, str]] = []
-        plt_ms: float | None = None
+    def load(self, url: str, timeout_s: float) -> None:
         started = time.monotonic()
         try:
             self._chromium.require_alive()
             self._session.limit(timeout_s)
             started = time.monotonic()
             self._session.get(url)
-            plt_ms = round((time.monotonic() - started) * 1000, 3)
+            self._plt_ms = round((time.monotonic() - started) * 1000, 3)
         except BrowserError as error:
-            failures.append(self._named(error))
-        navigated = time.monotonic()
-        if failures:
+            self._failures.append(self._named(error))
+        self._navigate_s = time.monotonic() - started
+        if self._failures:
             self._session.unlimit(AFTER_FAILURE_S)  # what hangs will hang again
         else:
             self._session.unlimit()
+
+    def record(self) -> dict[str, Any]:
+        started, failures = time.monotonic(), self._failures
         part = self._collect(failures)
-        if screenshot and not failures:
-            with _told_in(failures):
-                screenshot.write_bytes(base64.b64decode(self._session.get_screenshot_as_base64()))
-                part["artifacts"].append(screenshot.name)
         self.failed = bool(failures)
-        collected = time.monotonic()
-        marks = {"navigate_s": round(navigated - started, 4), "collect_s": round(collected - navigated, 4)}
-        return {"plt_ms": None if failures else plt_ms, "marks": marks, **part, "failures": failures}
+        marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
+        return {"plt_ms": None if failures else self._plt_ms, "marks": marks, **part, "failures": failures}
+
+    def screenshot(self, target: Path) -> None:
+        try:
+            target.write_bytes(base64.b64decode(self._session.get_screenshot_as_base64()))
+        except BrowserError:
+            self.failed = True
+            raise
 
     def keys(self, target: Path) -> bool:
-        """The TLS keys of this load, for its capture; False where there are none."""
-        found = self._keys_file()[self._keys_before :] if self.has_keys else b""
-        if found:
-            target.write_bytes(found)
-        return bool(found)
+        data = self._keys_file()[self._keys_before :] if self.has_keys else b""
+        if data:
+            target.write_bytes(data)
+        return bool(data)
 
-    def netlog(self, target: Path) -> bool:
-        """Chromium's own log. It is only whole when the browser has ended, so this ends it."""
+    def netlog(self, target: Path) -> None:
+        """It is only whole when the browser has ended."""
         if not self.has_netlog:
-            return False
+            raise BrowserError("Chromium was not started with a log of its network")
         self._chromium.leave(NETLOG_WITHIN_S)
         try:
             self._node.get(flags.netlog_file(self._profile), target)
-        except NodeError:
-            return False
-        return True
+        except NodeError as error:
+            raise BrowserError(f"Chromium left no log of its network: {error.what}") from error
 
     def close(self) -> None:
-        """The load's browser or context ends; what takes time goes on beside the caller."""
         self.leave()
         self.leave = lambda: None
 
@@ -181,7 +182,6 @@ class Page:
             "requests": requests,
             "console": [_console(entry) for entry in console],
             "browser": self._facts.to_json() | {"user_agent": measures.get("user_agent")},
-            "artifacts": [],
         }
 
     def _keys_file(self) -> bytes:

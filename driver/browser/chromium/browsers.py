@@ -1,16 +1,4 @@
-"""Browsers for trials: one is opened ready to load, loads once, and is closed.
-
-    browsers = Browsers(client, address, folder)
-    page = browsers.open(arm, around, url)      everything that is not the load: before captures and clocks
-    part = page.load(url, timeout_s)            the browser's part of the trial's record; failures are in it
-    page.close()                                at once; what takes time happens beside the caller
-
-How each `start` of an arm is cold:
-    fresh-process   a new Chromium with an empty profile
-    fresh-context   a new browser context in a Chromium that is kept: its own cache, cookies, sockets, TLS sessions
-    warm            a repeat view: an unmeasured load in a new profile, then a new Chromium with that profile. So the
-                    HTTP cache is warm and connections, TLS sessions and names are not, as when a user comes back
-"""
+"""The Chromium processes of a bed: each start that an arm may ask for, and the life of the processes that stay."""
 
 from __future__ import annotations
 
@@ -22,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from driver.bed.node import Node
-from driver.browser import binaries, flags
-from driver.browser.chromedriver import Driver, Session
-from driver.browser.chromium import Chromium
+from driver.browser.browser import Browser, BrowserSettings, Surroundings
+from driver.browser.chromium import binaries, flags
+from driver.browser.chromium.chromedriver import Driver, Session
+from driver.browser.chromium.chromium import Chromium
+from driver.browser.chromium.page import ChromiumPage, Facts, Leave
 from driver.browser.display import Display
 from driver.browser.failures import NAVIGATION_FAILED, TIMEOUT, BrowserError
-from driver.browser.flags import BrowserSettings, Surroundings
-from driver.browser.page import Facts, Leave, Page
 from driver.timeouts import patient
 from model.errors import InputError, LanelabError
 
@@ -50,7 +38,7 @@ class Running:
         self.pages = 0  # that were opened in it for loads
 
 
-class Browsers:
+class ChromiumBrowser(Browser):
     """Chromium, ChromeDriver and the screen of one client node, for as long as the bed lives."""
 
     def __init__(self, node: Node, folder: Path | str) -> None:
@@ -65,8 +53,7 @@ class Browsers:
         binaries.require_match(self.chromium, self.chromedriver)
         self._driver = Driver(node, self.chromedriver.path)
 
-    def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> Page:
-        """A page that is ready for `load`; `url` is what a warm start loads beforehand. Raises BrowserError."""
+    def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> ChromiumPage:
         started = time.monotonic()
         try:
             page = self._open(arm, around, url)
@@ -80,7 +67,6 @@ class Browsers:
         return page
 
     def close(self) -> None:
-        """End everything at once."""
         self._forget_kept()
         for thread in self._ending:
             thread.join(POLITE_END_S)
@@ -88,7 +74,7 @@ class Browsers:
         if self._display:
             self._display.close()
 
-    def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> Page:
+    def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
         self._wait_for_ends()
         if arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context"):
             return self._fresh_process(arm, around)  # a netlog is of a browser's whole life; the record says so
@@ -100,12 +86,12 @@ class Browsers:
 
     # --- starts
 
-    def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> Page:
+    def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._launch(arm, around, self._new_profile())
         with self._ended_on_error(running):
             return self._page(around, running, "fresh-process", arm.viewport, lambda: self._end(running))
 
-    def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> Page:
+    def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
         if not url:
             raise InputError("a warm start needs the address that is loaded beforehand", key="start")
         profile = self._new_profile()
@@ -122,7 +108,7 @@ class Browsers:
         with self._ended_on_error(running):
             return self._page(around, running, "warm", arm.viewport, lambda: self._end(running))
 
-    def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> Page:
+    def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._keep(arm, around)
         with self._ended_on_error(running):
             devtools = running.chromium.devtools
@@ -191,7 +177,7 @@ class Browsers:
         viewport: tuple[int, int],
         leave: Leave,
         target: str | None = None,
-    ) -> Page:
+    ) -> ChromiumPage:
         """Ready for the load: its size set, its log emptied, and the browser quiet. `start`: what really was new."""
         width, height = viewport
         running.session.cdp(
@@ -204,7 +190,9 @@ class Browsers:
             self.chromium, self.chromedriver, running.argv, start, running.sandboxed, settled_s, running.pages
         )
         running.pages += 1
-        page = Page(self._node, running.chromium, running.session, running.profile, facts, target or running.home)
+        page = ChromiumPage(
+            self._node, running.chromium, running.session, running.profile, facts, target or running.home
+        )
         page.leave = leave
         page.has_keys, page.has_netlog = around.keys, around.netlog
         page.begin()

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from driver.bed.node import Command, Node, Process, Stdio
-from driver.browser.devtools import START_TIMEOUT_S, DevTools
+from driver.browser.chromium.devtools import START_TIMEOUT_S, DevTools
 from driver.browser.failures import BROWSER_CRASHED, BrowserError
 
 LISTENING = re.compile(r"DevTools listening on ws://[^/]*:(\d+)(/\S+)")

@@ -1,0 +1,105 @@
+"""What lanelab asks of a browser. Each browser is one folder below this one, with an entry in registry.py.
+
+    browser = BROWSERS["chromium"].start(client, folder)   once for each bed
+    page = browser.open(settings, around, url)             everything that is not the load: before captures and clocks
+    page.load(url, timeout_s)                              the load, and nothing else
+    record = page.record()                                 what the browser knows of the load; failures are in it
+    page.close()                                           at once; what takes time happens beside the caller
+
+Pages are cold in the way that the arm's `start` says:
+    fresh-process   a new browser process with an empty profile
+    fresh-context   a new context in a browser process that stays: its own cache, cookies, sockets and TLS sessions
+    warm            a repeat view: an unmeasured load in a new profile, then a new process with that profile. So the
+                    HTTP cache is warm, and connections, TLS sessions and names are not, as when a user comes back
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from driver.bed.node import Node
+
+
+class BrowserSettings(Protocol):
+    """The settings of an arm that the browser reads."""
+
+    @property
+    def start(self) -> str: ...
+    @property
+    def display(self) -> str: ...
+    @property
+    def user_agent(self) -> str | None: ...
+    @property
+    def viewport(self) -> tuple[int, int]: ...
+    @property
+    def browser_flags(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the browser needs to know of its cell besides the arm."""
+
+    hosts: Mapping[str, str]  # every host name of the site -> its address
+    dns: str = "instant"  # or "resolver"
+    trusted: tuple[str, ...] = ()  # public keys that it trusts: their SHA-256 in base64
+    keys: bool = False  # log TLS keys
+    netlog: bool = False  # log the network from the start of the process
+    timeout_s: float = 120.0  # of the load that a warm start makes beforehand
+
+
+class Page(ABC):
+    """A page that is ready to load once."""
+
+    prepare_s = 0.0  # how long it took to open
+
+    @abstractmethod
+    def load(self, url: str, timeout_s: float) -> None:
+        """Go to the address and wait for the load event. Never raises BrowserError: `record` has the failure."""
+
+    @abstractmethod
+    def record(self) -> dict[str, Any]:
+        """The browser's part of the trial's record."""
+
+    @abstractmethod
+    def screenshot(self, target: Path) -> None:
+        """Write a picture of the page, as PNG. Raises BrowserError."""
+
+    @abstractmethod
+    def keys(self, target: Path) -> bool:
+        """Write the TLS keys of this load, for its captures. False: there are none."""
+
+    @abstractmethod
+    def netlog(self, target: Path) -> None:
+        """Write the browser's own log of its network. This ends the browser. Raises BrowserError."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the page. What takes time goes on beside the caller."""
+
+
+class Browser(ABC):
+    """A browser program on the client node of a bed."""
+
+    @abstractmethod
+    def open(self, settings: BrowserSettings, around: Surroundings, url: str = "") -> Page:
+        """A page that is ready to load. A warm start loads `url` beforehand. Raises BrowserError."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserKind:
+    """A browser that lanelab knows, as far as it can be described without starting it."""
+
+    name: str  # as arms write it
+    title: str  # for people
+    start: Callable[[Node, Path], Browser]  # (client, a folder of the client in memory)
+    connections_per_host: int  # that it opens at most with HTTP/1.1
+    flags_refused: Mapping[str, str]  # flag -> why a user cannot give it

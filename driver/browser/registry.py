@@ -1,0 +1,36 @@
+"""The browsers that lanelab knows. To add one, write a folder here and its entry below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from driver.browser.browser import Browser, BrowserKind
+from driver.browser.chromium import fields as chromium
+
+if TYPE_CHECKING:
+    from driver.bed.node import Node
+
+DEFAULT = "chromium"
+
+
+def _start_chromium(node: Node, folder: Path) -> Browser:
+    """Selenium takes a third of a second to import, so only beds that load pages import it."""
+    from driver.browser.chromium.browsers import ChromiumBrowser  # noqa: PLC0415
+
+    return ChromiumBrowser(node, folder)
+
+
+BROWSERS: Mapping[str, BrowserKind] = {
+    kind.name: kind
+    for kind in (
+        BrowserKind(
+            name="chromium",
+            title="Chromium",
+            start=_start_chromium,
+            connections_per_host=chromium.CONNECTIONS_PER_HOST,
+            flags_refused=chromium.FLAGS_REFUSED,
+        ),
+    )
+}
