@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from tests.kit.handles import LanelabCommand
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +17,9 @@ def _as_in_the_foreground() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def lanelab(tmp_path: Path) -> LanelabCommand:
+    """The command, as a user starts it, with a build folder of its own."""
+    return LanelabCommand(tmp_path / "build")

@@ -11,8 +11,7 @@ import pytest
 from driver.servers.resolver import Resolver, use_resolver
 from driver.shaping.addresses import origin_addresses
 from model.errors import NodeError, ServerError
-
-from .inside import InsideBed, main
+from tests.kit.inside import InsideBed, main
 
 HOSTS = ("www.site.test", "img.site.test")
 # As a program of the client's does it: through the C library.

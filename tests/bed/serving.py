@@ -23,9 +23,8 @@ from driver.servers.server import Server, check_configuration
 from driver.shaping.addresses import origin_addresses
 from model.errors import InputError, ServerError
 from model.site.site import Site, SiteObject
-from tests.processes import command_lines
-
-from .inside import InsideBed, main
+from tests.kit.inside import InsideBed, main
+from tests.kit.processes import command_lines
 
 FETCH = str(Path(__file__).parent / "fetch.py")
 ADDRESS = "10.10.2.2"

@@ -14,8 +14,7 @@ from driver.bed.routers.router import set_kernel
 from driver.bed.ssh.router import settle_cable
 from driver.recorders.tcpdump import Capture
 from model.errors import NodeError
-
-from .inside import InsideBed, main
+from tests.kit.inside import InsideBed, main
 
 WORDS = ("a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;", "\\", "!x", "line\nline", "%s")
 

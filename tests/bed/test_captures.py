@@ -10,10 +10,9 @@ import pytest
 
 from captures.packets import summarise
 from driver.shaping.addresses import ADDRESSES
-from tests.unit import tshark
-
-from .handles import OpenBed
-from .scripts import run_script
+from tests.kit import tshark
+from tests.kit.handles import OpenBed
+from tests.kit.scripts import run_script
 
 pytestmark = [tshark.needs_tshark]
 CLIENT, SERVER = ADDRESSES["client"], ADDRESSES["server"]

@@ -19,9 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import command_lines
-
-from .handles import LanelabCommand
+from tests.kit.handles import LanelabCommand
+from tests.kit.processes import command_lines
 
 
 def test_exec_passes_status_output_and_input(lanelab: LanelabCommand) -> None:

@@ -18,8 +18,7 @@ import pytest
 
 from driver.bed.routers import uml
 from model.paths import PROJECT
-
-from .handles import LanelabCommand
+from tests.kit.handles import LanelabCommand
 
 
 def open_to_others(path: Path) -> bool:

@@ -20,8 +20,7 @@ from driver.bench.leftovers import Part, Watch, carriers_of, kill, parts_of
 from driver.channel.client import Bed
 from model.errors import BedError
 from model.link import Link
-
-from .handles import LanelabCommand
+from tests.kit.handles import LanelabCommand
 
 KILLS = 15
 LONGEST_S = 4.5  # by then the command has come to its end

@@ -12,10 +12,9 @@ from driver.channel.client import Bed
 from model.errors import InputError, LinkError
 from model.link import Link
 from model.link.profiles import PROFILES
-
-from .handles import OpenBed
-from .scripts import run_script
-from .stalls import stalls
+from tests.kit.handles import OpenBed
+from tests.kit.scripts import run_script
+from tests.kit.stalls import stalls
 
 TRIES = 3  # tests share their machine with others; a busy one can spoil a measurement but not mend a wrong link
 

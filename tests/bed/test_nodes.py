@@ -14,9 +14,8 @@ from driver.bed.routers.router import set_kernel
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
 from model.errors import NodeError
-
-from .handles import OpenBed
-from .scripts import run_script
+from tests.kit.handles import OpenBed
+from tests.kit.scripts import run_script
 
 everywhere = pytest.mark.parametrize("node", NODE_NAMES)
 

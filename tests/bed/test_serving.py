@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from driver.host.find_program import find
+from tests.kit.inside import results
 
-from .inside import results
 from .serving import CHECKS
 
 pytestmark = pytest.mark.skipif(not (find("apache2") or find("httpd")), reason="no Apache here")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .inside import results
+from tests.kit.inside import results
+
 from .ssh_machines import Machines, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")

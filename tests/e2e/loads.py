@@ -17,7 +17,7 @@ from driver.servers.authority import Authority
 from driver.servers.resolver import Resolver, use_resolver
 from driver.shaping.addresses import ADDRESSES
 from tests.e2e import pages
-from tests.e2e.inside import Inside
+from tests.kit.inside import InsideBed
 
 AROUND = Surroundings(hosts={pages.HOST: ADDRESSES["server"]})
 
@@ -32,7 +32,7 @@ class Settings:
 
 
 @contextmanager
-def browsers(inside: Inside) -> Iterator[ChromiumBrowser]:
+def browsers(inside: InsideBed) -> Iterator[ChromiumBrowser]:
     made = ChromiumBrowser(inside.node("client"), "/run/browsers")
     try:
         yield made
@@ -50,7 +50,7 @@ def left_behind() -> list[str]:
     return running + [path.name for path in Path("/run/browsers").iterdir() if path.name != "home"]
 
 
-def every_start(inside: Inside) -> dict[str, Any]:
+def every_start(inside: InsideBed) -> dict[str, Any]:
     """Two loads of each kind, with the capture and the server's words of each."""
     log = pages.serve(inside)
     found: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def every_start(inside: Inside) -> dict[str, Any]:
     return found
 
 
-def cookies(inside: Inside) -> list[str]:
+def cookies(inside: InsideBed) -> list[str]:
     """What the server is sent, when one trial was given a cookie and the next comes."""
     log = pages.serve(inside)
     with browsers(inside) as made:
@@ -88,7 +88,7 @@ def cookies(inside: Inside) -> list[str]:
     return log.read_text().splitlines()
 
 
-def failures(inside: Inside, start: str) -> dict[str, Any]:
+def failures(inside: InsideBed, start: str) -> dict[str, Any]:
     """Each way to fail, and a load after it that must work."""
     pages.serve(inside)
     found: dict[str, Any] = {}
@@ -123,7 +123,7 @@ def failures(inside: Inside, start: str) -> dict[str, Any]:
     return found
 
 
-def idle(inside: Inside, display: str) -> dict[str, Any]:
+def idle(inside: InsideBed, display: str) -> dict[str, Any]:
     """All that leaves the client while a browser that may ask a resolver idles, loads a page and idles again."""
     pages.serve(inside)
     client = inside.node("client")
@@ -144,7 +144,7 @@ def idle(inside: Inside, display: str) -> dict[str, Any]:
     return {"packets": words, "counts": counts, "queries": resolver.queries(), "failures": found["failures"]}
 
 
-def settings(inside: Inside) -> dict[str, Any]:
+def settings(inside: InsideBed) -> dict[str, Any]:
     """An arm's settings as the page sees them."""
     pages.serve(inside)
     arm = Settings(
@@ -170,7 +170,7 @@ def settings(inside: Inside) -> dict[str, Any]:
     return found
 
 
-def tls(inside: Inside) -> dict[str, Any]:
+def tls(inside: InsideBed) -> dict[str, Any]:
     """Loads over TLS: with the run's key trusted, and with another."""
     leaf = Authority.make(Path("/run/authority")).leaf([pages.HOST], "ecdsa-p256")
     pages.serve(inside, 443, str(leaf.certificate), str(leaf.key))
@@ -191,7 +191,7 @@ def tls(inside: Inside) -> dict[str, Any]:
     return found
 
 
-def capture_everything(inside: Inside, packets: int) -> list[dict[str, Any]]:
+def capture_everything(inside: InsideBed, packets: int) -> list[dict[str, Any]]:
     """Bursts that a capture must not lose, stopped at once."""
     found = []
     client = inside.node("client")

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 from driver.bed.node import Command, Node
-from tests.e2e.inside import Inside
+from tests.kit.inside import InsideBed
 
 HOST = "site.example"
 URL = f"http://{HOST}/"
@@ -72,7 +72,7 @@ def write(folder: Path) -> None:
         (folder / f"{number}.png").write_bytes(png(number + 1))
 
 
-def serve(inside: Inside, port: int = 80, *tls: str) -> Path:
+def serve(inside: InsideBed, port: int = 80, *tls: str) -> Path:
     """The server's own log: a line per request, with the client's port and cookies first."""
     folder, log = Path("/run/site"), Path(f"/run/site-{port}.log")
     if not folder.exists():

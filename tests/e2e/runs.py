@@ -16,8 +16,8 @@ import pytest
 from driver.host.build.gateway import gateway_program
 from driver.host.build.mod_spdy import module
 from model.paths import build_folder
-from tests.bed.handles import LanelabCommand
-from tests.bed.stalls import stalls
+from tests.kit.handles import LanelabCommand
+from tests.kit.stalls import stalls
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e import pages
-from tests.e2e.inside import call
+from tests.kit.inside import call
 
 LINK = {"rtt": "20ms", "rate": "20mbit"}
 

@@ -23,7 +23,7 @@ from driver.workloads.page_load.spec import TrialSpec
 from model import paths
 from model.link import Link
 from model.site.site import load_site
-from tests.bed.handles import LanelabCommand
+from tests.kit.handles import LanelabCommand
 
 from .runs import Played, able_to_measure, play
 

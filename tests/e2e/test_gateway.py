@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.bed.handles import LanelabCommand
+from tests.kit.handles import LanelabCommand
 
 from . import pages
 from .runs import Played, play, share_programs

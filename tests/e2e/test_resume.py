@@ -9,8 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.bed.handles import LanelabCommand
-from tests.machine import needs_namespaces, on_changed_machine
+from tests.kit.handles import LanelabCommand
+from tests.kit.machine import needs_namespaces, on_changed_machine
 
 from .runs import Played, play, resume
 

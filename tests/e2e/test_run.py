@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from tests.bed.handles import LanelabCommand
-from tests.unit import tshark
+from tests.kit import tshark
+from tests.kit.handles import LanelabCommand
 
 from .runs import Played, play
 

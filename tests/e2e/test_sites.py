@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.paths import PROJECT
-from tests.bed.handles import LanelabCommand
+from tests.kit.handles import LanelabCommand
 
 from .runs import Played, play
 

@@ -24,7 +24,7 @@ from driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
 from driver.bed.terminal import write_all
 from model.errors import CommandFailed, NodeError
 from model.paths import PROJECT
-from tests.processes import command_lines
+from tests.kit.processes import command_lines
 
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from driver.bed.remote.agent import Agent;"

@@ -16,8 +16,8 @@ from driver.host.build import gateway, go, mod_spdy, once
 from driver.host.build.go import Go
 from driver.host.find_program import find
 from model.errors import BuildError
-from tests.checkout import run
-from tests.machine import ROOT, needs_namespaces, on_changed_machine
+from tests.kit.checkout import run
+from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 
 WHAT = "making a thing"
 

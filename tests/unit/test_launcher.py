@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkout import answer, environment, make_checkout, run, tools
-from tests.machine import needs_namespaces, on_changed_machine
+from tests.kit.checkout import answer, environment, make_checkout, run, tools
+from tests.kit.machine import needs_namespaces, on_changed_machine
 
 FIRST_USE = "first use"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from driver.host.install import install_command
-from tests.checkout import environment, make_checkout, run, tools
-from tests.machine import needs_namespaces, on_changed_machine
+from tests.kit.checkout import environment, make_checkout, run, tools
+from tests.kit.machine import needs_namespaces, on_changed_machine
 
 ON_FAMILY = (
     """printf 'ID=%s\\nVERSION_ID="%s"\\n' "$2" "$3" >"$4"; mount --bind "$4" /etc/os-release; "$1/lanelab" bed"""

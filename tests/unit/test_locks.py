@@ -7,7 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from tests.machine import ROOT
+from tests.kit.machine import ROOT
 
 TOML = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, GROUPS = TOML["project"], TOML["dependency-groups"]

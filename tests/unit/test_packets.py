@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from captures.packets import Connection, PacketSummary, summarise
 from model.errors import CaptureError
-from tests.unit import tshark
+from tests.kit import tshark
 from tests.unit.frames import ACK, CLIENT, CLIENT_HELLO, FIN, PSH, RST, SERVER, SYN, Recorder, Talk, ip, pcap, udp
 
 LATE = 45.0  # ms: longer than a round trip

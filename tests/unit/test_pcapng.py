@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from captures.packets import open_capture, records, summarise
 from captures.pcapng import embed_keys
 from model.errors import CaptureError
-from tests.unit import tshark
+from tests.kit import tshark
 from tests.unit.frames import Recorder, Talk
 from tests.unit.tls_talk import TlsTalk
 

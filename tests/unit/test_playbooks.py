@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.machine import ROOT, needs_namespaces, on_changed_machine
+from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 
 PLAYBOOKS = ROOT / "playbooks"
 INSTALL = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"

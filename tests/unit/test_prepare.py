@@ -16,7 +16,7 @@ from driver.host import needs
 from driver.host.find_program import SYSTEM_PATH, find
 from driver.host.needs import Program
 from model.errors import MissingProgram
-from tests.machine import ROOT, needs_namespaces, on_changed_machine
+from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 
 NOWHERE = Program("no-such-program-anywhere", "ethtool")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from driver.host import install as prepare
-from tests.machine import needs_namespaces, on_changed_machine
+from tests.kit.machine import needs_namespaces, on_changed_machine
 
 PLAYBOOK = [sys.executable, "-I", "-m", "ansible", "playbook", str(prepare.PLAYBOOKS / "prepare.yml")]
 

@@ -17,7 +17,7 @@ import pytest
 
 from driver.host.install import PLAYBOOKS, ansible_settings
 from model.paths import build_folder
-from tests.processes import command_lines
+from tests.kit.processes import command_lines
 from tests.vm.conftest import Vms, of_this_machine
 from vm import accelerator, box, inventory, kept, libvirt, vagrant
 

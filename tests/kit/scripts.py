@@ -5,8 +5,7 @@ from __future__ import annotations
 import tempfile
 
 from driver.bed.node import Stdio
-
-from .handles import OpenBed
+from tests.kit.handles import OpenBed
 
 
 def run_script(bed: OpenBed, text: str) -> str:

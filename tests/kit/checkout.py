@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.machine import ROOT
+from tests.kit.machine import ROOT
 
 # Stands for the command line: says what the launcher gave it.
 COMMAND = """

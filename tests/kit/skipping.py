@@ -1,0 +1,20 @@
+"""Tests that cannot run on this machine say why instead of failing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from driver.bed import capabilities
+from driver.host import install
+
+
+def skip_without_beds(items: Sequence[pytest.Item], kind: str, purpose: str, lost: str) -> None:
+    """Skip the tests of a kind where no bed can be made, or where a program is missing that the purpose needs."""
+    refusal = capabilities.namespaces()
+    missing = [program.name for program in install.missing(purpose)]
+    why = refusal.what if refusal else f"missing: {', '.join(missing)}" if missing else ""
+    for item in items:
+        if why and f"/{kind}/" in str(item.path):
+            item.add_marker(pytest.mark.skip(reason=f"{lost}: {why}"))
