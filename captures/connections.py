@@ -14,7 +14,7 @@ from __future__ import annotations
 import socket
 
 from captures import first_bytes
-from captures.packet_summary import Connection, FlowSummary
+from model.evidence.packets import Connection, FlowSummary
 
 NUMBERS = 0xFFFF_FFFF
 HALF = 0x8000_0000

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from captures.connections import Flow, Udp
-from captures.packet_summary import Connection, FlowSummary, PacketSummary
 from model.errors import CaptureError
+from model.evidence.packets import Connection, FlowSummary, PacketSummary
 
 __all__ = ["Connection", "FlowSummary", "PacketSummary", "open_capture", "records", "summarise"]
 

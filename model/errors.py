@@ -4,6 +4,7 @@
     ├── InputError            something that the user wrote is wrong              exit 2
     ├── CaptureError          a packet capture cannot be read or written          exit 1
     ├── StoreError            the run folder could not be read or written         exit 1
+    ├── RecordError           the record of a trial lacks a key, or has a wrong one exit 1
     ├── Interrupted           the user stopped a run                              exit 130
     ├── BuildError            a program of ours could not be built                exit 1
     ├── VmError               a virtual machine could not be had, or failed       exit 1
@@ -60,6 +61,15 @@ class InputError(LanelabError):
 
 class StoreError(LanelabError):
     """The run folder could not be read or written; what it holds is intact."""
+
+
+class RecordError(LanelabError):
+    """The record of a trial is not as it is defined; `key` is the path to what is missing, unknown or of another
+    type."""
+
+    def __init__(self, what: str, remedy: str = "", *, key: str = "") -> None:
+        super().__init__(what, remedy)
+        self.key = key
 
 
 class Interrupted(LanelabError):

@@ -17,13 +17,13 @@ from driver.experiment.model import Experiment
 from driver.run.store import writing
 from driver.shaping.addresses import ADDRESSES
 from driver.workloads.page_load.bound import physical_bound
-from driver.workloads.page_load.reasons import Reason
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.spec import KEYS
 from driver.workloads.page_load.verdict import judge
 from driver.workloads.page_load.witnesses import Witnesses
 from model.errors import LanelabError
 from model.link import Link
+from model.reasons import Reason
 from model.site.site import Site
 
 PACKED = ("netlog.json", "access.log", "gateway.jsonl")

@@ -28,10 +28,10 @@ from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY
 from driver.run.store import Attempt, Store, Stored
 from driver.schedule.plan import PlannedTrial, needs_more, phases, round_order
-from driver.workloads.page_load.reasons import Reason
 from driver.workloads.page_load.spec import TrialSpec
 from model.clock import utc_now
 from model.errors import BedError, BedLost, Interrupted, StoreError
+from model.reasons import Reason
 from model.site.site import Site
 
 BEDS_LOST_IN_A_ROW = 3

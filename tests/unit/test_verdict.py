@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from captures.packets import PacketSummary, summarise
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.verdict import judge
 from model.link import Link
 from model.paths import PROJECT
+from model.reasons import Failure, Reason
 from tests.unit.frames import Recorder, Talk, udp
 from tests.unit.records import SITE, record, request
 from tests.unit.test_wire import CASES as WIRE_CASES
@@ -136,7 +136,7 @@ def test_what_is_wrong_is_found_and_named(
 def test_every_reason_that_is_judged_has_a_case() -> None:
     """The others come from the trial itself, or have tests of their own below or in test_wire.py."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
-    own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS}
+    own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     assert {case[0] for case in CASES} | {case[0] for case in WIRE_CASES} | own == set(Reason)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.verdict import judge
 from model.link import Link
+from model.reasons import Failure, Reason
 from model.site.site import Site, SiteObject
 from tests.unit.gateway_records import Data, Exchange, Plan, Told
 from tests.unit.records import HASH, SITE, record

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from driver.experiment.arm import Arm
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.witnesses import Witnesses
+from model.reasons import Failure, Reason
 from model.site.site import Site
 from tests.unit.gateway_records import Exchange, Plan, Told
 from tests.unit.test_wire import H2, HTML, IMAGES, KEEPALIVE, LOGO, PLANS, SPDY, SPDY_TLS, STYLE, judged

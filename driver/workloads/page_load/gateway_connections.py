@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.workloads.page_load.bound import trip_ns
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.requests import few
 from driver.workloads.page_load.witnesses import Entry, Witnesses, most_at_once, port, served_target, target
 from model.link import Link
+from model.reasons import Failure, Reason
 
 PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
 SAFE = ("GET", "HEAD")

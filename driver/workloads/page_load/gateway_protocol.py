@@ -15,10 +15,10 @@ from driver.experiment.arm import Arm
 from driver.gateway import log
 from driver.gateway.configuration import ADDRESS, PORT
 from driver.servers.apache import TLS_NAMES
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.requests import Request, fetched, few, host
 from driver.workloads.page_load.requests import target as target_of
 from driver.workloads.page_load.witnesses import Entry, Target, Witnesses, port, served_target, surplus, target
+from model.reasons import Failure, Reason
 from model.site.site import Site
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later

@@ -26,11 +26,11 @@ from driver.servers.authority import Authority, Leaf
 from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Server, check_configuration
 from driver.shaping.addresses import origin_addresses
-from driver.workloads.page_load.reasons import Reason
 from driver.workloads.page_load.spec import KEYS, TrialSpec
 from driver.workloads.page_load.under_way import UnderWay
 from model.clock import utc_now
 from model.errors import BedError, GatewayError, InputError, StoreError
+from model.reasons import Reason
 
 WORK = Path("/run/lanelab-trials")  # in memory, here and on every node, gone with the bed
 TLS = "https"

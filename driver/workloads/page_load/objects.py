@@ -8,8 +8,8 @@ from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.requests import Request, encoding, few, on_network, target
+from model.reasons import Failure, Reason
 from model.site.site import Site, SiteObject
 
 NOT_MODIFIED, BAD_GATEWAY = 304, 502

@@ -14,9 +14,9 @@ from driver.recorders.tcpdump import Capture
 from driver.servers.authority import Leaf
 from driver.servers.resolver import Resolver
 from driver.servers.server import Server
-from driver.workloads.page_load.reasons import Reason
 from driver.workloads.page_load.spec import TrialSpec
 from model.errors import BedError
+from model.reasons import Reason
 
 
 @dataclass

@@ -16,10 +16,10 @@ from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.gateway_connections import PATIENT_S, WireUse
 from driver.workloads.page_load.gateway_protocol import Wire, resumption
 from driver.workloads.page_load.objects import Objects
-from driver.workloads.page_load.reasons import Failure, Reason
 from driver.workloads.page_load.requests import Request, encoding, fetched, few, host, on_network, target
 from driver.workloads.page_load.witnesses import Witnesses
 from model.link import Link
+from model.reasons import Failure, Reason
 from model.site.site import Site
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from model.coded import Coded
+
 
 class Reason(StrEnum):
     TIMEOUT = "timeout"
@@ -32,16 +34,14 @@ class Reason(StrEnum):
     CAPTURE_LOST_PACKETS = "capture-lost-packets"
     ROUTER_LOST_PACKETS = "router-lost-packets"
     STRAY_PACKETS = "stray-packets"
+    EVIDENCE_MISSING = "evidence-missing"
     BED_LOST = "bed-lost"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """One reason why this trial does not count, with what was found."""
+class Failure(Coded):
+    """One reason why this trial does not count, with what shows it."""
 
     reason: Reason
     detail: str
-
-    def to_json(self) -> dict[str, str]:
-        return {"reason": self.reason.value, "detail": self.detail}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from model.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Coded):
     """One TCP connection. Bytes are those of whole frames, as they were on the wire."""
 
     client_port: int
@@ -35,17 +35,16 @@ class Connection:
     rst_up: bool
     rst_down: bool
     header_down: int | None  # bytes before the payload of the first frame with data from the server
-    # What data says. Summaries that were stored before there was this do without.
-    data_us: int | None = None  # when the last new data from the server came
-    spoken_up: str | None = None
-    spoken_down: str | None = None
-    alpn_offered: tuple[str, ...] | None = None
-    tls_version: str | None = None
-    tls_resumed: bool | None = None
+    data_us: int | None  # when the last new data from the server came
+    spoken_up: str | None
+    spoken_down: str | None
+    alpn_offered: tuple[str, ...] | None
+    tls_version: str | None
+    tls_resumed: bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class FlowSummary:
+class FlowSummary(Coded):
     """UDP between two ports."""
 
     client_port: int
@@ -64,7 +63,7 @@ class FlowSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class PacketSummary:
+class PacketSummary(Coded):
     """A whole capture. `incomplete` says why a part of it could not be read."""
 
     packets: int
@@ -103,22 +102,3 @@ class PacketSummary:
     @property
     def retransmissions(self) -> int:
         return self.retransmissions_down + self.retransmissions_up
-
-    def to_json(self) -> dict[str, Any]:
-        counted = ("connections", "tcp_handshakes", "tls_handshakes", "retransmissions")
-        return {**asdict(self), **{name: getattr(self, name) for name in counted}}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> PacketSummary:
-        plain = ("packets", "bytes", "bytes_down", "bytes_up", "other_packets", "first_us", "last_us", "snaplen")
-        return cls(
-            **{name: data[name] for name in plain},
-            incomplete=data["incomplete"],
-            by_connection=tuple(_connection(each) for each in data["by_connection"]),
-            by_udp_flow=tuple(FlowSummary(**each) for each in data["by_udp_flow"]),
-        )
-
-
-def _connection(data: Mapping[str, Any]) -> Connection:
-    offered = data.get("alpn_offered")
-    return Connection(**{**data, "alpn_offered": None if offered is None else tuple(offered)})

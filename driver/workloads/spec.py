@@ -1,0 +1,64 @@
+"""What the bed process must know to run one trial: what the controller sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import CaptureSettings
+from model.site.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSpec:
+    """One trial: its cell without the link (which the bed has), and where its artifacts go."""
+
+    site: Site
+    arm: Arm
+    dns: str  # instant or resolver
+    addresses: str  # shared or per-origin
+    capture: CaptureSettings
+    timeout_s: float
+    screenshot: bool
+    netlog: bool
+    folder: Path  # for artifacts, on this machine
+    authority: Path  # of the run: key and certificate that the browser trusts
+    workload: str = "page_load"
+    built: Mapping[str, Path] = field(default_factory=dict)  # programs of ours on this machine: gateway, mod_spdy, …
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "workload": self.workload,
+            "site": self.site.to_json(),
+            "arm": self.arm.to_mapping(),
+            "dns": self.dns,
+            "addresses": self.addresses,
+            "capture": {"nodes": list(self.capture.nodes), "snaplen": self.capture.snaplen},
+            "timeout_s": self.timeout_s,
+            "screenshot": self.screenshot,
+            "netlog": self.netlog,
+            "folder": str(self.folder),
+            "authority": str(self.authority),
+            "built": {name: str(path) for name, path in self.built.items()},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TrialSpec:
+        settings = dict(data["arm"])
+        return cls(
+            workload=data["workload"],
+            site=Site.from_json(data["site"]),
+            arm=Arm.parse(settings.pop("name"), settings),
+            dns=data["dns"],
+            addresses=data["addresses"],
+            capture=CaptureSettings(tuple(data["capture"]["nodes"]), data["capture"]["snaplen"]),
+            timeout_s=data["timeout_s"],
+            screenshot=data["screenshot"],
+            netlog=data["netlog"],
+            folder=Path(data["folder"]),
+            authority=Path(data["authority"]),
+            built={name: Path(path) for name, path in data["built"].items()},
+        )

@@ -1,0 +1,77 @@
+"""What a trial does is a workload: a page load, a server under load. Each is one class, and one row in registry.py.
+
+The controller plans and judges; the bed process does. `prepare` does everything that may take its time, `run` is the
+part that is measured and what must be read right after it, `end` ends whatever was started for the trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from driver.bed.substrate import Substrate
+from driver.experiment.arm import Arm
+from driver.experiment.model import Experiment
+from driver.workloads.spec import TrialSpec
+from model.link import Link
+from model.reasons import Failure
+from model.record import TrialRecord
+from model.site.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class TrialContext:
+    """What the controller knows of a trial that is to be judged."""
+
+    arm: Arm
+    site: Site
+    link: Link
+    experiment: Experiment
+    folder: Path  # of its artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class BedPlace:
+    """Where a workload does its work."""
+
+    substrate: Substrate
+    drain: Callable[[], None]  # waits until the link is empty
+
+
+class BedSide(Protocol):
+    """A workload in the bed process: one trial at a time."""
+
+    def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        """Do everything up to the measured part. What goes wrong with the trial is in the result."""
+        ...
+
+    def run(self) -> TrialRecord:
+        """Do the measured part; everything that the bed knows of the trial. Its files are in the trial's folder."""
+        ...
+
+    def end(self) -> None:
+        """End what the trial still has. Does nothing where there is no trial."""
+        ...
+
+
+class Workload(Protocol):
+    """One kind of trial."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def primary(self) -> str:
+        """The metric that a trial is for: intervals, comparisons and `until` go by it."""
+        ...
+
+    def on_bed(self, place: BedPlace) -> BedSide:
+        """Its part in the bed process. Imports what only that part needs."""
+        ...
+
+    def finish(self, data: object, context: TrialContext) -> TrialRecord:
+        """From the JSON of what the bed recorded to a judged record. Leaves in the folder just what is to be kept.
+        Evidence that is absent or cannot be read is a failure of the trial, never an error."""
+        ...

@@ -1,0 +1,126 @@
+"""What a browser tells of one page load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from model.coded import Coded
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timings(Coded):
+    """The parts of a request in ms, as in HAR: -1 where a part does not apply; `ssl` is within `connect`."""
+
+    blocked: float
+    dns: float
+    connect: float
+    ssl: float
+    send: float
+    wait: float
+    receive: float
+
+
+@dataclass(frozen=True, slots=True)
+class OnTheLink(Coded):
+    """How the gateway carried a request over the link; a part of GatewayRequest."""
+
+    protocol: str
+    tls: str | None
+    connection: int | None
+    stream: int | None
+    reused: bool
+    in_flight: int
+    tries: int
+    wire_priority: int | None
+    queued_ms: float
+    sent_ms: float | None
+    first_byte_ms: float | None
+    last_byte_ms: float | None
+    request_header_bytes: int
+    request_header_wire_bytes: int
+    response_header_bytes: int
+    response_header_wire_bytes: int
+    request_body_bytes: int
+    response_body_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Coded):
+    """One request of a page and its answer. Times are ms from the start of the first request."""
+
+    url: str
+    method: str
+    status: int | None  # None: there was no answer
+    type: str
+    mime: str
+    protocol: str | None
+    connection: int | None
+    reused: bool  # the connection had carried another request of this page
+    priority: str
+    remote: str | None
+    from_cache: bool
+    started_ms: float
+    ended_ms: float | None  # None: it did not end
+    timings: Timings
+    request_headers: Headers
+    response_headers: Headers
+    request_header_bytes: int
+    response_header_bytes: int
+    body_bytes: int
+    wire_bytes: int
+    error: str | None
+    tls: str | None
+    initiator: str
+    before_load: bool
+    wire: OnTheLink | None  # with the gateway
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleLine(Coded):
+    level: str
+    text: str
+    source: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserFacts(Coded):
+    """What the browser was, and how it was started."""
+
+    product: str
+    chromedriver: str
+    program: str
+    user_agent: str | None  # None: the load failed before the page could say
+    flags: tuple[str, ...]
+    start: str  # what really was new: fresh-process, fresh-context or warm
+    loads_before: int  # of this browser process
+    sandbox: bool | None
+    settled_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageTimes(Coded):
+    """Moments of the load in ms. `plt_ms` is by the clock of the program that drives the browser, all others by the
+    browser's. None: it did not happen, or the load failed."""
+
+    plt_ms: float | None
+    plt_navigation_ms: float | None
+    ttfb_ms: float | None
+    dcl_ms: float | None
+    first_paint_ms: float | None
+    fcp_ms: float | None
+    lcp_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserEvidence(Coded):
+    """All of it, but for the requests."""
+
+    facts: BrowserFacts
+    times: PageTimes
+    navigation: Mapping[str, Any] | None  # the browser's own entry, with its own keys
+    console: tuple[ConsoleLine, ...]

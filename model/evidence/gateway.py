@@ -1,0 +1,89 @@
+"""What the gateway's log tells of a trial. docs/reference/gateway.md explains each key. Times are ms from its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from model.coded import Coded
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayConnection(Coded):
+    connection: int
+    host: str
+    hosts: tuple[str, ...]
+    remote: str
+    local: str
+    protocol: str
+    alpn: str | None
+    tls: str | None
+    tls_resumed: bool
+    began_ms: float
+    connected_ms: float | None
+    secured_ms: float | None
+    closed_ms: float | None
+    sent_bytes: int
+    received_bytes: int
+    requests: int
+    most_in_flight: int
+    ended_by: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Priority(Coded):
+    urgency: int
+    incremental: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayRequest(Coded):
+    request: int
+    connection: int | None
+    stream: int | None
+    method: str
+    url: str  # host, path and query
+    protocol: str
+    tls: str | None
+    reused: bool
+    priority: Priority
+    wire_priority: int | None
+    queued_ms: float
+    sent_ms: float | None
+    first_byte_ms: float | None
+    last_byte_ms: float | None
+    status: int | None
+    request_header_bytes: int
+    request_header_wire_bytes: int
+    response_header_bytes: int
+    response_header_wire_bytes: int
+    request_body_bytes: int
+    response_body_bytes: int
+    in_flight: int
+    tries: int
+    cancelled: bool
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp(Coded):
+    host: str
+    began_ms: float
+    ended_ms: float
+    addresses: tuple[str, ...]
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayLog(Coded):
+    """The log as a whole; connections and requests are in the order of their numbers."""
+
+    version: str | None  # None: its first line is missing, as are the next two
+    started_unix_us: int | None
+    wire: Mapping[str, Any] | None  # what the gateway was told to speak
+    connections: tuple[GatewayConnection, ...]
+    requests: tuple[GatewayRequest, ...]
+    dns: tuple[LookUp, ...]
+    unread_lines: int  # lines that cannot be read

@@ -1,0 +1,36 @@
+"""All that a page load leaves for its judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from model.coded import Coded
+from model.evidence.browser import BrowserEvidence
+from model.evidence.capture import CaptureCounts, RouterCounts
+from model.evidence.gateway import GatewayLog
+from model.evidence.packets import PacketSummary
+from model.evidence.server import ResolverLog, ServerLog
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(Coded):
+    """Who could tell what was spoken on the link, by which TLS, over which connections: gateway, server, capture."""
+
+    protocol: tuple[str, ...]
+    tls: tuple[str, ...]
+    connections: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLoadEvidence(Coded):
+    """By who gives it. None, or a node that is not there: it gave nothing, or was not asked."""
+
+    browser: BrowserEvidence | None
+    server: ServerLog | None
+    resolver: ResolverLog | None
+    gateway: GatewayLog | None
+    router: RouterCounts
+    capture: Mapping[str, CaptureCounts]  # by node
+    packets: Mapping[str, PacketSummary]  # by node; from the captures, read by the controller
+    witnesses: Heard | None  # with the gateway; from all of it, by the controller

@@ -1,0 +1,54 @@
+"""What servers in the server node tell of a trial: the web server's log of requests, and the resolver's queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.coded import Coded
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRequest(Coded):
+    """A line of the web server's log of requests. docs/reference/server.md explains each key."""
+
+    began_us: int  # since 1970: when it was read
+    duration_us: int
+    host: str | None
+    method: str
+    path: str | None
+    status: int
+    body_bytes: int
+    sent_bytes: int
+    received_bytes: int
+    protocol: str
+    remote: str  # address:port of the client
+    local: str
+    keepalives: int  # requests before this one on its connection
+    connection: str  # how it was left: + kept, - closed, X broken off
+    encoding: str | None
+    tls: str | None  # TLSv1.2, TLSv1.3; None without TLS
+    tls_resumed: bool | None  # None without TLS
+    spdy: str | None  # the version of SPDY, where it was spoken
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLog(Coded):
+    """What the web server was, and what it says of the trial."""
+
+    program: str  # as it calls itself
+    configuration: str
+    error_lines: tuple[str, ...]  # unexpected ones
+    requests: tuple[ServedRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Coded):
+    """A name that the resolver was asked for."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverLog(Coded):
+    queries: tuple[Query, ...]
