@@ -11,20 +11,21 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from model import configuration
 from model.errors import BedError
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = configuration.PROJECT
 BEDS_KEPT = 20
 
 
 def build_folder() -> Path:
-    """The launcher says where, since a checkout may be read-only."""
-    return Path(os.environ.get("LANELAB_BUILD") or PROJECT / "build")
+    """The folder for everything that can be made again."""
+    return configuration.current().build
 
 
 def sites_folder() -> Path:
     """The archive of sites: the project's, or the user's own."""
-    return Path(os.environ.get("LANELAB_SITES") or PROJECT / "sites-archive")
+    return configuration.current().sites
 
 
 @contextlib.contextmanager

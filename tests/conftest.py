@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from model import configuration
+from model.configuration import Configuration
 from tests.kit.handles import LanelabCommand
 
 
@@ -17,6 +20,12 @@ def _as_in_the_foreground() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def _environment_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program reads its environment once. Tests change it while this process runs."""
+    monkeypatch.setattr(configuration, "current", lambda: Configuration.from_environment(os.environ))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import HostAway
 from vm import vagrant
 
@@ -48,7 +48,7 @@ REMEDY = "Look at: lanelab vm status"
 
 def set_all(names: Sequence[str], ssh_config: Path) -> None:
     """See to it that the clocks of these machines are this one's. HostAway where one does not answer."""
-    limit_s = patient(ANSWER_S)
+    limit_s = scaled(ANSWER_S)
     with contextlib.ExitStack() as ending:
         begun = {name: ending.enter_context(_begun(name, ssh_config, limit_s)) for name in names}
         # One after the other: all have begun, and the time is read when it is said.

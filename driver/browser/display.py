@@ -7,9 +7,9 @@ import select
 
 from driver.bed.node import Command, Node, Stdio
 from driver.browser.failures import BrowserError
-from driver.timeouts import patient
+from driver.timeouts import scaled
 
-READY_TIMEOUT_S = patient(15.0)
+READY_TIMEOUT_S = 15.0
 SCREEN = "2560x1600x24"
 
 
@@ -52,7 +52,7 @@ class Display:
             raise
         finally:
             os.close(stdout)
-        ready, _, _ = select.select([self._said], [], [], READY_TIMEOUT_S)
+        ready, _, _ = select.select([self._said], [], [], scaled(READY_TIMEOUT_S))
         number = os.read(self._said, 20).decode().strip() if ready else ""
         if not number.isdigit():
             self.close()

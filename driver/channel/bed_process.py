@@ -30,6 +30,7 @@ from driver.channel.facts import bed_facts, tc_state
 from driver.channel.link_state import LinkState
 from driver.channel.protocol import VERSION, Channel, Message, error_to_message
 from driver.host.find_program import search_path
+from model import configuration
 from model.errors import BedError, InputError, LanelabError
 
 if TYPE_CHECKING:
@@ -292,6 +293,7 @@ def main() -> None:
         signal.signal(number, lambda *_: None)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     try:
+        configuration.load()
         substrate, bed = make_bed(channel, int(sys.argv[2]))
         bed.serve(channel, bed.for_controller)
         substrate.close()

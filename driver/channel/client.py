@@ -18,7 +18,8 @@ from typing import Any
 from driver.bed.node import Command, Process, Stdio, Terminal
 from driver.bed.substrate import BedSettings
 from driver.channel.protocol import VERSION, Channel, Message, error_from_message
-from driver.timeouts import patient
+from driver.timeouts import scaled
+from model import configuration
 from model.errors import BedError, BedLost, LanelabError
 from model.link import Link
 from model.paths import PROJECT
@@ -28,8 +29,8 @@ START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.channel.be
 UP_TIMEOUT_S = 90
 UP_ELSEWHERE_TIMEOUT_S = 300  # machines of their own may be emulated ones, or far away
 DOWN_TIMEOUT_S = 5
-# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. Patience multiplies
-# them, as it does all that the bed waits for meanwhile: what is slow over there fails its trial, and not the bed.
+# Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. LANELAB_PATIENCE
+# multiplies these and what the bed itself waits for: a slow program fails its trial, and not the bed.
 ANSWER_WITHIN_S = 120
 SELF_TEST_WITHIN_S = 1800  # a slow link with a deep queue takes minutes
 PREPARE_WITHIN_S = 180
@@ -53,7 +54,7 @@ class Bed:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "LANELAB_BED": self.folder.name},
+                env={**os.environ, **configuration.current().environment(), "LANELAB_BED": self.folder.name},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
@@ -116,7 +117,7 @@ class Bed:
 
     def set_link(self, link: Link) -> list[str]:
         """Shape the link; all of it or nothing. Returns the tc lines that did it."""
-        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=patient(ANSWER_WITHIN_S))["lines"]
+        lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=scaled(ANSWER_WITHIN_S))["lines"]
         return lines
 
     def test_link(self, options: Mapping[str, Any] | None = None) -> Message:
@@ -129,34 +130,34 @@ class Bed:
 
     def facts(self) -> Message:
         """What the nodes are and how they are set."""
-        return self._ask("facts", within_s=patient(ANSWER_WITHIN_S))
+        return self._ask("facts", within_s=scaled(ANSWER_WITHIN_S))
 
     def tc_state(self) -> list[Any]:
         """The router's queues with their counters."""
-        found: list[Any] = self._ask("tc_state", within_s=patient(ANSWER_WITHIN_S))["qdiscs"]
+        found: list[Any] = self._ask("tc_state", within_s=scaled(ANSWER_WITHIN_S))["qdiscs"]
         return found
 
     def serve_site(self, spec: Mapping[str, Any]) -> Message:
         """Start a trial's server alone, until the next trial is prepared."""
-        return self._ask("serve_site", spec=dict(spec), within_s=patient(PREPARE_WITHIN_S))
+        return self._ask("serve_site", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
 
     def check_arm(self, spec: Mapping[str, Any]) -> None:
         """Let the server read its configuration for that arm. InputError when it refuses."""
-        self._ask("check_arm", spec=dict(spec), within_s=patient(PREPARE_WITHIN_S))
+        self._ask("check_arm", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
 
     def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
         """Start server, browser and capture of a trial; see driver.workloads.page_load.spec."""
-        within_s = patient(PREPARE_WITHIN_S) + 2 * spec["timeout_s"]
+        within_s = scaled(PREPARE_WITHIN_S) + 2 * spec["timeout_s"]
         return self._ask("prepare_trial", spec=dict(spec), within_s=within_s)
 
     def go_trial(self, timeout_s: float) -> Message:
         """Load the page of the trial that was prepared; its record. `timeout_s` is the load's own."""
-        record: Message = self._ask("go_trial", within_s=timeout_s + patient(COLLECT_WITHIN_S))["record"]
+        record: Message = self._ask("go_trial", within_s=timeout_s + scaled(COLLECT_WITHIN_S))["record"]
         return record
 
     def end_trial(self) -> None:
         """End what the last trial still has: nothing of it is left on the link's ends."""
-        self._ask("end_trial", within_s=patient(ANSWER_WITHIN_S))
+        self._ask("end_trial", within_s=scaled(ANSWER_WITHIN_S))
 
     def exec(self, node: str, command: Command, stdio: Stdio, terminal: Terminal | None = None) -> Process:
         """Start a command on a node."""

@@ -9,9 +9,8 @@ import traceback
 
 import click
 
-from driver import timeouts as patience
 from driver.cli import beds, experiments, hosts, link, results, runs, sites, tools, vm
-from model import paths
+from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from model.version import VERSION
 
@@ -30,7 +29,7 @@ def lanelab() -> None:
       lanelab link test --rtt 100ms --rate 1mbit  a bed with that link, measured from inside
       lanelab bed shell                           a shell on the client of a bed
     """
-    patience.factor()  # a mistake in it is told before anything is begun
+    configuration.load()  # a mistake in the environment is reported before anything begins
 
 
 for _command in (
@@ -112,7 +111,7 @@ def _os_message(error: OSError) -> str:
 
 
 def _keep_trace(error: BaseException) -> str:
-    if os.environ.get("LANELAB_DEBUG"):
+    if configuration.current().shows_traces:
         traceback.print_exc()
     log = paths.build_folder() / "internal-error.log"
     try:

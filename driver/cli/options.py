@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
-from driver import timeouts as patience
 from driver.bed.node import NODE_NAMES
 from driver.bed.registry import SUBSTRATES
 from driver.bed.ssh.hosts import Hosts, read_inventory
 from driver.bed.substrate import ROUTER_KINDS, BedSettings
 from driver.cli.output import note
+from model import configuration
 from model.errors import InputError
 from model.link import SETTINGS, Link
 from model.link.fields import Setting
@@ -146,7 +146,7 @@ class BedOptions:
     def facts(self) -> dict[str, Any]:
         """What of it belongs to the record of a run, once `hosts` has looked where the nodes are."""
         known = {"emulated_processors": self.emulated} if self.virtual else {}
-        return {"bed_options": self.to_json(), "patience": patience.factor(), **known}
+        return {"bed_options": self.to_json(), "patience": configuration.current().timeout_factor, **known}
 
     def settings(self, folder: Path) -> BedSettings:
         return BedSettings(folder, self.substrate, self.router, self.cpus, self.hosts())

@@ -17,6 +17,7 @@ from typing import TextIO
 
 from driver.host.find_program import find
 from driver.host.needs import REQUIRED, UML, WISHED, Program, entry
+from model import configuration
 from model.errors import EXIT_BAD_INPUT, LanelabError, MissingProgram
 from model.paths import PROJECT, build_folder
 
@@ -132,7 +133,7 @@ def _vars(name: str) -> dict[str, dict[str, str]]:
 
 def _install(command: str, lacking: list[Program], out: TextIO, *, ask: bool) -> str:
     """Run the playbook, if we may; `ask`: for a password too. Returns briefly why something may still be missing."""
-    if os.environ.get("LANELAB_NO_INSTALL"):
+    if not configuration.current().may_install:
         return "LANELAB_NO_INSTALL is set"
     if not packages_known():
         return f"{family()} is not a system that lanelab can install on"

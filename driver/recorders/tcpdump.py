@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from driver.bed.node import Command, Node, Stdio
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import BedError
 
-READY_TIMEOUT_S = patient(15.0)
-STOP_TIMEOUT_S = patient(10.0)
+READY_TIMEOUT_S = 15.0
+STOP_TIMEOUT_S = 10.0
 ASK_AGAIN_S = 0.003
-STUCK_S = patient(0.2)  # on loopback the kernel counts packets that libpcap leaves out: those never come
+STUCK_S = 0.2  # on loopback the kernel counts packets that libpcap leaves out: those never come
 BUFFER_KIB = 16384  # some 10,000 frames: half a second of 200 Mbit/s while tcpdump is not running
 COUNTS = re.compile(
     r"(\d+) packets? captured(?:, |\n)(\d+) packets? received by filter(?:, |\n)(\d+) packets? dropped by kernel"
@@ -53,7 +53,7 @@ class Capture:
             raise
         finally:
             os.close(stderr)
-        if not self._hear(lambda: LISTENING in self._said, READY_TIMEOUT_S):
+        if not self._hear(lambda: LISTENING in self._said, scaled(READY_TIMEOUT_S)):
             why = self._last_words()
             self.kill()
             raise RecordingError(f"on {self._node.name}, tcpdump did not start: {why}", "Run: ./lanelab doctor")
@@ -61,12 +61,12 @@ class Capture:
 
     def stop(self) -> dict[str, int]:
         """End it; every packet that had come by now is in the file. captured, received, dropped."""
-        until = time.monotonic() + STOP_TIMEOUT_S
+        until = time.monotonic() + scaled(STOP_TIMEOUT_S)
         try:
             counts = self._ask(until)
             # What had arrived when we asked first must be written; others may go on coming.
             arrived, progress = counts["received"], time.monotonic()
-            while counts["captured"] + counts["dropped"] < arrived and time.monotonic() - progress < STUCK_S:
+            while counts["captured"] + counts["dropped"] < arrived and time.monotonic() - progress < scaled(STUCK_S):
                 time.sleep(ASK_AGAIN_S)
                 before, counts = counts, self._ask(until)
                 if counts["captured"] != before["captured"]:

@@ -17,14 +17,14 @@ from pathlib import Path
 
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.shaping.addresses import SERVER
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import ServerError
 
 ADDRESS = SERVER.port.address
 PORT = 53
-READY_WITHIN_S = patient(10)
+READY_WITHIN_S = 10
 READY_POLL_S = 0.002
-STOP_WITHIN_S = patient(2)
+STOP_WITHIN_S = 2
 # Longer than a trial, as names of real sites are: within a page load no name is asked for twice because it expired.
 TIME_TO_LIVE_S = 3600
 PROBE = "ready.lanelab.invalid"
@@ -92,7 +92,9 @@ class Resolver:
                 _await_ready(node, process)
             except TimeoutError:
                 _end(process)
-                raise ServerError(f"dnsmasq did not answer within {READY_WITHIN_S} s", "Is the machine busy?") from None
+                raise ServerError(
+                    f"dnsmasq did not answer within {scaled(READY_WITHIN_S)} s", "Is the machine busy?"
+                ) from None
             except ChildProcessError as error:
                 said.seek(0)
                 words = said.read().decode(errors="replace").strip().replace("\n", "; ")
@@ -118,7 +120,7 @@ def asked(log: str) -> list[dict[str, str]]:
 
 
 def _await_ready(node: Node, process: Process) -> None:
-    until = time.monotonic() + READY_WITHIN_S
+    until = time.monotonic() + scaled(READY_WITHIN_S)
     while time.monotonic() < until:
         answered = _answer(node)
         with contextlib.suppress(TimeoutError):
@@ -139,7 +141,7 @@ def _answer(node: Node) -> bytes:
 def _end(process: Process) -> None:
     process.signal(signal.SIGTERM)
     try:
-        process.wait(STOP_WITHIN_S)
+        process.wait(scaled(STOP_WITHIN_S))
     except TimeoutError:
         process.signal(signal.SIGKILL)
-        process.wait(STOP_WITHIN_S)
+        process.wait(scaled(STOP_WITHIN_S))

@@ -19,17 +19,17 @@ from driver.bed.node import Command, Node, Process, Stdio
 from driver.servers import apache, logs
 from driver.servers.authority import Leaf
 from driver.servers.layout import HOSTS, Layout, lay_out, map_text
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import InputError, MissingProgram, NodeError, ServerError
 from model.site.site import Site
 
-READY_WITHIN_S = patient(10)
+READY_WITHIN_S = 10
 READY_POLL_S = 0.002
 # It ends within 35 ms, but with HTTP/2 only after a second, when its workers' time is up: by then it is killed, which
 # costs nothing (its logs are written line by line, and its memory goes with it).
 STOP_POLITELY_S = 0.05
-STOP_WITHIN_S = patient(10)
-LOGGED_WITHIN_S = patient(0.5)
+STOP_WITHIN_S = 10
+LOGGED_WITHIN_S = 0.5
 SPDY_MODULE = "mod_spdy.so"
 # Of every file, so that Last-Modified and ETag are the same from every checkout: 1 January 2020.
 MODIFIED = 1577836800
@@ -138,7 +138,7 @@ class Server:
     def access_lines_of(self, requests: int) -> list[dict[str, Any]]:
         """The same, when there are so many, or soon: a request is noted when its last byte is off, maybe a moment after
         that has arrived."""
-        found, until = self.access_lines(), time.monotonic() + LOGGED_WITHIN_S
+        found, until = self.access_lines(), time.monotonic() + scaled(LOGGED_WITHIN_S)
         while len(found) < requests and time.monotonic() < until:
             time.sleep(READY_POLL_S)
             found += self.access_lines()
@@ -206,7 +206,7 @@ def check_configuration(
     prepared = _prepare(node, arm, site, folder, leaf, spdy_module)
     with os.fdopen(os.memfd_create("said"), "rb") as said:
         process = node.spawn(prepared.command("-t"), Stdio(None, said.fileno(), said.fileno()))
-        if process.wait(READY_WITHIN_S) != 0:
+        if process.wait(scaled(READY_WITHIN_S)) != 0:
             raise prepared.failure(node, "Apache refuses its configuration", said)
     return prepared.text
 
@@ -279,7 +279,7 @@ def _require_free(node: Node, port: int) -> None:
 
 def _await_ready(node: Node, port: int, process: Process) -> str | None:
     """What the server calls itself once it answers; None when it ended before."""
-    until = time.monotonic() + READY_WITHIN_S
+    until = time.monotonic() + scaled(READY_WITHIN_S)
     while time.monotonic() < until:
         answer = _ask(node, port)
         with contextlib.suppress(TimeoutError):
@@ -288,7 +288,9 @@ def _await_ready(node: Node, port: int, process: Process) -> str | None:
         if answer:
             header = _SERVER_HEADER.search(answer)
             return header[1].decode(errors="replace") if header else "Apache"
-    raise ServerError(f"Apache did not answer at port {port} within {READY_WITHIN_S} s", "Is the machine very busy?")
+    raise ServerError(
+        f"Apache did not answer at port {port} within {scaled(READY_WITHIN_S)} s", "Is the machine very busy?"
+    )
 
 
 def _how_it_ended(process: Process) -> str:
@@ -308,4 +310,4 @@ def _end(node: Node, process: Process, conf: str) -> None:
         process.wait(STOP_POLITELY_S)
     except TimeoutError:
         process.signal(signal.SIGKILL)
-        process.wait(STOP_WITHIN_S)
+        process.wait(scaled(STOP_WITHIN_S))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from driver import timeouts as patience
 from driver.bed.ssh.hosts import Hosts
 from driver.cli import options, runs
 from driver.cli.options import BedOptions
@@ -17,8 +16,7 @@ from vm import accelerator, inventory
 @pytest.fixture(autouse=True)
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
-    monkeypatch.setenv(patience.VARIABLE, "1")  # so that it is as before afterwards
-    monkeypatch.delenv(patience.VARIABLE)
+    monkeypatch.delenv("LANELAB_PATIENCE", raising=False)
     inventory.inventory_file().parent.mkdir(parents=True)
     inventory.inventory_file().write_text("all: {}\n")
     return tmp_path / "build"
@@ -34,7 +32,7 @@ def test_emulated_processors_are_in_the_record_and_are_warned_of(
     virtual: BedOptions, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(accelerator, "is_emulated", lambda: True)
-    monkeypatch.setenv(patience.VARIABLE, "6")
+    monkeypatch.setenv("LANELAB_PATIENCE", "6")
     facts = virtual.facts()
     assert (facts["emulated_processors"], facts["patience"]) == (True, 6.0)
     assert json.dumps(facts)

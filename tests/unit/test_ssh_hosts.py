@@ -95,7 +95,7 @@ def test_two_names_of_one_machine_are_told() -> None:
     assert hosts_of(inventory, "x").server.options == ("-J", "gate")
 
 
-def test_patience_is_sshs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_longer_time_limits_are_sshs_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANELAB_PATIENCE", "6")
     argv = SshHost("a", "192.0.2.1").command("words")
     assert {"ConnectTimeout=60", "ServerAliveCountMax=24"} <= set(argv)

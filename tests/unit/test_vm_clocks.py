@@ -128,7 +128,7 @@ def test_what_stops_answering_in_the_middle_is_noticed() -> None:
     assert "ConnectTimeout=30" in argv
 
 
-def test_the_patience_of_emulated_machines_counts(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_longer_time_limits_of_emulated_machines_count(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
     monkeypatch.setenv("LANELAB_PATIENCE", "6")
     monkeypatch.setattr(clocks, "_set", lambda _name, _process, limit_s: limits.append(limit_s))

@@ -26,7 +26,7 @@ from driver.bed.remote import namespaces
 from driver.bed.remote_files import remote_files
 from driver.bed.ssh.hosts import SshHost
 from driver.bed.ssh.refusals import refusal
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import HostAway, HostError
 
 PYTHON_NEEDED = (3, 9)
@@ -66,7 +66,7 @@ sys.dont_write_bytecode = True
 from driver.bed.remote.keeper import main
 main({connection!r}, {within_s})
 """
-# Patience multiplies these.
+# LANELAB_PATIENCE multiplies these.
 CONNECT_WITHIN_S = 25.0
 ANSWER_WITHIN_S = 30.0
 QUESTION_WITHIN_S = 60.0  # a machine may have to wait while another one becomes root
@@ -171,7 +171,7 @@ class SshLine:
         self.ask("hold", **settings)
         self._line.settimeout(None)
         link = AgentLink(self.node, self._line)
-        link.await_hello(patient(ANSWER_WITHIN_S))
+        link.await_hello(scaled(ANSWER_WITHIN_S))
         return link
 
     def close(self) -> None:
@@ -196,7 +196,7 @@ class SshLine:
         self._say(base64.b64encode(program.encode()) + b"\n", "while it was being prepared")
 
     def _say(self, data: bytes, when: str) -> None:
-        self._line.settimeout(patient(ANSWER_WITHIN_S))
+        self._line.settimeout(scaled(ANSWER_WITHIN_S))
         try:
             self._line.sendall(data)
         except OSError:  # or a time-out: nobody over there reads
@@ -207,14 +207,14 @@ class SshLine:
         numbers = re.compile(rb"%d (\d+) (\d+) (\d+)\r?\n$" % self._number)
         heard = self._receive_until(
             lambda heard: heard.endswith(b"\n") and bool(numbers.search(heard, max(len(heard) - 100, 0))),
-            patient(CONNECT_WITHIN_S),
+            scaled(CONNECT_WITHIN_S),
         )
         found = numbers.search(heard)
         assert found  # noqa: S101 - that was waited for
         return (int(found[1]), int(found[2])), int(found[3])
 
     def _answer(self) -> dict[str, Any]:
-        line = self._receive_until(lambda heard: heard.endswith(b"\n"), patient(ANSWER_WITHIN_S))
+        line = self._receive_until(lambda heard: heard.endswith(b"\n"), scaled(ANSWER_WITHIN_S))
         try:
             answer: dict[str, Any] = json.loads(line)
         except ValueError:
@@ -248,4 +248,4 @@ class SshLine:
 
 
 def _question_within_s() -> int:
-    return round(patient(QUESTION_WITHIN_S))
+    return round(scaled(QUESTION_WITHIN_S))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.node import NODE_NAMES
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import InputError
 
 INVENTORY_FORMATS = "ini,yaml"
@@ -70,8 +70,8 @@ class SshHost:
     def command(self, words: str) -> list[str]:
         """The ssh that runs these words there, with our stdin and stdout as theirs, and that ends when a peer has said
         nothing for some seconds. What the user gave comes first: of each option ssh takes the first."""
-        argv = ["ssh", "-T", *self.options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={patient(10):.0f}"]
-        argv += ["-o", "ServerAliveInterval=3", "-o", f"ServerAliveCountMax={patient(4):.0f}"]
+        argv = ["ssh", "-T", *self.options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={scaled(10):.0f}"]
+        argv += ["-o", "ServerAliveInterval=3", "-o", f"ServerAliveCountMax={scaled(4):.0f}"]
         for option in ("ControlPath=none", "ClearAllForwardings=yes", "ForwardAgent=no", "EscapeChar=none"):
             argv += ["-o", option]
         argv += ["-o", "RequestTTY=no", "-o", "PermitLocalCommand=no", "-o", "LogLevel=ERROR"]

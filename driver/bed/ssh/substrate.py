@@ -32,11 +32,11 @@ from driver.bed.ssh.node import SshNode
 from driver.bed.ssh.router import SshKernelRouter, SshUmlRouter, settle_cable
 from driver.bed.substrate import BedSettings, Substrate
 from driver.shaping.addresses import HOSTS, host_lines, hosts_file
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import HostError, RouterError
 
 BEAT_S = 2.0
-# Patience multiplies these.
+# LANELAB_PATIENCE multiplies these.
 SILENCE_S = 16.0  # an agent that has said nothing for so long counts as gone
 SILENCE_THERE_S = 20.0  # and for its keeper we do; with all that follows its machine is as before within 30 s
 IN_USE_S = 30.0  # a bed that was lost uses its machines for so long at most
@@ -90,7 +90,7 @@ class SshSubstrate(Substrate):
 
     def _judged(self, hosts: Hosts) -> tuple[Seen, Verdict]:
         """The machines, which are fit. A bed that uses them may be ours that was lost: it goes later than we notice."""
-        until = time.monotonic() + patient(IN_USE_S)
+        until = time.monotonic() + scaled(IN_USE_S)
         while True:
             seen = ssh_check.look(self._lines, hosts)
             verdict = ssh_check.judge(hosts, seen)
@@ -130,7 +130,7 @@ class SshSubstrate(Substrate):
             cables=cables,
             cpus=_numbers(settings.cpus.get(name, "")),
             marker=marker,
-            silence_s=patient(SILENCE_THERE_S),
+            silence_s=scaled(SILENCE_THERE_S),
         )
         self._links[name] = link
         self._nodes[name] = SshNode(name, link)
@@ -161,7 +161,7 @@ class SshSubstrate(Substrate):
     def _notice_silence(self) -> None:
         while not self._closing.wait(BEAT_S):
             for link in list(self._links.values()):
-                if time.monotonic() - link.heard > patient(SILENCE_S) and not link.lost.is_set():
+                if time.monotonic() - link.heard > scaled(SILENCE_S) and not link.lost.is_set():
                     link.close()
 
     def node(self, name: str) -> Node:
@@ -191,7 +191,7 @@ class SshSubstrate(Substrate):
         self._closing.set()
         if self._router:
             self._router.close()
-        until = time.monotonic() + patient(END_WITHIN_S)
+        until = time.monotonic() + scaled(END_WITHIN_S)
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(lambda link: link.finish(until - time.monotonic()), self._links.values()))
         for line in self._lines.values():

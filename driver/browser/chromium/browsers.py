@@ -17,11 +17,11 @@ from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
 from driver.browser.display import Display
 from driver.browser.failures import NAVIGATION_FAILED, TIMEOUT, BrowserError
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import InputError, LanelabError
 
-SETTLE_LIMIT_S = patient(1.5)
-POLITE_END_S = patient(5.0)
+SETTLE_LIMIT_S = 1.5
+POLITE_END_S = 5.0
 KEPT = 3  # browsers that wait for arms of fresh-context; rounds go through the arms again and again
 # So many pages a kept browser makes at most: its log of TLS keys, which each trial reads whole, grows by a kilobyte
 # with each connection, and a browser that has been used for long is another than a fresh one.
@@ -69,7 +69,7 @@ class ChromiumBrowser(Browser):
     def close(self) -> None:
         self._forget_kept()
         for thread in self._ending:
-            thread.join(POLITE_END_S)
+            thread.join(scaled(POLITE_END_S))
         self._driver.close()
         if self._display:
             self._display.close()
@@ -100,7 +100,7 @@ class ChromiumBrowser(Browser):
             first.session.limit(around.timeout_s)
             first.session.get(url)
             first.session.unlimit()
-        first.chromium.leave(POLITE_END_S)  # politely: it writes its cache's index at its end
+        first.chromium.leave(scaled(POLITE_END_S))  # politely: it writes its cache's index at its end
         with contextlib.suppress(LanelabError):
             first.session.quit()
         self._node.run(["rm", "-f", flags.keys_file(profile), flags.netlog_file(profile)])
@@ -185,7 +185,7 @@ class ChromiumBrowser(Browser):
         )
         if running.sandboxed is None:
             running.sandboxed = running.chromium.sandboxed()
-        settled_s = running.chromium.settle(SETTLE_LIMIT_S)
+        settled_s = running.chromium.settle(scaled(SETTLE_LIMIT_S))
         facts = Facts(
             self.chromium, self.chromedriver, running.argv, start, running.sandboxed, settled_s, running.pages
         )
@@ -223,7 +223,7 @@ class ChromiumBrowser(Browser):
     def _wait_for_ends(self) -> None:
         """Clearing away must not compete with the next trial."""
         for thread in self._ending:
-            thread.join(POLITE_END_S)
+            thread.join(scaled(POLITE_END_S))
         self._ending.clear()
 
     def _drop(self, running: Running) -> None:

@@ -18,14 +18,14 @@ from selenium.webdriver.remote.client_config import ClientConfig
 
 from driver.bed.node import Command, Node, Stdio
 from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, TIMEOUT, BrowserError
-from driver.timeouts import patient
+from driver.timeouts import scaled
 
 ADDRESS, PORT = "127.0.0.1", 9515
 URL = f"http://{ADDRESS}:{PORT}"
-START_TIMEOUT_S = patient(5.0)
-READY_TIMEOUT_S = patient(20.0)
-ANSWER_TIMEOUT_S = patient(20.0)  # for everything but a load, which has the experiment's own limit
-MARGIN_S = patient(5.0)  # ChromeDriver tells of a load's time-out itself; this is for a ChromeDriver that does not
+START_TIMEOUT_S = 5.0
+READY_TIMEOUT_S = 20.0
+ANSWER_TIMEOUT_S = 20.0  # for everything but a load, which has the experiment's own limit
+MARGIN_S = 5.0  # ChromeDriver tells of a load's time-out itself; this is for a ChromeDriver that does not
 LOOK_EVERY_S = 0.01
 # What ChromeDriver's messages contain when the page's process, or the whole browser, is gone.
 _CRASHED = (
@@ -49,7 +49,7 @@ class _Connection(urllib3.connection.HTTPConnection):
 
     def _new_conn(self) -> socket.socket:
         try:
-            return self.node.connect(self.host, self.port or PORT, START_TIMEOUT_S)
+            return self.node.connect(self.host, self.port or PORT, scaled(START_TIMEOUT_S))
         except OSError as error:
             raise urllib3.exceptions.NewConnectionError(self, str(error)) from error
 
@@ -58,7 +58,7 @@ def _pool_into(node: Node) -> urllib3.PoolManager:
     """No second try behind our back: a page would be loaded twice. No proxy of the user's environment either."""
     connection = type("NodeConnection", (_Connection,), {"node": node})
     pool = type("NodePool", (urllib3.HTTPConnectionPool,), {"ConnectionCls": connection})
-    manager = urllib3.PoolManager(timeout=ANSWER_TIMEOUT_S, retries=False)
+    manager = urllib3.PoolManager(timeout=scaled(ANSWER_TIMEOUT_S), retries=False)
     manager.pool_classes_by_scheme = {"http": pool}
     return manager
 
@@ -68,7 +68,7 @@ class Session(webdriver.Remote):
 
     def __init__(self, node: Node, options: Options) -> None:
         # Its own limit: Selenium's is 120 s, and a browser that hangs must not hang the bed.
-        self.limits = ClientConfig(URL, keep_alive=True, timeout=int(ANSWER_TIMEOUT_S))
+        self.limits = ClientConfig(URL, keep_alive=True, timeout=int(scaled(ANSWER_TIMEOUT_S)))
         self.limits.ignore_certificates = False
         connection = ChromeRemoteConnection(URL, client_config=self.limits)
         connection._conn = _pool_into(node)
@@ -108,10 +108,10 @@ class Session(webdriver.Remote):
     def limit(self, load_s: float) -> None:
         """How long the next load may take."""
         self.set_page_load_timeout(load_s)
-        self.limits.timeout = int(load_s + MARGIN_S)
+        self.limits.timeout = int(load_s + scaled(MARGIN_S))
 
     def unlimit(self, answer_s: float = ANSWER_TIMEOUT_S) -> None:
-        self.limits.timeout = int(answer_s)
+        self.limits.timeout = int(scaled(answer_s))
 
 
 class Driver:
@@ -130,7 +130,7 @@ class Driver:
             raise
 
     def _await_ready(self) -> None:
-        until = time.monotonic() + READY_TIMEOUT_S
+        until = time.monotonic() + scaled(READY_TIMEOUT_S)
         question = f"GET /status HTTP/1.1\r\nHost: {ADDRESS}:{PORT}\r\nConnection: close\r\n\r\n".encode()
         while time.monotonic() < until:
             if self._node.exchange(ADDRESS, PORT, question, timeout_s=2).startswith(b"HTTP/1.1 200"):

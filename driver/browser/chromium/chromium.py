@@ -14,6 +14,7 @@ from typing import Any
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.browser.chromium.devtools import START_TIMEOUT_S, DevTools
 from driver.browser.failures import BROWSER_CRASHED, BrowserError
+from driver.timeouts import scaled
 
 LISTENING = re.compile(r"DevTools listening on ws://[^/]*:(\d+)(/\S+)")
 LAST_WORDS = 5
@@ -52,7 +53,7 @@ class Chromium:
             raise
 
     def _connect(self) -> int:
-        self._listening.wait(START_TIMEOUT_S)
+        self._listening.wait(scaled(START_TIMEOUT_S))
         if self._line is None:
             raise BrowserError(f"Chromium did not start: {self.last_words()}", "Run it by hand to see why")
         port, path = self._line

@@ -11,10 +11,10 @@ import websocket
 
 from driver.bed.node import Node
 from driver.browser.failures import BROWSER_CRASHED, BrowserError
-from driver.timeouts import patient
+from driver.timeouts import scaled
 
-START_TIMEOUT_S = patient(20.0)
-ANSWER_TIMEOUT_S = patient(10.0)
+START_TIMEOUT_S = 20.0
+ANSWER_TIMEOUT_S = 10.0
 
 
 class DevTools:
@@ -23,14 +23,15 @@ class DevTools:
     def __init__(self, node: Node, port: int, path: str) -> None:
         self._number = 0
         try:
-            line = node.connect("127.0.0.1", port, START_TIMEOUT_S)
+            line = node.connect("127.0.0.1", port, scaled(START_TIMEOUT_S))
             self._line = websocket.create_connection(f"ws://127.0.0.1:{port}{path}", socket=line, suppress_origin=True)
         except (OSError, websocket.WebSocketException) as error:
             raise BrowserError(f"cannot reach Chromium's DevTools at port {port}: {error}") from error
 
-    def call(self, method: str, timeout_s: float = ANSWER_TIMEOUT_S, **parameters: object) -> dict[str, Any]:
+    def call(self, method: str, timeout_s: float | None = None, **parameters: object) -> dict[str, Any]:
         """The answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
         self._number += 1
+        timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
         try:
             self._line.send(json.dumps({"id": self._number, "method": method, "params": parameters}))

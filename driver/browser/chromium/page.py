@@ -18,7 +18,7 @@ from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, BrowserError
-from driver.timeouts import patient
+from driver.timeouts import scaled
 from model.errors import NodeError
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
@@ -43,10 +43,10 @@ const once = () => { if (!told) { told = true; tell(); } };
 setTimeout(once, limit);
 requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(once, 0)));
 """
-NETLOG_WITHIN_S = patient(5.0)
-AFTER_FAILURE_S = patient(3.0)
+NETLOG_WITHIN_S = 5.0
+AFTER_FAILURE_S = 3.0
 ENDS_WITHIN_S = 0.5
-SCRIPT_WITHIN_S = patient(5.0)
+SCRIPT_WITHIN_S = 5.0
 CONSOLE_URL = re.compile(r"([a-z]+://\S+) ")
 
 
@@ -99,7 +99,7 @@ class ChromiumPage(Page):
         """What is logged from here on is the load's."""
         if self.has_keys:
             self._keys_before = len(self._keys_file())
-        self._session.set_script_timeout(SCRIPT_WITHIN_S)
+        self._session.set_script_timeout(scaled(SCRIPT_WITHIN_S))
         for kind in ("performance", "browser"):
             self._session.log(kind)
 
@@ -143,7 +143,7 @@ class ChromiumPage(Page):
         """It is only whole when the browser has ended."""
         if not self.has_netlog:
             raise BrowserError("Chromium was not started with a log of its network")
-        self._chromium.leave(NETLOG_WITHIN_S)
+        self._chromium.leave(scaled(NETLOG_WITHIN_S))
         try:
             self._node.get(flags.netlog_file(self._profile), target)
         except NodeError as error:
