@@ -1,4 +1,6 @@
-"""Why a trial does not count: each reason by name. docs/reference/verdicts.md explains each."""
+"""Why a trial does not count, and what a reader must know of one that does: each by name.
+
+docs/reference/verdicts.md explains each."""
 
 from __future__ import annotations
 
@@ -44,4 +46,20 @@ class Failure(Coded):
     """One reason why this trial does not count, with what shows it."""
 
     reason: Reason
+    detail: str
+
+
+class FlagName(StrEnum):
+    PROCESSORS_CONTENDED = "processors-contended"
+    PROCESSORS_STOLEN = "processors-stolen"
+    PROCESSORS_THROTTLED = "processors-throttled"
+    ROUTER_WAITED = "router-waited"
+    MEMORY_SHORT = "memory-short"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Coded):
+    """One reason to doubt the numbers of a trial that counts nevertheless, with what shows it."""
+
+    name: FlagName
     detail: str

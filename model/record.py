@@ -6,17 +6,20 @@ The bed process makes a record, the controller completes and judges it, and the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from model.coded import Coded
 from model.errors import RecordError
 from model.evidence.browser import Request
+from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
-from model.reasons import Failure, Reason
+from model.reasons import Failure, Flag, Reason
 
 # The type of `evidence` by the workload's name. A new workload adds its own.
 EVIDENCE: dict[str, type[Coded]] = {"page_load": PageLoadEvidence}
+# The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
+RECORDINGS: dict[str, type[Coded]] = {"machine": MachineEvidence}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class TrialRecord(Coded):
     artifacts: tuple[str, ...]  # names of files
     marks: Mapping[str, float]  # where the trial's time went, in s
     evidence: Coded | None  # of the workload; None: the trial did not get as far
+    flags: tuple[Flag, ...] = ()  # reasons to doubt a trial that counts
+    recordings: Mapping[str, Coded] = field(default_factory=dict)  # evidence of recorders, by the recorder's name
 
     @property
     def ok(self) -> bool:
@@ -49,6 +54,12 @@ class TrialRecord(Coded):
     def page_load(self) -> PageLoadEvidence | None:
         """The evidence of a page load; None where this is another workload or there is none."""
         return self.evidence if isinstance(self.evidence, PageLoadEvidence) else None
+
+    @property
+    def machine(self) -> MachineEvidence | None:
+        """What the machines did; None where the recorder was off."""
+        recorded = self.recordings.get("machine")
+        return recorded if isinstance(recorded, MachineEvidence) else None
 
     @classmethod
     def not_started(cls, workload: str, started_utc: str, reason: Reason, detail: str) -> Self:
@@ -61,13 +72,16 @@ class TrialRecord(Coded):
         if not isinstance(data, Mapping):
             raise RecordError("the record is no mapping")
         plain: dict[str, Any] = {**data}
-        evidence = plain.get("evidence")
-        if "evidence" in plain:
-            plain["evidence"] = None
+        evidence, recordings = plain.get("evidence"), plain.get("recordings")
+        plain |= {key: empty for key, empty in (("evidence", None), ("recordings", {})) if key in plain}
         record = super(TrialRecord, cls).from_json(plain, where)
         if record.workload not in EVIDENCE:
             raise RecordError(f"in the record, workload {record.workload!r} is unknown", key="workload")
-        if evidence is None:
-            return record
-        read = EVIDENCE[record.workload].from_json(evidence, "evidence")
-        return replace(record, evidence=read)
+        read = EVIDENCE[record.workload].from_json(evidence, "evidence") if evidence is not None else None
+        return replace(record, evidence=read, recordings=_read_recordings(recordings))
+
+
+def _read_recordings(data: object) -> dict[str, Coded]:
+    if not isinstance(data, Mapping) or not data.keys() <= RECORDINGS.keys():
+        raise RecordError("in the record, recordings is not a mapping of known recorders", key="recordings")
+    return {name: RECORDINGS[name].from_json(each, f"recordings.{name}") for name, each in data.items()}
