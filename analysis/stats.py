@@ -134,6 +134,15 @@ def estimate(values: Iterable[float]) -> Estimate:
     return Estimate(n, middle, min(low, ordered[k - 1]), max(high, ordered[n - k]))
 
 
+def certain_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The interval of a median for who wants to know whether it is narrow: without ends where there are too few values
+    for one of 95%."""
+    made = estimate(values) if len(values) >= ENOUGH else None
+    if made is None or made.low is None or made.high is None:
+        return -math.inf, math.inf
+    return made.low, made.high
+
+
 # --- how often an interval between two values of a sample holds the true median
 
 

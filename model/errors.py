@@ -29,6 +29,7 @@ from __future__ import annotations
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
+EXIT_INCOMPLETE = 3  # a run ended, and a cell has fewer trials that count than asked for
 EXIT_INTERRUPTED = 130
 
 

@@ -14,9 +14,12 @@ from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.schema import SCHEMA_FILE
-from driver.schedule.plan import Estimate, estimate, round_order, warnings
+from driver.schedule.estimate import Estimate, SiteLoad, estimate
+from driver.schedule.order import round_order
+from driver.schedule.warnings import warnings
 from model.errors import InputError
 from model.paths import build_folder
+from model.site.site import read_site_manifest
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 ROUNDS_SHOWN = 2
@@ -35,7 +38,8 @@ def plan(file: Path, *, as_json: bool) -> None:
       lanelab plan experiments/rtt-bandwidth-grid.yaml --json
     """
     experiment = read_experiment(file)
-    made = estimate(experiment)
+    sites = {cell.site for cell in experiment.cells}
+    made = estimate(experiment, {site: SiteLoad.of(read_site_manifest(site).objects) for site in sites})
     warned = [*warnings(experiment, made), *_disk_warnings(made)]
     if as_json:
         print_json(_plan_json(experiment, made, warned))

@@ -23,7 +23,7 @@ from driver.cli.progress import watching
 from driver.host.install import prepare
 from driver.run.events import Event, Listener
 from model import paths
-from model.errors import BedError, InputError, Interrupted, LanelabError, StoreError
+from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
 from model.settings.kinds import LARGEST_SEED
 from model.version import VERSION
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from driver.experiment.model import Experiment
     from driver.run.built_programs import Programs
     from driver.run.runner import StopRequest
-    from driver.run.start import Prepared
+    from driver.run.start import BegunRun
 
 NEVER_BEGUN = "failed: there was no bed to begin with"
 
@@ -47,9 +47,10 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
 )
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
+@click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
 @bed_options
-def run(
+def run(  # noqa: PLR0913 - an option each
     file: Path | None,
     resumed: str | None,
     out: Path | None,
@@ -58,11 +59,15 @@ def run(
     made: BedOptions,
     open_report: bool,
     as_json: bool,
+    allow_missing: bool,
 ) -> None:
     """Run an experiment: FILE says which sites, links and arms. Ends with a table of medians and a report.
 
     Ctrl-C finishes the trial and stops; a second one stops at once. Either way nothing that was finished is lost, and
     --resume goes on.
+
+    Exit status: 0; 3 where a cell has fewer trials that count than asked for; 2 for bad input, 1 for a failure, 130
+    after Ctrl-C.
 
     \b
     Examples:
@@ -88,10 +93,12 @@ def run(
             made.hosts()
         _warn(made)
         _play(begun, _programs(begun.experiment, made), made, as_json=as_json)
-        _tell_what_is_missing(begun)
+        missing = _note_missing(begun)
     finally:
         store.close()
     _tell_results(store.folder, as_json=as_json, open_report=open_report)
+    if missing and not allow_missing:
+        sys.exit(EXIT_INCOMPLETE)
 
 
 def _prepared(file: Path, made: BedOptions) -> Experiment:
@@ -132,7 +139,8 @@ def _needs(experiment: Experiment) -> str:
     return " ".join(["run", *(name for name, needed in wanted.items() if needed)])
 
 
-def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
+def _play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
+    from analysis.stats import certain_interval  # noqa: PLC0415
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
     from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
 
@@ -147,7 +155,7 @@ def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: boo
             had_bed = True
             yield bed
 
-    done = sum(len(plts) for plts in store.plts().values())
+    done = sum(attempt.ok for attempts in store.history().values() for attempt in attempts)
     facts = {**host_facts(VERSION), **programs.facts(), **made.facts(), "command": sys.argv[1:]}
     store.begin_session(facts)
     store.set_meta("state", "running")
@@ -157,7 +165,7 @@ def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: boo
         trials = experiment.repeat.max * len(experiment.cells)
         with watching(as_json=as_json, trials=trials, done=done) as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
-            Runner(experiment, begun.sites, store, open_bed, tell, stop, programs).run()
+            Runner(begun, open_bed, tell, stop, certain_interval, programs).run()
         ending = "finished"
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"
@@ -177,15 +185,16 @@ def _play(begun: Prepared, programs: Programs, made: BedOptions, *, as_json: boo
             shutil.rmtree(store.folder, ignore_errors=True)
 
 
-def _tell_what_is_missing(begun: Prepared) -> None:
-    """A run that has done all it could, and yet has not all that was asked for, must not look like one that has."""
-    plts, least = begun.store.plts(), begun.experiment.repeat.min
-    short = [cell.label for cell in begun.experiment.cells if len(plts[cell.id]) < least]
+def _note_missing(begun: BegunRun) -> bool:
+    """Whether cells have fewer trials that count than asked for. Such a run must not look like a complete one."""
+    from driver.schedule.rounds import short_cells  # noqa: PLC0415
+
+    short = short_cells(begun.experiment, begun.store.history())
     if short:
+        least, cells = begun.experiment.repeat.min, begun.experiment.cells
         more = f" and {len(short) - 1} more" if len(short) > 1 else ""
-        note(
-            f"fewer than {least} trials count in {len(short)} of {len(begun.experiment.cells)} cells: {short[0]}{more}"
-        )
+        note(f"fewer than {least} trials count in {len(short)} of {len(cells)} cells: {short[0].label}{more}")
+    return bool(short)
 
 
 @contextmanager

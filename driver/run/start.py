@@ -26,7 +26,7 @@ AUTHORITY = "authority"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class BegunRun:
     """All that a runner needs besides a bed."""
 
     experiment: Experiment
@@ -36,7 +36,7 @@ class Prepared:
 
 def begin(
     experiment: Experiment, version: str, folder: Path | None, seed: int | None, bed: Mapping[str, object]
-) -> Prepared:
+) -> BegunRun:
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
     sites = {name: load_site(name) for name in experiment.sites}
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
@@ -47,10 +47,10 @@ def begin(
     except BaseException:
         store.close()
         raise
-    return Prepared(experiment, sites, store)
+    return BegunRun(experiment, sites, store)
 
 
-def resume(folder: Path) -> Prepared:
+def resume(folder: Path) -> BegunRun:
     """A run that was interrupted; what it has stored is what it knows."""
     store = Store.open(folder)
     try:
@@ -71,7 +71,7 @@ def resume(folder: Path) -> Prepared:
     except BaseException:
         store.close()
         raise
-    return Prepared(experiment, sites, store)
+    return BegunRun(experiment, sites, store)
 
 
 def _read_back(path: Path) -> str:

@@ -20,13 +20,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from driver.experiment.model import Cell
+from driver.schedule.rounds import Attempt
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
+from model.reasons import Reason
 
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
 ENOUGH_MIB = 50
+NOT_THE_TRIALS = {Reason.BED_LOST.value, Reason.LINK_OUT_OF_TOLERANCE.value}  # no retry is used up by these
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +43,6 @@ class Stored:
     wall_s: float
     status: Literal["ok", "failed"]
     record: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """What is known of a trial when it is decided whether there shall be another."""
-
-    ok: bool
-    reasons: frozenset[str]
 
 
 class Store:
@@ -138,25 +133,18 @@ class Store:
     def cell_ids(self) -> list[str]:
         return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]
 
-    def attempts(self) -> dict[tuple[str, int], list[Attempt]]:
-        """(cell id, round) -> its trials so far, in order."""
-        found: dict[tuple[str, int], list[Attempt]] = {}
+    def history(self) -> dict[tuple[str, int], list[Attempt]]:
+        """(cell id, round) -> its attempts so far, in order, as the schedule wants them."""
+        history: dict[tuple[str, int], list[Attempt]] = {}
         query = """
-            SELECT id, round, status, group_concat(reason) FROM trials JOIN cells USING (cell)
+            SELECT id, round, status, plt_ms, group_concat(reason) FROM trials JOIN cells USING (cell)
             LEFT JOIN failures USING (trial) GROUP BY trial ORDER BY cell, round, attempt
         """
-        for cell, number, status, reasons in self._database.execute(query):
-            attempt = Attempt(status == "ok", frozenset(reasons.split(",") if reasons else ()))
-            found.setdefault((cell, number), []).append(attempt)
-        return found
-
-    def plts(self) -> dict[str, list[float]]:
-        """Cell id -> page load times that count."""
-        found: dict[str, list[float]] = {cell: [] for cell in self._cells}
-        query = "SELECT id, plt_ms FROM trials JOIN cells USING (cell) WHERE status = 'ok' ORDER BY trial"
-        for cell, plt in self._database.execute(query):
-            found[cell].append(plt)
-        return found
+        for cell, number, status, value, reasons in self._database.execute(query):
+            ok = status == "ok"
+            attempt = Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set((reasons or "").split(",")))
+            history.setdefault((cell, number), []).append(attempt)
+        return history
 
     # --- what is added
 

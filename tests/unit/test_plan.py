@@ -10,18 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.experiment import Arm, Repeat
-from driver.schedule.plan import (
-    SiteLoad,
-    estimate,
-    expected_plt,
-    needs_more,
-    phases,
-    round_order,
-    site_load,
-    undecided,
-    warnings,
-)
+from driver.schedule.estimate import SiteLoad, estimate, expected_plt
+from driver.schedule.order import phases, round_order
+from driver.schedule.until import needs_more, undecided
+from driver.schedule.warnings import warnings
 from model.link import Link
+from model.site.site import read_site_manifest
 from model.units import Ratio
 from tests.unit.experiments import PATIENT, SMALL, read
 
@@ -210,7 +204,7 @@ def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
 
 
 def test_the_load_of_a_site_is_in_its_manifest() -> None:
-    load = site_load("dummy")
+    load = SiteLoad.of(read_site_manifest("dummy").objects)
     assert (load.objects, load.hosts) == (24, 1)
     assert 1_000_000 < load.bytes < 1_300_000
 

@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
+from analysis.stats import certain_interval
 from driver.channel.client import Bed
 from driver.cli import runs
 from driver.experiment.model import Experiment
@@ -24,6 +25,7 @@ from driver.run.built_programs import Programs
 from driver.run.events import Event
 from driver.run.finish import Finished
 from driver.run.runner import Runner, StopRequest
+from driver.run.start import BegunRun
 from driver.run.store import Store
 from driver.selftest.results import Result, SelfTest
 from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
@@ -107,11 +109,12 @@ class Play:
 
         sites = {"dummy": load_site("dummy")}
         try:
-            Runner(self.experiment, sites, store, open_bed, self.events.append, stop or StopRequest()).run()
+            tell, asked = self.events.append, stop or StopRequest()
+            Runner(BegunRun(self.experiment, sites, store), open_bed, tell, asked, certain_interval).run()
         finally:
             names = {cell.id: cell.arm.name for cell in self.experiment.cells}
             found: dict[str, list[bool]] = {name: [] for name in names.values()}
-            for (cell, _), attempts in sorted(store.attempts().items(), key=lambda item: item[0][1]):
+            for (cell, _), attempts in sorted(store.history().items(), key=lambda item: item[0][1]):
                 found[names[cell]] += [attempt.ok for attempt in attempts]
             store.close()
             self.outcome = found

@@ -11,7 +11,8 @@ import pytest
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, LinkCase
-from driver.run.store import Attempt, Store, Stored
+from driver.run.store import Store, Stored
+from driver.schedule.rounds import Attempt
 from model.errors import InputError, StoreError
 from model.link import Link
 
@@ -51,8 +52,7 @@ def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> No
     store = made(tmp_path / "run")
     trial = add(store, CELLS[0], 1)
     assert (tmp_path / "run" / "trials" / f"{trial:06d}" / "page.har.gz").read_bytes() == b"har"
-    assert store.plts()[CELLS[0].id] == [1000.0]
-    assert store.attempts() == {(CELLS[0].id, 1): [Attempt(True, frozenset())]}
+    assert store.history() == {(CELLS[0].id, 1): [Attempt(True, 1000.0)]}
     store.close()
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     assert database.execute("SELECT name, bytes FROM artifacts").fetchall() == [("page.har.gz", 3)]
@@ -83,7 +83,7 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
     broken = record(failures=[{"reason": "timeout"}])  # a failure without its detail cannot be stored
     with pytest.raises(KeyError):
         store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, "failed", broken))
-    assert store.attempts() == {}
+    assert store.history() == {}
     assert list((tmp_path / "run" / "trials").iterdir()) == []
     store.close()
 
@@ -94,8 +94,15 @@ def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
     add(store, CELLS[1], 1, attempt=2)
     with pytest.raises(StoreError, match="UNIQUE"):
         add(store, CELLS[1], 1, attempt=3)
-    assert store.attempts() == {(CELLS[1].id, 1): [Attempt(False, frozenset({"timeout"})), Attempt(True, frozenset())]}
-    assert store.plts()[CELLS[1].id] == [1000.0]
+    assert store.history() == {(CELLS[1].id, 1): [Attempt(False), Attempt(True, 1000.0)]}
+    store.close()
+
+
+@pytest.mark.parametrize("reason", ["bed-lost", "link-out-of-tolerance"])
+def test_what_no_trial_can_help_uses_up_no_retry(tmp_path: Path, reason: str) -> None:
+    store = made(tmp_path / "run")
+    add(store, CELLS[1], 1, status="failed", plt_ms=None, failures=[{"reason": reason, "detail": "made"}])
+    assert store.history() == {(CELLS[1].id, 1): [Attempt(False, uses_retry=False)]}
     store.close()
 
 

@@ -1,0 +1,93 @@
+"""The bed that a run uses now, and the links on it. When a bed is lost the next one takes its place."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+
+from driver.channel.client import Bed
+from driver.experiment.model import Experiment
+from driver.run.events import Event, Listener
+from driver.run.link_keeper import LinkKeeper
+from driver.run.open_beds import Beds
+from driver.run.store import Store
+from model.clock import utc_now
+from model.errors import BedError, BedLost, StoreError
+
+BEDS_LOST_IN_A_ROW = 3
+
+
+class CurrentBed:
+    """Made when it is first wanted, noted in the provenance of the session, closed with its `close`."""
+
+    def __init__(
+        self, beds: Beds, experiment: Experiment, store: Store, tell: Listener, check: Callable[[Bed], None]
+    ) -> None:
+        """`check`: what the first bed is asked before its first trial."""
+        self._beds, self._experiment, self._store = beds, experiment, store
+        self._tell, self._check = tell, check
+        self._stack = ExitStack()
+        self._bed: Bed | None = None
+        self._links: LinkKeeper | None = None
+        self._count = 0
+        self._lost_in_a_row = 0
+
+    @property
+    def was_there(self) -> bool:
+        """Whether there ever was a bed."""
+        return self._beds.had_one
+
+    @property
+    def bed(self) -> Bed:
+        if self._bed is None:
+            raise BedLost("the bed is gone")
+        return self._bed
+
+    @property
+    def links(self) -> LinkKeeper:
+        if self._links is None:
+            raise BedLost("the bed is gone")
+        return self._links
+
+    @property
+    def is_up(self) -> bool:
+        return self._bed is not None
+
+    def make_ready(self) -> float:
+        """A bed that is up; how long that took, in seconds."""
+        if self._bed:
+            return 0.0
+        began = time.monotonic()
+        bed = self._bed = self._beds.open(self._stack)
+        accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
+        self._links = LinkKeeper(bed, self._experiment.cells, self._store, self._tell, accept=accept)
+        self._count += 1
+        facts = {**bed.facts(), "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
+        self._store.add_provenance(self._numbered("bed"), facts)
+        self._tell(Event("bed", {key: bed.info[key] for key in ("router", "kernel", "bring_up_s")}))
+        if self._count == 1:
+            self._check(bed)
+        return time.monotonic() - began
+
+    def has_worked(self) -> None:
+        """A trial ran to its end."""
+        self._lost_in_a_row = 0
+
+    def lose(self) -> bool:
+        """The bed is gone, or cannot do what every trial needs. Whether another one may do better."""
+        self._lost_in_a_row += 1
+        self.close()
+        return self._lost_in_a_row < BEDS_LOST_IN_A_ROW
+
+    def close(self) -> None:
+        if self._bed and not self._lost_in_a_row:
+            with suppress(BedError, StoreError):
+                self._store.add_provenance(self._numbered("tc_at_the_end"), self._bed.tc_state())
+        self._bed = self._links = None
+        self._stack.close()
+
+    def _numbered(self, key: str) -> str:
+        """A session has one bed, unless that was lost."""
+        return key if self._count == 1 else f"{key} {self._count}"

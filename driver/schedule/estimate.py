@@ -1,0 +1,112 @@
+"""What a run will cost: time, disk and self-tests. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from driver.experiment.arm import Arm
+from driver.experiment.model import Cell, Experiment
+from model.link import Link
+from model.site.site import SiteObject
+
+BED_S, SELF_TEST_S, BROWSER_S = 3.0, 4.0, 0.15
+OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
+SEGMENT, FRAME, PACKET_RECORD = 1448, 1514, 16  # bytes: of TCP's payload, on the wire, of a record's head in a capture
+HEADERS = 800  # of a request and its response together
+RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
+SCREENSHOT_BYTES = 300_000
+NETLOG_BYTES, NETLOG_REQUEST_BYTES = 150_000, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLoad:
+    """What loading a site comes to."""
+
+    objects: int
+    hosts: int
+    bytes: int
+
+    @classmethod
+    def of(cls, objects: Sequence[SiteObject]) -> SiteLoad:
+        """The whole site, once."""
+        return cls(len(objects), len({each.host for each in objects}), sum(each.size for each in objects))
+
+
+@dataclass(frozen=True, slots=True)
+class CellEstimate:
+    cell: Cell
+    plt_s: float
+    trial_s: float
+    disk_bytes: int
+    load: SiteLoad
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run will take: with the fewest trials, and (with `until`) with the most."""
+
+    trials: int
+    most_trials: int
+    seconds: float
+    most_seconds: float
+    disk_bytes: int
+    most_disk_bytes: int
+    self_tests: int
+    cells: tuple[CellEstimate, ...]
+
+
+def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
+    """Time and disk. Roughly: page load times are worked out from round trips and rates, without losses. `loads`: of
+    each site of the experiment."""
+    cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
+    self_tests = len({cell.link.link.wire() for cell in experiment.cells})
+    fixed = BED_S + self_tests * SELF_TEST_S
+    seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
+    fewest, most = experiment.repeat.min, experiment.repeat.max
+    return Estimate(
+        trials=fewest * len(cells),
+        most_trials=most * len(cells),
+        seconds=fixed + fewest * seconds,
+        most_seconds=fixed + most * seconds,
+        disk_bytes=fewest * disk,
+        most_disk_bytes=most * disk,
+        self_tests=self_tests,
+        cells=cells,
+    )
+
+
+def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:
+    plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
+    trial_s = plt_s + OVERHEAD_S[cell.arm.start]
+    carried = load.bytes + HEADERS * load.objects
+    kept = experiment.capture.snaplen or FRAME
+    packets = carried / SEGMENT * 1.5  # half as many acknowledgements as segments
+    full = carried + packets * (FRAME - SEGMENT + PACKET_RECORD)
+    captured = min(full, packets * (kept + PACKET_RECORD))
+    disk = len(experiment.capture.nodes) * captured + load.objects * (RECORD_BYTES + HAR_BYTES)
+    if experiment.screenshot:
+        disk += SCREENSHOT_BYTES
+    if experiment.netlog:
+        disk += NETLOG_BYTES + NETLOG_REQUEST_BYTES * load.objects
+    return CellEstimate(cell, plt_s, trial_s, round(disk), load)
+
+
+def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
+    """Seconds: the first response, then the longer of what round trips and what the rate allow for the rest."""
+    rtt = link.rtt.seconds
+    connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls] + (link.dns == "resolver")
+    others = max(load.objects - 1, 0)
+    parallel = min(arm.connections_per_host * load.hosts, max(others, 1))
+    if arm.multiplexed:
+        waves, flows = 1.0 + (connect if load.hosts > 1 else 0), load.hosts
+    elif arm.keepalive:
+        waves, flows = connect + math.ceil(others / (parallel * arm.pipelining)), parallel
+    else:
+        each = math.log2(1 + load.bytes / max(load.objects, 1) / (link.server.initial_window * SEGMENT))
+        waves, flows = math.ceil(others / parallel) * (connect + 1 + each), 0
+    growth = math.log2(1 + load.bytes / (flows * link.server.initial_window * SEGMENT)) if flows else 0.0
+    carried = (load.bytes + HEADERS * load.objects) * FRAME / SEGMENT
+    transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
+    return BROWSER_S + (connect + 1) * rtt + max((waves + growth) * rtt, transfer)

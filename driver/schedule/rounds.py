@@ -1,0 +1,93 @@
+"""Which trials come next, from the attempts that are stored. Pure: a resumed run does not know that it is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from driver.experiment.model import Cell, Experiment
+from driver.schedule.order import PlannedTrial, phases, round_order
+from driver.schedule.until import Interval, needs_more
+
+History = Mapping[tuple[str, int], Sequence["Attempt"]]  # (cell id, round) -> attempts, in order
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One execution of a planned trial. `value`: the workload's primary metric, where the trial counts."""
+
+    ok: bool
+    value: float | None = None
+    uses_retry: bool = True  # False: it failed for a reason that is not the trial's, such as a lost bed
+
+
+class Schedule:
+    """The trials of an experiment that remain to be made, round by round."""
+
+    def __init__(self, experiment: Experiment, seed: int, interval: Interval, history: History) -> None:
+        self._experiment, self._seed, self._interval = experiment, seed, interval
+        self._attempts = {key: list(attempts) for key, attempts in history.items()}
+        self._given_up: set[tuple[str, int]] = set()
+        self._phases = phases(experiment)
+        self._phase, self._round = 0, 1  # of the round that is under way: all before it are complete
+        self._values: dict[str, list[float]] = {}
+        for (cell, _), attempts in self._attempts.items():
+            self._values.setdefault(cell, []).extend(each.value for each in attempts if each.value is not None)
+
+    def batch(self) -> list[PlannedTrial]:
+        """What remains of the first round that is not complete, in its order. Empty: the experiment has what it asks
+        for. A trial that failed is in the next batch again, while it has retries left."""
+        while self._phase < len(self._phases):
+            phase = self._phases[self._phase]
+            if self._is_last_round_over(phase):
+                self._phase, self._round = self._phase + 1, 1
+                continue
+            order = round_order(self._experiment, self._seed, self._round, phase)
+            remaining = [planned for planned in order if self._remains(planned)]
+            if remaining:
+                return remaining
+            self._round += 1
+        return []
+
+    def attempts(self, planned: PlannedTrial) -> int:
+        """How many there were."""
+        return len(self._attempts.get(planned.key, ()))
+
+    def add(self, planned: PlannedTrial, attempt: Attempt) -> None:
+        """An attempt that was stored."""
+        self._attempts.setdefault(planned.key, []).append(attempt)
+        if attempt.value is not None:
+            self._values.setdefault(planned.cell.id, []).append(attempt.value)
+
+    def give_up(self, planned: PlannedTrial) -> None:
+        """No bed of this session can make it. A later session tries again: this is not stored."""
+        self._given_up.add(planned.key)
+
+    def _is_last_round_over(self, phase: Sequence[Cell]) -> bool:
+        """A round that has begun is finished, so that arms stay paired by round."""
+        repeat = self._experiment.repeat
+        if self._round > repeat.max:
+            return True
+        begun = any((cell.id, self._round) in self._attempts for cell in phase)
+        return self._round > repeat.min and not begun and self._is_enough(phase)
+
+    def _is_enough(self, phase: Sequence[Cell]) -> bool:
+        """A cell in which no trial ever counted decides nothing: more trials would not either."""
+        values = {cell.id: self._values[cell.id] for cell in phase if self._values.get(cell.id)}
+        return not needs_more(values, self._experiment.repeat, self._interval)
+
+    def _remains(self, planned: PlannedTrial) -> bool:
+        if planned.key in self._given_up:
+            return False
+        attempts = self._attempts.get(planned.key, ())
+        if any(attempt.ok for attempt in attempts):
+            return False
+        return sum(attempt.uses_retry for attempt in attempts) <= self._experiment.retries
+
+
+def short_cells(experiment: Experiment, history: History) -> list[Cell]:
+    """The cells that have fewer trials that count than the experiment asks for."""
+    counted: dict[str, int] = {}
+    for (cell, _), attempts in history.items():
+        counted[cell] = counted.get(cell, 0) + sum(attempt.ok for attempt in attempts)
+    return [cell for cell in experiment.cells if counted.get(cell.id, 0) < experiment.repeat.min]

@@ -1,0 +1,59 @@
+"""What an experiment file may say and yet may not mean. Pure."""
+
+from __future__ import annotations
+
+from driver.experiment.model import Experiment
+from driver.schedule.estimate import CellEstimate, Estimate
+
+FEW_TRIALS = 5  # below this the interval of a median says next to nothing
+
+
+def warnings(experiment: Experiment, made: Estimate) -> list[str]:
+    """What is allowed, and yet may not be what is wanted."""
+    warned = []
+    repeat = experiment.repeat
+    if repeat.max < FEW_TRIALS:
+        trials = "1 trial" if repeat.max == 1 else f"{repeat.max} trials"
+        warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
+    if experiment.order == "sequential" and len(experiment.cells) > 1:
+        warned.append("order: sequential lets drift of the machine look like a difference between cells")
+    each_own = [one for one in made.cells if one.cell.link.link.addresses == "per-origin"]
+    alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
+    if alone:
+        warned.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")
+    slow = [one for one in made.cells if one.plt_s > experiment.timeout.seconds / 2]
+    if slow:
+        worst = max(slow, key=lambda one: one.plt_s)
+        warned.append(f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}")
+    if len({cell.arm.start for cell in experiment.cells}) > 1:
+        warned.append("arms differ in start: that makes a difference to page load times by itself")
+    if _brotli_with_tls_only(experiment):
+        warned.append("brotli is in arms with TLS only: those without it move more bytes")
+    alone = sorted({one.cell.arm.name for one in made.cells if _never_ahead(one)})
+    if alone:
+        what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
+        warned.append(f"{what} connections_per_host allows connections, and a free one is taken first")
+    if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
+        warned.append(
+            "some arms go through the gateway and others do not: what it costs is part of their difference. Write "
+            "via: gateway for all, or measure it with arms that differ in via alone"
+        )
+    return warned
+
+
+def _same_but_for_the_way(experiment: Experiment) -> bool:
+    """Whether the run measures what the gateway costs."""
+    settings = [{**cell.arm.settings(), "via": ""} for cell in experiment.cells if cell.arm.via == "browser"]
+    return any({**cell.arm.settings(), "via": ""} in settings for cell in experiment.cells if cell.arm.via == "gateway")
+
+
+def _never_ahead(one: CellEstimate) -> bool:
+    """Whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
+    return one.cell.arm.pipelining > 1 and one.load.objects <= one.cell.arm.connections_per_host
+
+
+def _brotli_with_tls_only(experiment: Experiment) -> bool:
+    """Whether TLS and compression differ together. The gateway takes brotli without TLS too."""
+    schemes = {cell.arm.scheme for cell in experiment.cells}
+    with_brotli = {cell.arm.scheme for cell in experiment.cells if cell.arm.compression == "brotli"}
+    return with_brotli == {"https"} and "http" in schemes

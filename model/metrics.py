@@ -1,0 +1,85 @@
+"""Every metric of a trial, in one table. Store, exports, tables, figures and keys of experiment files derive from it.
+
+A trial's record has measures: numbers by name, from its workload and its recorders. A metric is such a measure with
+words and a unit, or a number that is worked out from the record. To add a metric, add a line to METRICS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from model.record import TrialRecord
+
+PAGE_LOAD, SERVER_LOAD = "page_load", "server_load"
+MILLISECONDS = "_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number that a trial may have."""
+
+    name: str  # of its rows in `measures` and of its column in exports
+    words: str  # as they stand in a sentence
+    unit: str = ""
+    workloads: tuple[str, ...] = (PAGE_LOAD,)
+    scale: float = 1  # a stored number divided by this is in the unit
+    whole: bool = False  # it counts something
+    higher_is_better: bool = False
+    of: Callable[[TrialRecord], float | None] | None = None  # None: it is a measure of the record, by its name
+
+    @property
+    def key(self) -> str:
+        """What experiment files call it."""
+        return self.name.removesuffix(MILLISECONDS)
+
+    @property
+    def title(self) -> str:
+        return f"{self.words[0].upper()}{self.words[1:]}" + (f" ({self.unit})" if self.unit else "")
+
+    def value(self, record: TrialRecord) -> float | None:
+        """None where this trial does not have it."""
+        return record.measures.get(self.name) if self.of is None else self.of(record)
+
+
+# fmt: off
+METRICS: list[Metric] = [
+    Metric("plt_ms", "page load time", "ms"),
+    Metric("plt_navigation_ms", "load time by the browser's clock", "ms"),
+    Metric("ttfb_ms", "time to first byte", "ms"),
+    Metric("dcl_ms", "DOMContentLoaded", "ms"),
+    Metric("first_paint_ms", "first paint", "ms"),
+    Metric("fcp_ms", "first contentful paint", "ms"),
+    Metric("lcp_ms", "largest contentful paint", "ms"),
+    Metric("bound_ms", "what the link allows at best", "ms"),
+    Metric("requests", "requests", whole=True, of=lambda record: len(record.requests)),
+    Metric("connections", "connections", whole=True),
+    Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True),
+    Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True),
+    Metric("retransmissions", "retransmissions", "packets", whole=True),
+    Metric("requests_per_s", "requests per second", "requests/s", (SERVER_LOAD,), higher_is_better=True),
+    Metric("bytes_per_s", "bytes of answers per second", "MB/s", (SERVER_LOAD,), scale=1e6, higher_is_better=True),
+    Metric("latency_ms", "median time of a request", "ms", (SERVER_LOAD,)),
+    Metric("latency_99_ms", "time within which 99% of the requests were answered", "ms", (SERVER_LOAD,)),
+    Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
+           higher_is_better=True),
+]
+# fmt: on
+PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", SERVER_LOAD: "requests_per_s"}
+
+
+def metric_named(name: str) -> Metric | None:
+    """By its name, or by its key."""
+    return next((metric for metric in METRICS if name in (metric.name, metric.key)), None)
+
+
+def metrics_of(workload: str) -> list[Metric]:
+    """Those that trials of this workload may have, in the table's order."""
+    return [metric for metric in METRICS if workload in metric.workloads]
+
+
+def measured(record: TrialRecord) -> dict[str, float]:
+    """Every number of a trial by its name: metrics first, then measures that the table does not know."""
+    known = {metric.name: metric.value(record) for metric in metrics_of(record.workload)}
+    there = {name: value for name, value in known.items() if value is not None}
+    return {**there, **{name: value for name, value in record.measures.items() if name not in there}}
