@@ -9,9 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from devtools.test import LONG_VARIABLE
 from model import configuration
 from model.configuration import Configuration
 from tests.kit.handles import LanelabCommand
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get(LONG_VARIABLE) != "1":
+        skip = pytest.mark.skip(reason="takes minutes: lanelab test --long")
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(skip)
 
 
 @pytest.fixture(autouse=True)

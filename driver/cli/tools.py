@@ -50,8 +50,9 @@ def check(*, fix: bool) -> None:
 
 @click.command("test", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.option("--vm", is_flag=True, help="Instead: virtual machines, from their making to their removal")
+@click.option("--long", is_flag=True, help="Also the tests that take minutes each")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def test(arguments: tuple[str, ...], *, vm: bool) -> None:
+def test(arguments: tuple[str, ...], *, vm: bool, long: bool) -> None:
     """Run the tests: all, or those of the kinds named (unit, golden, wire, bed, e2e). Further arguments are pytest's.
 
     \b
@@ -63,7 +64,7 @@ def test(arguments: tuple[str, ...], *, vm: bool) -> None:
     kinds = {word for word in arguments if word in testing.KINDS}
     for command in ["test vm"] if vm else [f"test {kind}" for kind in sorted(kinds)] or ["test"]:
         prepare(command)
-    sys.exit(testing.run_tests(arguments, vm=vm))
+    sys.exit(testing.run_tests(arguments, vm=vm, long=long))
 
 
 @click.group("bench")

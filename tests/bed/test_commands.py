@@ -80,7 +80,6 @@ def test_link_test_tells_a_program_what_it_found(lanelab: LanelabCommand) -> Non
     assert report["link"]["rtt"] == "50ms"
     assert {result["name"] for result in report["results"]} >= {"rtt", "rate down", "rate up", "queue down", "queue up"}
     assert done.returncode == (0 if report["passed"] else 1)
-    assert report["took_s"] < 10
 
 
 def test_link_test_prints_a_table(lanelab: LanelabCommand) -> None:

@@ -41,6 +41,7 @@ def failures_of(bed: OpenBed) -> list[str]:
     return list(report["failures"])
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize(
     "settings",
     [
@@ -68,6 +69,7 @@ def test_the_self_test_finds_what_was_asked_for(bed: OpenBed, settings: dict[str
     assert failures_of(bed) == []
 
 
+@pytest.mark.measures
 def test_losses_duplicates_and_overtaking_happen_as_often_as_asked(bed: OpenBed) -> None:
     bed.set(rtt="20ms", loss_down="5%", loss_up="ge(p=2%, r=20%)", duplicate_down="4%", reorder_up="5%")
     found = bed.test()

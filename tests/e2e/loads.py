@@ -134,10 +134,10 @@ def idle(inside: InsideBed, display: str) -> dict[str, Any]:
         file = "/run/idle.pcap"
         capture = Capture(client, file).start()
         page = made.open(Settings(display=display), around)
-        time.sleep(8)
+        time.sleep(4)
         page.load(pages.URL, 30)
         found = page.record()
-        time.sleep(8)
+        time.sleep(4)
         page.close()
         counts = capture.stop()
     words = client.run(["tcpdump", "-nr", file]).stdout.splitlines()

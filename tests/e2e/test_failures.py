@@ -25,7 +25,7 @@ from model.link import Link
 from model.site.site import load_site
 from tests.kit.handles import LanelabCommand
 
-from .runs import Played, able_to_measure, play
+from .runs import ACCEPT_LINKS, Played, play
 
 WRONG = """\
 sites: [dummy]
@@ -100,8 +100,8 @@ def play_and_kill(lanelab: LanelabCommand, folder: Path, text: str, victim: str,
     end."""
     file, out = folder / "experiment.yaml", folder / "run"
     file.write_text(text)
-    with able_to_measure(out):
-        _begin_and_kill(lanelab.start("run", str(file), "--out", str(out), "--json"), lanelab, victim, after_s)
+    run = lanelab.start("run", str(file), "--out", str(out), "--json", ACCEPT_LINKS)
+    _begin_and_kill(run, lanelab, victim, after_s)
     return Played(out, None)  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.kit.handles import LanelabCommand
 from tests.kit.machine import needs_namespaces, on_changed_machine
 
-from .runs import Played, play, resume
+from .runs import ACCEPT_LINKS, Played, play, resume
 
 # A link without a rate: nothing here depends on it, and measuring one on a busy machine takes its time.
 EXPERIMENT = """\
@@ -28,7 +28,7 @@ seed: 11
 def begin(lanelab: LanelabCommand, folder: Path) -> subprocess.Popen[bytes]:
     file = folder / "experiment.yaml"
     file.write_text(EXPERIMENT)
-    return lanelab.start("run", str(file), "--out", str(folder / "run"), "--json")
+    return lanelab.start("run", str(file), "--out", str(folder / "run"), "--json", ACCEPT_LINKS)
 
 
 def await_trials(run: subprocess.Popen[bytes], count: int) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,19 +10,32 @@ import pytest
 from devtools import test as testing
 from model.errors import InputError
 
+Write = Callable[[str, str], None]
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tests" / "unit").mkdir(parents=True)
     (tmp_path / "tests" / "bed").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['measures: links']\n")
     (tmp_path / "tests" / "unit" / "test_one.py").write_text(
         "import pytest\n\n\ndef test_good():\n    pass\n\n\n"
         "def test_skipped():\n    pytest.skip('because of the moon')\n"
     )
-    (tmp_path / "tests" / "unit" / "test_two.py").write_text("def test_bad():\n    assert 1 == 2\n")
     monkeypatch.setattr(testing, "PROJECT", tmp_path)
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "build"))
     return tmp_path
+
+
+@pytest.fixture
+def write(project: Path) -> Write:
+    def write_file(name: str, text: str) -> None:
+        (project / "tests" / name).write_text(text)
+
+    return write_file
+
+
+BAD = "def test_bad():\n    assert 1 == 2\n"
 
 
 @pytest.mark.usefixtures("project")
@@ -37,26 +51,45 @@ def test_says_which_kinds_there_are() -> None:
         testing.pytest_arguments(["bed"])
 
 
-def test_runs_them_names_what_is_skipped_and_ends_with_pytests_line(
-    project: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_names_what_is_skipped_and_ends_with_pytests_line(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert testing.run_tests(["unit", "-k", "good or skipped"]) == 0
-    said = capfd.readouterr().out
-    assert "because of the moon" in said
-    assert "1 passed, 1 skipped, 1 deselected" in said.splitlines()[-1]
-    assert testing.run_tests([]) == 1
+    output = capfd.readouterr().out
+    assert "because of the moon" in output
+    assert "1 passed, 1 skipped" in output.splitlines()[-1]
     assert not (project / ".pytest_cache").exists()
 
 
-def test_all_of_them_run_in_two_halves_that_both_count(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (project / "tests" / "bed" / "test_bed.py").write_text("def test_other():\n    pass\n")
-    assert testing.run_tests([]) == 1
-    said = capfd.readouterr().out
-    assert "1 == 2" in said
-    assert "because of the moon" in said
-    assert said.splitlines()[-2:] == ["lanelab: unit, golden, wire: FAILED (status 1)", "lanelab: e2e, bed: passed"]
-    (project / "tests" / "unit" / "test_two.py").unlink()
-    (project / "tests" / "bed" / "test_bed.py").write_text("def test_other():\n    assert 1 == 2\n")
-    assert testing.run_tests([]) == 1
-    said = capfd.readouterr().out
-    assert said.splitlines()[-2:] == ["lanelab: unit, golden, wire: passed", "lanelab: e2e, bed: FAILED (status 1)"]
+def test_every_part_counts(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """In the background, beside it, and after both."""
+    measuring = "import pytest\n\n\n@pytest.mark.measures\n" + BAD
+    files = {"unit/test_bad.py": BAD, "bed/test_bad.py": BAD, "bed/test_measuring.py": measuring}
+    good = "def test_good():\n    pass\n"
+    names = ["unit, golden, wire", "e2e, bed", "what measures links"]
+    for failing, name in zip(files, names, strict=True):
+        for file, text in files.items():
+            write(file, text if file == failing else good)
+        assert testing.run_tests([]) == 1
+        output = capfd.readouterr().out
+        assert "1 == 2" in output
+        assert "because of the moon" in output
+        expected = [f"lanelab: {each}: {'FAILED (status 1)' if each == name else 'passed'}" for each in names]
+        assert output.splitlines()[-3:] == expected
+
+
+def test_a_test_that_fails_once_is_named_as_unsteady(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        "bed/test_unsteady.py",
+        "from pathlib import Path\n\n\ndef test_second_time():\n    been = Path(__file__).with_name('been')\n"
+        "    before = been.exists()\n    been.touch()\n    assert before\n\n\ndef test_good():\n    pass\n",
+    )
+    assert testing.run_tests([]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[-2] == "lanelab: e2e, bed: passed, 1 test only alone"
+    unsteady = "tests/bed/test_unsteady.py::test_second_time"
+    assert f"lanelab: unsteady: {unsteady} failed beside other tests and passed alone" in lines
+
+
+def test_a_file_that_cannot_be_read_fails(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    write("unit/test_broken.py", "this is not Python\n")
+    assert testing.run_tests([]) != 0
+    assert "FAILED" in capfd.readouterr().out
