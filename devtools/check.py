@@ -16,7 +16,8 @@ from pathlib import Path
 from driver.host import needs
 from driver.host.build import go, mod_spdy
 from driver.host.find_program import find
-from driver.host.install import PLAYBOOKS, ansible_settings
+from driver.host.install import ansible_settings
+from driver.host.needs import PLAYBOOKS
 from model.errors import LanelabError
 from model.paths import PROJECT, build_folder
 
@@ -126,11 +127,11 @@ def _go_steps(files: list[str]) -> list[Step]:
 
 def _c_steps(_files: list[str]) -> list[Step]:
     """The compiler's warnings: of the protocol core, of its tests, and of the module for this machine's Apache."""
-    lacking = ", ".join(program.name for program in needs.MODULE_BUILDING if not program.path())
-    missing = f"{lacking} missing" if lacking else ""
+    names = ", ".join(program.name for program in needs.missing(needs.programs("module")))
+    missing = f"{names} missing" if names else ""
     out = build_folder().absolute() / "check" / "mod_spdy"
     out.mkdir(parents=True, exist_ok=True)
-    apxs = needs.APXS.path() or "apxs"
+    apxs = needs.program("apxs").path() or "apxs"
     argv = [
         "make",
         "-sk",

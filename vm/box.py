@@ -1,8 +1,8 @@
 """The box: a Debian with everything that the roles install, made on this machine from the distribution's packages.
 
 In an emulated processor an installation takes many minutes, so it is done here, once. Names of packages come from
-playbooks/vars/packages.yml alone: the box has the needs of client, router and server, so that any machine may be any
-of them, and those of `lanelab_box_needs`.
+playbooks/vars/packages.yml alone: the box has the programs of client, router and server, so that any machine may be any
+of them, and those for the purpose `guest`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
+from driver.host import needs
 from driver.host.build.once import Log, key_of, made_once, remove
 from driver.host.find_program import search_path
-from driver.host.install import PACKAGES
 from model.paths import build_folder
 from vm import image, login_key
 
@@ -69,11 +67,8 @@ class Box:
 
 def box_packages() -> list[str]:
     """Every package that the box is asked to have, by the names of its distribution."""
-    known = yaml.safe_load(PACKAGES.read_text())
-    names, only_on = known["lanelab_packages"][FAMILY], known["lanelab_only_on"]
-    roles = known["lanelab_needs"]
-    needs = [*known["lanelab_box_needs"], *roles["client"], *roles["router"], *roles["server"], *roles["controller"]]
-    return list(dict.fromkeys(names[need] for need in needs if MACHINE in only_on.get(need, [MACHINE])))
+    wanted = [*needs.programs("guest"), *needs.programs_on("client", "router", "server", "controller")]
+    return needs.packages([each for each in wanted if MACHINE in (each.machines or (MACHINE,))], FAMILY)
 
 
 def make_box(*, mirror: str | None = None, again: bool = False) -> Box:

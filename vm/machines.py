@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from driver.host.install import prepare
+from driver.host.needs import MAKING_A_BOX, VIRTUAL_BOX, VIRTUAL_MACHINES, programs
 from model.errors import VmError
 from vm import accelerator, box, inventory, kept, libvirt, settings, vagrant
 
@@ -41,7 +42,7 @@ def uses_libvirt() -> bool:
 def prepare_programs() -> None:
     """See to it that what the commands call is installed, once they know what they are to make."""
     settings.require()
-    prepare("vm" if uses_libvirt() else "vm virtualbox")
+    prepare(programs(*(VIRTUAL_MACHINES if uses_libvirt() else VIRTUAL_BOX)))
 
 
 def up(tell: Tell, *, provision: bool = False) -> dict[str, int]:
@@ -115,7 +116,7 @@ def _destroy_in_libvirt(tell: Tell) -> None:
 
 def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:
     """The box, made and known to Vagrant; and whether KVM works with its kernel."""
-    prepare("vm box")
+    prepare(programs(*MAKING_A_BOX))
     with vagrant.only_one("box"):
         made = box.make_box(mirror=mirror, again=again)
         _add(made, tell)
@@ -156,7 +157,7 @@ def _driver_with_box(tell: Tell) -> accelerator.Driver:
     made = box.newest()
     if not os.environ.get("LANELAB_VM_BOX"):
         if not box.is_made():
-            prepare("vm box")
+            prepare(programs(*MAKING_A_BOX))
         made = box.make_box()
         _add(made, tell)
     return _tell_driver(made, tell)

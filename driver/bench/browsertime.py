@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
 import tempfile
@@ -19,6 +18,7 @@ from driver.bench.figures import Figure
 from driver.channel.client import Bed
 from driver.experiment.arm import Arm
 from driver.host.find_program import find
+from driver.host.needs import program as wanted
 from driver.shaping.addresses import origin_addresses
 from driver.workloads.page_load.spec import TrialSpec
 from model import paths
@@ -84,7 +84,7 @@ def _iteration(
     flags = [f"host-resolver-rules=MAP {spec.site.entry_host} {address}, MAP * ~NOTFOUND", "disable-quic"]
     argv = [
         str(find("node") or "node"), str(program), "-n", "1", "--headless", "--resultDir", str(results),
-        "--chrome.binaryPath", os.environ.get("LANELAB_CHROMIUM") or "/usr/lib/chromium/chromium",
+        "--chrome.binaryPath", str(wanted("chromium").path()),
         "--chrome.chromedriverPath", str(find("chromedriver")), "--video=false", "--visualMetrics=false",
         *options, *(word for flag in flags for word in ("--chrome.args", flag)), spec.site.url("http"),
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from driver.cli.foreground import wait_in_foreground
 from driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
 from driver.cli.output import note
 from driver.host.install import prepare
+from driver.host.needs import BED, MACHINES_OVER_SSH, programs
 from model import paths
 from model.errors import InputError
 from model.link import Link
@@ -28,7 +29,7 @@ STANDARD = Stdio(0, 1, 2)
 @contextlib.contextmanager
 def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
     """A bed with that link; leaving it ends the bed."""
-    prepare("bed" if made.here else "ssh")
+    prepare(programs(*(BED if made.here else MACHINES_OVER_SSH)))
     with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
         try:
             bed.set_link(link)

@@ -17,7 +17,8 @@ from driver.bed.ssh.findings import HostFinding
 from driver.bed.ssh.hosts import INVENTORY_FORMATS, Hosts, read_inventory
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
-from driver.host.install import PLAYBOOKS, ansible_settings, prepare
+from driver.host.install import ansible_settings, prepare
+from driver.host.needs import MACHINES_OVER_SSH, PLAYBOOKS, programs
 from model.errors import HostError
 
 
@@ -40,7 +41,7 @@ def check(inventory: Path, *, as_json: bool) -> None:
       lanelab hosts check machines.yml
     """
     hosts = read_inventory(inventory)
-    prepare("ssh")
+    prepare(programs(*MACHINES_OVER_SSH))
     findings = examine(hosts)
     if as_json:
         print_json([finding.to_json() for finding in findings])
@@ -91,7 +92,7 @@ def prepare_hosts(inventory: Path, *, only_look: bool) -> None:
       lanelab hosts prepare machines.yml
     """
     hosts = read_inventory(inventory)
-    prepare("ssh")
+    prepare(programs(*MACHINES_OVER_SSH))
     with tempfile.TemporaryDirectory() as folder:
         lines = {name: SshLine(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
         errors = ssh_check.open_all(lines)

@@ -21,6 +21,7 @@ from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.host.install import prepare
+from driver.host.needs import MACHINES_OVER_SSH, programs
 from driver.run.events import Event, Listener
 from model import paths
 from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
@@ -122,21 +123,10 @@ def _warn(made: BedOptions) -> None:
 def _programs(experiment: Experiment, made: BedOptions) -> Programs:
     """Others' are installed, ours are built, where they are not there. What other machines need they have to have."""
     from driver.run.built_programs import Programs  # noqa: PLC0415
+    from driver.run.needs import needs_of  # noqa: PLC0415
 
-    prepare(_needs(experiment) if made.here else "ssh")
+    prepare(needs_of(experiment) if made.here else programs(*MACHINES_OVER_SSH))
     return Programs.built(experiment.arms)
-
-
-def _needs(experiment: Experiment) -> str:
-    """What driver/host/install.py calls the programs that this experiment needs."""
-    cells = experiment.cells
-    wanted = {
-        "headful": any(cell.arm.display == "headful" for cell in cells),
-        "resolver": any(cell.link.link.dns == "resolver" for cell in cells),
-        "gateway": any(cell.arm.via == "gateway" for cell in cells),
-        "spdy": any(cell.arm.spdy for cell in cells),
-    }
-    return " ".join(["run", *(name for name, needed in wanted.items() if needed)])
 
 
 def _play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:

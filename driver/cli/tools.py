@@ -14,7 +14,8 @@ from devtools import test as testing
 from driver.bench.figures import Figure
 from driver.cli.options import cpus_of, here_options, json_option
 from driver.cli.output import console, note, print_json, table
-from driver.doctor.doctor import examine
+from driver.doctor.doctor import administrators_command, examine
+from driver.host import needs
 from driver.host.finding import Finding
 from driver.host.install import prepare
 from model.errors import BedError
@@ -31,6 +32,8 @@ def doctor(*, as_json: bool) -> None:
         print_json({"able": all(f.state != "gap" for f in findings), "findings": [f.to_json() for f in findings]})
     else:
         console().print(table(("", "what", "found", "remedy"), (_finding_row(finding) for finding in findings)))
+        if command := administrators_command():
+            note(f"an administrator can install all that is missing, and no service, with: {command}")
     gaps = [finding.what for finding in findings if finding.state == "gap"]
     if gaps:
         raise BedError(f"no bed can be made here yet; to mend: {', '.join(gaps)}")
@@ -44,7 +47,7 @@ def _finding_row(finding: Finding) -> tuple[str | Text, ...]:
 @click.option("--fix", is_flag=True, help="Mend what can be mended by itself")
 def check(*, fix: bool) -> None:
     """Check format, lint and types of every language in the tree."""
-    prepare("check")
+    prepare(needs.programs(*needs.CHECK), used=needs.programs("module"))
     sys.exit(checking.check(fix=fix))
 
 
@@ -62,8 +65,9 @@ def test(arguments: tuple[str, ...], *, vm: bool, long: bool) -> None:
       lanelab test bed -k kill
     """
     kinds = {word for word in arguments if word in testing.KINDS}
-    for command in ["test vm"] if vm else [f"test {kind}" for kind in sorted(kinds)] or ["test"]:
-        prepare(command)
+    tests = [needs.TESTS[kind] for kind in (["vm"] if vm else sorted(kinds) or testing.KINDS)]
+    wanted, used = {need for each in tests for need in each.needs}, {use for each in tests for use in each.uses}
+    prepare(needs.programs(*wanted), used=needs.programs(*used))
     sys.exit(testing.run_tests(arguments, vm=vm, long=long))
 
 
@@ -81,7 +85,7 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
     """Bring-up time, exactness of delay and rate, throughput, and what is left after kills."""
     from driver.bench.bed import measure_bed  # noqa: PLC0415 - only this command needs it
 
-    prepare("bench")
+    prepare(needs.programs(*needs.BED))
     _print_figures(measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json)
 
 
@@ -94,7 +98,7 @@ def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...],
     """Cost and noise of trials, page load times against the physical bound, and what is lost after kills."""
     from driver.bench.trials import Options, measure_trials  # noqa: PLC0415 - only this command needs it
 
-    prepare("bench trials")
+    prepare(needs.programs(*needs.PAGE_LOAD))
     cpus_of(pins)
     _print_figures(measure_trials(Options(router, pins), kills=kills, quick=quick, tell=note), as_json=as_json)
 
@@ -112,7 +116,7 @@ def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str
     """
     from driver.bench.browsertime import measure_against_browsertime  # noqa: PLC0415 - only this command needs it
 
-    prepare("bench trials")
+    prepare(needs.programs(*needs.PAGE_LOAD))
     found = measure_against_browsertime(folder, trials=trials, router=router, pins=cpus_of(pins), tell=note)
     _print_figures(found, as_json=as_json)
 
@@ -124,7 +128,7 @@ def bench_servers(*, quick: bool, as_json: bool) -> None:
     """Requests and bytes per second of Apache's mod_spdy against its mod_http2, in turns, by one client."""
     from driver.bench.servers import measure_servers  # noqa: PLC0415 - only this command needs it
 
-    prepare("bench servers")
+    prepare(needs.programs(*needs.SERVER_LOAD))
     _print_figures(measure_servers(quick=quick, tell=note), as_json=as_json)
 
 

@@ -1,4 +1,4 @@
-"""What this machine can do for lanelab, and what to do where it cannot."""
+"""Examines what this machine can do for lanelab, with a remedy for whatever it cannot."""
 
 from __future__ import annotations
 
@@ -6,23 +6,32 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from driver.bed import capabilities
 from driver.bed.remote import uml_boot
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
-from driver.host import install as prepare
-from driver.host import needs
+from driver.host import install, needs
 from driver.host.build import go
-from driver.host.finding import Finding
+from driver.host.finding import Finding, State
+from driver.host.needs import Program
 from model import paths
 from model.errors import LanelabError
 
 LITTLE_SPACE_GIB = 1
 ENOUGH_INPUT_BYTES = 1 << 20
 LITTLE_MEMORY_MIB = 1024
+
+# Programs that a bed does without: what to call them, for which purpose, and what is not possible without them.
+OPTIONAL = (
+    ("browser", "browser", "page loads"),
+    ("server", "apache", "page loads"),
+    ("capture", "capture", "page loads"),
+    ("resolver", "resolver", "links with dns: resolver"),
+    ("screen", "screen", "arms with display: headful"),
+)
 
 
 def examine() -> list[Finding]:
@@ -33,50 +42,39 @@ def examine() -> list[Finding]:
     return findings
 
 
+def administrators_command() -> str:
+    """What installs all that is missing; empty where nothing is, or nothing can be installed by a package."""
+    missing = needs.missing(needs.asked_for_at_once())
+    return install.administrators_command(missing) if install.packages_for(missing) else ""
+
+
 def _system() -> Iterator[Finding]:
-    yield Finding("ok", "system", f"{prepare.family()}, kernel {platform.release()}, {platform.machine()}")
+    yield Finding("ok", "system", f"{install.family()}, kernel {platform.release()}, {platform.machine()}")
     yield Finding("ok", "python", f"{platform.python_version()} ({sys.executable})")
 
 
 def _programs() -> Iterator[Finding]:
-    lacking = [program for program in prepare.missing("bed") if program not in needs.UML]
-    if lacking:
-        names = ", ".join(program.name for program in lacking)
-        yield Finding("gap", "programs", f"missing: {names}", " ".join(prepare.remedy(lacking).split()))
+    missing = needs.missing(needs.programs("bed"))
+    if missing:
+        yield Finding("gap", "programs", f"missing: {_names(missing)}", _remedy(missing))
     else:
         yield Finding("ok", "programs", "all that a bed needs")
-
-
-def _page_loads() -> Iterator[Finding]:
-    """Beds do without these; page loads do not."""
-    for what, programs in (
-        ("browser", needs.BROWSER),
-        ("server", (needs.APACHE,)),
-        ("capture", needs.RECORDING),
-        ("resolver", (needs.RESOLVER,)),
-        ("screen", (needs.SCREEN,)),
-    ):
-        lacking = [program for program in programs if not program.path()]
-        if lacking:
-            use = {"resolver": "links with dns: resolver", "screen": "arms with display: headful"}.get(
-                what, "page loads"
-            )
-            found = f"missing for {use}: {', '.join(program.name for program in lacking)}"
-            yield Finding("note", what, found, " ".join(prepare.remedy(lacking).split()))
+    for what, purpose, use in OPTIONAL:
+        wanted = needs.programs(purpose)
+        if missing := needs.missing(wanted):
+            yield Finding("note", what, f"missing for {use}: {_names(missing)}", _remedy(missing))
         else:
-            yield Finding("ok", what, ", ".join(str(program.path()) for program in programs))
+            yield Finding("ok", what, ", ".join(str(program.path()) for program in wanted))
 
 
 def _own_protocols() -> Iterator[Finding]:
     """What it takes to build the gateway and mod_spdy, which only some arms need."""
     own = go.systems_go()
-    found = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
-    yield Finding("ok", "go, for the gateway", found)
-    lacking = [program for program in needs.MODULE_BUILDING if not program.path()]
-    if lacking:
-        names = ", ".join(program.name for program in lacking)
-        remedy = " ".join(prepare.remedy(lacking).split())
-        yield Finding("note", "mod_spdy", f"missing to build it, for arms with SPDY: {names}", remedy)
+    version = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
+    yield Finding("ok", "go, for the gateway", version)
+    if missing := needs.missing(needs.programs("module")):
+        what = f"missing to build it, for arms with SPDY: {_names(missing)}"
+        yield Finding("note", "mod_spdy", what, _remedy(missing))
     else:
         yield Finding("ok", "mod_spdy", "all that it takes to build it")
 
@@ -91,7 +89,8 @@ def _namespaces() -> Iterator[Finding]:
 
 def _routers() -> Iterator[Finding]:
     no_uml, no_kernel = capabilities.uml_router(), capabilities.kernel_router()
-    uml_remedy = " ".join(prepare.remedy(needs.UML).split()) if platform.machine() == "x86_64" else ""
+    missing = needs.missing(needs.programs("uml"))
+    uml_remedy = _remedy(missing) if missing else ""
     if no_uml and no_kernel:
         yield Finding("gap", "router", f"uml: {no_uml}; kernel: {no_kernel}", uml_remedy)
         return
@@ -99,19 +98,20 @@ def _routers() -> Iterator[Finding]:
     yield Finding("note" if no_kernel else "ok", "router kernel", no_kernel or "works")
     if not no_uml:
         if uml_boot.has_large_registers():
-            found = "this processor has AMX, so on its node AVX does not work: lanelab tells libc, OpenSSL and Go"
-            yield Finding("note", "router uml", found, "Mind programs of your own there: docs/design.md")
+            what = "this processor has AMX, so on its node AVX does not work: lanelab tells libc, OpenSSL and Go"
+            yield Finding("note", "router uml", what, "Mind programs of your own there: docs/design.md")
         yield _input_buffer()
 
 
 def _input_buffer() -> Finding:
     """What arrives while the UML router is kept from its processor waits in a socket's buffer, or is lost."""
     most = int(Path("/proc/sys/net/core/rmem_max").read_text())
+    size = f"buffers of {most // 1024} KiB"
     if most >= ENOUGH_INPUT_BYTES:
-        return Finding("ok", "router input", f"buffers of {most // 1024} KiB")
-    found = f"buffers of {most // 1024} KiB: above some 50 Mbit/s a busy machine may lose packets before the link"
+        return Finding("ok", "router input", size)
+    what = f"{size}: above some 50 Mbit/s a busy machine may lose packets before the link"
     return Finding(
-        "note", "router input", found, "Run: sudo sysctl -w net.core.rmem_max=4194304 (self-tests show losses)"
+        "note", "router input", what, "Run: sudo sysctl -w net.core.rmem_max=4194304 (self-tests show losses)"
     )
 
 
@@ -137,14 +137,17 @@ def _resources() -> Iterator[Finding]:
     free = memory.get("MemAvailable", 0)
     enough = free > LITTLE_MEMORY_MIB
     yield Finding("ok" if enough else "note", "memory", f"{free} MiB free", "" if enough else "Close something")
+    yield _disk()
+
+
+def _disk() -> Finding:
     build = paths.build_folder()
-    there = next(folder for folder in (build, *build.parents) if folder.exists())
-    gib = shutil.disk_usage(there).free / 2**30
-    if not os.access(there, os.W_OK):
-        yield Finding("gap", "disk", f"{there} is not writable", "Set LANELAB_BUILD to a folder that is")
-    else:
-        space = "ok" if gib > LITTLE_SPACE_GIB else "note"
-        yield Finding(space, "disk", f"{gib:.1f} GiB free for {build}", "" if space == "ok" else "Free some space")  # type: ignore[arg-type]
+    nearest = next(folder for folder in (build, *build.parents) if folder.exists())
+    if not os.access(nearest, os.W_OK):
+        return Finding("gap", "disk", f"{nearest} is not writable", "Set LANELAB_BUILD to a folder that is")
+    gib = shutil.disk_usage(nearest).free / 2**30
+    state: State = "ok" if gib > LITTLE_SPACE_GIB else "note"
+    return Finding(state, "disk", f"{gib:.1f} GiB free for {build}", "" if state == "ok" else "Free some space")
 
 
 def _bed() -> Finding:
@@ -156,4 +159,16 @@ def _bed() -> Finding:
     return Finding("ok", "bed", f"came up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}")
 
 
-LOOKS = (_system, _programs, _page_loads, _own_protocols, _namespaces, _routers, _congestion_control, _resources)
+def _names(programs: Sequence[Program]) -> str:
+    return ", ".join(program.name for program in programs)
+
+
+def _remedy(missing: Sequence[Program]) -> str:
+    """The packages; the command that installs them comes once, below all findings."""
+    packages = install.packages_for(missing)
+    if len(packages) < len({program.package for program in missing}):
+        return " ".join(install.remedy(missing).split())  # some cannot be installed so easily
+    return f"An administrator can install {', '.join(packages)}: see below"
+
+
+LOOKS = (_system, _programs, _own_protocols, _namespaces, _routers, _congestion_control, _resources)

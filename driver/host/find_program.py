@@ -16,8 +16,6 @@ def search_path() -> str:
 
 
 def find(name: str) -> Path | None:
-    """Where a program is, or None. A name that starts with a slash is a file or folder that has to exist."""
-    if name.startswith("/"):
-        return Path(name) if Path(name).exists() else None
+    """Where a program is that may be executed, or None. A name with a slash is looked for at that place only."""
     path = shutil.which(name, path=search_path())
     return Path(path) if path else None

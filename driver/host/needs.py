@@ -1,180 +1,169 @@
-"""The programs that each command needs, and those that it would use. What brings them: playbooks/vars/packages.yml."""
+"""The programs that lanelab calls, as playbooks/vars/packages.yml lists them, and which of them each command needs."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from driver.host.find_program import find
+from model.paths import PROJECT
+
+PLAYBOOKS = PROJECT / "playbooks"
+PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
+NO_PACKAGE = "none"
+ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variable", "commands", "files"}
+
+# What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
+BED = ("bed", "uml")
+PAGE_LOAD = (*BED, "capture", "apache", "browser")
+SERVER_LOAD = (*BED, "apache", "module")
+MACHINES_OVER_SSH = ("ssh",)
+VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant says so where it is missing
+VIRTUAL_MACHINES = ("vagrant", "libvirt")
+MAKING_A_BOX = (*VIRTUAL_MACHINES, "box")
+CHECK = ("lint",)
+EVERYTHING = (*PAGE_LOAD, "resolver", "screen")
+
+
+@dataclass(frozen=True)
+class Tests:
+    """What a kind of test needs, and what some of its tests are skipped without."""
+
+    needs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+
+
+TESTS = {
+    "unit": Tests(),
+    "golden": Tests(),
+    "wire": Tests(uses=("apache", "comparison", "module", "java")),
+    "bed": Tests((*BED, "capture", "apache", "resolver"), uses=("ssh", "sshd")),
+    "e2e": Tests(EVERYTHING, uses=("comparison", "module")),
+    "vm": Tests(MAKING_A_BOX),
+}
 
 
 @dataclass(frozen=True)
 class Program:
-    """Something that has to be there: a program, or (with a leading slash) a file or folder."""
+    """One row of the table."""
 
     name: str
-    need: str  # what brings it, as named in playbooks/vars/packages.yml
-    machines: tuple[str, ...] = ()  # only there (`uname -m`); empty means everywhere
-    others: tuple[str, ...] = ()  # other names that it goes by
+    package: str  # its name in Debian
+    purposes: tuple[str, ...]
+    nodes: tuple[str, ...] = ()
+    machines: tuple[str, ...] = ()  # architectures, as `uname -m` has them; empty: all
+    commands: tuple[str, ...] = ()  # what it is called, the best name first
+    files: tuple[str, ...] = ()  # or files that show that it is there
     variable: str = ""  # of the environment: where the user says that it is
-    along: tuple[str, ...] = ()  # needs that are installed together with it, lest apt choose others
+    also: str = ""  # a package that comes along, lest apt choose another one
+    optional: bool = False
+
+    @classmethod
+    def from_row(cls, name: str, row: Mapping[str, Any]) -> Program:
+        """Raises ValueError for a word that no row has."""
+        if unknown := set(row) - ROW_WORDS:
+            raise ValueError(f"{PACKAGES}: {name} has {', '.join(sorted(unknown))}, which no row has")
+        return cls(
+            name,
+            row["package"],
+            tuple(row["for"]),
+            nodes=tuple(row.get("nodes", ())),
+            machines=tuple(row.get("machines", ())),
+            commands=tuple(row.get("commands", () if "files" in row else (name,))),
+            files=tuple(row.get("files", ())),
+            variable=row.get("variable", ""),
+            also=row.get("also", ""),
+            optional=row.get("optional", False),
+        )
 
     def path(self) -> Path | None:
-        """Where it is; None too where that is only a snap, which does not run inside a bed."""
-        given = os.environ.get(self.variable) if self.variable else None
-        names = (given,) if given else (self.name, *self.others)
-        return next((path for path in map(find, names) if path and not is_snap(path)), None)
+        """Where it is; None too where there is only a snap, which does not run inside a bed."""
+        chosen = os.environ.get(self.variable) if self.variable else None
+        commands = map(find, (chosen,) if chosen else self.commands)
+        files = (path for pattern in self.files for path in _matching(pattern))
+        return next((path for path in (*commands, *files) if path and not is_snap(path)), None)
 
-    def wanted_here(self) -> bool:
+    def belongs_here(self) -> bool:
+        """Whether this machine's architecture has it."""
         return not self.machines or platform.machine() in self.machines
 
+    def is_missing(self) -> bool:
+        return bool(self.commands or self.files) and self.belongs_here() and self.path() is None
 
-class VagrantPlugin(Program):
-    """A plugin of Vagrant's: the distribution's package, or what its user has installed."""
 
-    def path(self) -> Path | None:
-        home = Path(os.environ.get("VAGRANT_HOME") or Path.home() / ".vagrant.d")
-        folders = (Path("/usr/share/rubygems-integration/all/specifications"), home / "gems")
-        return next((found for folder in folders for found in folder.rglob(f"{self.name}-[0-9]*.gemspec")), None)
+@cache
+def all_programs() -> tuple[Program, ...]:
+    return tuple(Program.from_row(name, row) for name, row in _table()["lanelab_programs"].items())
+
+
+def programs(*purposes: str) -> tuple[Program, ...]:
+    """The programs for these purposes, in the table's order."""
+    unknown = set(purposes) - {purpose for each in all_programs() for purpose in each.purposes}
+    if unknown:
+        raise ValueError(f"no program is for {', '.join(sorted(unknown))}")
+    return tuple(each for each in all_programs() if not set(purposes).isdisjoint(each.purposes))
+
+
+def programs_on(*nodes: str) -> tuple[Program, ...]:
+    """The programs that machines of these kinds have."""
+    return tuple(each for each in all_programs() if not set(nodes).isdisjoint(each.nodes))
+
+
+def program(name: str) -> Program:
+    return next(each for each in all_programs() if each.name == name)
+
+
+def asked_for_at_once() -> tuple[Program, ...]:
+    """The programs that an administrator is asked for whichever command comes first: those of run, check and test."""
+    apart = set(_table()["lanelab_only_when_asked"])
+    return tuple(each for each in all_programs() if not set(each.purposes) <= apart)
+
+
+def missing(wanted: Iterable[Program]) -> list[Program]:
+    """Those that this machine should have and has not."""
+    return [each for each in dict.fromkeys(wanted) if each.is_missing()]
+
+
+def families() -> tuple[str, ...]:
+    """The systems whose package names are known: debian-12, ubuntu-24.04, …"""
+    return tuple(_table()["lanelab_families"])
+
+
+def packages(wanted: Iterable[Program], family: str) -> list[str]:
+    """The packages that bring these programs; none where the family is unknown, or has no package."""
+    if family not in families():
+        return []
+    names: Mapping[str, str] = _table()["lanelab_families"][family]
+    brought = [(names.get(each.name, each.package), each.also) for each in wanted]
+    return list(dict.fromkeys(name for pair in brought if pair[0] != NO_PACKAGE for name in pair if name))
 
 
 def is_snap(path: Path) -> bool:
-    """Whether that is a snap's program, or the script that a package of Ubuntu's has in its place."""
+    """Whether it is a snap's program, or the script that an Ubuntu package has in its place."""
     if path.resolve().name == "snap" or path.is_relative_to("/snap"):
         return True
     try:
         with path.open("rb") as file:
             begin = file.read(4096)
-    except OSError:  # a folder, or only to be run
+    except OSError:  # a folder, or a file that may only be executed
         return False
     return begin.startswith(b"#!") and b"/snap/" in begin
 
 
-UML = (
-    Program("linux.uml", "uml", machines=("x86_64",)),
-    Program("/usr/lib/uml/modules", "uml", machines=("x86_64",)),
-)
-BED = (
-    Program("ip", "iproute2"),
-    Program("tc", "iproute2"),
-    Program("ethtool", "ethtool"),
-    Program("ping", "ping"),
-    Program("nsenter", "util-linux"),
-    Program("taskset", "util-linux"),
-    *UML,
-)
-
-RECORDING = (Program("tcpdump", "tcpdump"),)
-APACHE = Program("apache2", "apache", others=("httpd",))
-BROWSER = (
-    Program(
-        "chromium",
-        "chromium",
-        others=(
-            "/usr/lib/chromium/chromium",
-            "/usr/lib64/chromium-browser/chromium-browser",
-            "/opt/google/chrome/chrome",
-            "google-chrome",
-            "google-chrome-stable",
-        ),
-        variable="LANELAB_CHROMIUM",
-        along=("session-bus",),
-    ),
-    Program(
-        "chromedriver",
-        "chromedriver",
-        others=("/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver"),
-        variable="LANELAB_CHROMEDRIVER",
-    ),
-)
-RESOLVER = Program("dnsmasq", "dnsmasq")
-SCREEN = Program("Xvfb", "xvfb")
-RUN = (*BED, *RECORDING, APACHE, *BROWSER)
-EVERYTHING = (*RUN, RESOLVER, SCREEN)
-COMPILER = (Program("gcc", "gcc"), Program("/usr/include/stdio.h", "libc-headers"))
-APXS = Program("apxs", "apache-headers", others=("apxs2",))
-MODULE_BUILDING = (*COMPILER, Program("make", "make"), Program("/usr/include/zlib.h", "zlib-headers"), APXS)
-
-# What an experiment may need besides, each in the words after "run", in this order.
-RUN_WITH: dict[str, tuple[Program, ...]] = {
-    "headful": (SCREEN,),  # arms whose browser has a screen
-    "resolver": (RESOLVER,),  # links whose names are resolved
-    "gateway": (),  # arms that go through the gateway: driver/build brings all that it takes
-    "spdy": MODULE_BUILDING,  # arms whose server speaks SPDY
-}
+def _matching(pattern: str) -> list[Path]:
+    """The files of a pattern, with ~ and $VARIABLE filled in."""
+    whole = os.path.expanduser(os.path.expandvars(pattern))  # noqa: PTH111 - a pattern is no path
+    return sorted(Path("/").glob(whole.lstrip("/"))) if whole.startswith("/") else []
 
 
-def _runs() -> dict[str, tuple[Program, ...]]:
-    """Whatever an experiment may need together: run, run headful, run headful spdy, …"""
-    found = {}
-    for count in range(len(RUN_WITH) + 1):
-        for words in combinations(RUN_WITH, count):
-            found[" ".join(("run", *words))] = (*RUN, *(program for word in words for program in RUN_WITH[word]))
-    return found
+@cache
+def _table() -> dict[str, Any]:
+    import yaml  # noqa: PLC0415 - commands that need no program are quicker without
 
-
-JAVA = (Program("javac", "jdk"), Program("mvn", "maven"))
-VAGRANT = (Program("vagrant", "vagrant"), Program("ssh", "ssh"))
-LIBVIRT = (
-    VagrantPlugin("vagrant-libvirt", "vagrant-libvirt"),
-    Program("libvirtd", "libvirt"),
-    Program("virsh", "virsh"),
-    Program("/etc/libvirt/libvirtd.conf", "libvirt-user"),
-    Program("qemu-system-x86_64", "qemu"),
-    Program("qemu-img", "qemu-img"),
-    Program("dnsmasq", "dnsmasq"),
-    Program("iptables", "iptables"),
-)
-BOX = (
-    Program("mmdebstrap", "mmdebstrap"),
-    Program("fakeroot", "fakeroot"),
-    Program("mke2fs", "mke2fs"),
-    Program("mkfs.vfat", "mkfs-vfat"),
-    Program("mcopy", "mtools"),
-    Program("syslinux", "syslinux"),
-    Program("/usr/share/keyrings/debian-archive-keyring.gpg", "debian-keys"),
-)
-COMPARED_WITH = (Program("tshark", "tshark"), Program("openssl", "openssl"))
-OVER_SSH = (Program("ssh", "ssh"), Program("sshd", "ssh-server"))
-
-# A command that is not here, and has no shorter form here ("bed shell" -> "bed"), needs nothing but Python.
-REQUIRED: dict[str, tuple[Program, ...]] = {
-    "bed": BED,
-    "link test": BED,
-    "ssh": (Program("ssh", "ssh"),),  # whatever the command, where the nodes are other machines
-    "hosts": (Program("ssh", "ssh"),),
-    **_runs(),
-    "bench": BED,
-    "bench trials": RUN,
-    "bench servers": (*BED, APACHE, *MODULE_BUILDING),
-    "test": EVERYTHING,
-    "test bed": (*BED, *RECORDING, APACHE, RESOLVER),
-    "test e2e": EVERYTHING,
-    "test wire": (),
-    "test vm": (*VAGRANT, *LIBVIRT, *BOX),
-    "test unit": (),
-    "test golden": (),
-    "vm": (*VAGRANT, *LIBVIRT),
-    "vm virtualbox": VAGRANT,  # VirtualBox itself is in no distribution: Vagrant says where it is missing
-    "vm box": (*VAGRANT, *LIBVIRT, *BOX),
-    "check": (Program("shellcheck", "shellcheck"),),
-}
-# What a command uses where it is there, and says that it goes without where it cannot be had.
-WISHED: dict[str, tuple[Program, ...]] = {
-    "test": (*COMPARED_WITH, *OVER_SSH, *MODULE_BUILDING, *JAVA),
-    "test bed": OVER_SSH,
-    "test e2e": (*COMPARED_WITH, *MODULE_BUILDING),
-    "test wire": (APACHE, *COMPARED_WITH, *MODULE_BUILDING, *JAVA),
-    "check": MODULE_BUILDING,
-}
-
-
-def entry(command: str) -> str:
-    """The longest beginning of a command that REQUIRED has."""
-    words = command.split()
-    while words and " ".join(words) not in REQUIRED:
-        words.pop()
-    return " ".join(words)
+    table: dict[str, Any] = yaml.safe_load(PACKAGES.read_text())
+    return table

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from driver.host import install as prepare
+from driver.host import install
 from model.paths import PROJECT
 
 LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible-core")
@@ -22,7 +22,7 @@ def host_facts(version: str) -> dict[str, Any]:
         "lanelab": {"version": version, **_checkout()},
         "python": {"version": platform.python_version(), "program": sys.executable, **_libraries()},
         "machine": {
-            "system": prepare.family(),
+            "system": install.family(),
             "kernel": platform.release(),
             "architecture": platform.machine(),
             "processor": _processor(),

@@ -8,6 +8,7 @@ import pytest
 
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
+from driver.host.needs import BED
 from tests.kit.handles import OpenBed
 from tests.kit.skipping import skip_without_beds
 
@@ -15,7 +16,7 @@ from .ssh_machines import Machines
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    skip_without_beds(items, "bed", "bed", "no bed can be made here")
+    skip_without_beds(items, "bed", BED, "no bed can be made here")
 
 
 @pytest.fixture(scope="module")

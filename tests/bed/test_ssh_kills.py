@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from driver.host import install as prepare
+from driver.host import needs
 from model.paths import PROJECT
 
 from .ssh_lab import MACHINES
 from .ssh_machines import Machines, why_not
 
-LACKING = [program.name for program in prepare.missing("run")]
+LACKING = [program.name for program in needs.missing(needs.programs(*needs.PAGE_LOAD))]
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 needs_pages = pytest.mark.skipif(bool(LACKING), reason=f"no page can be loaded here: {', '.join(LACKING)} missing")
 

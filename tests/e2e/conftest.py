@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from driver.host.needs import PAGE_LOAD
 from tests.kit.skipping import skip_without_beds
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    skip_without_beds(items, "e2e", "run", "no page can be loaded here")
+    skip_without_beds(items, "e2e", PAGE_LOAD, "no page can be loaded here")

@@ -35,6 +35,7 @@ TOOLS = (
     "awk",
     "uname",
     "id",
+    "sed",
 )
 
 

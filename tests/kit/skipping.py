@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 
 from driver.bed import capabilities
-from driver.host import install
+from driver.host import needs
 
 
-def skip_without_beds(items: Sequence[pytest.Item], kind: str, purpose: str, lost: str) -> None:
-    """Skip the tests of a kind where no bed can be made, or where a program is missing that the purpose needs."""
+def skip_without_beds(items: Sequence[pytest.Item], kind: str, purposes: Sequence[str], lost: str) -> None:
+    """Skip the tests of a kind where no bed can be made, or where a program is missing that the purposes need."""
     refusal = capabilities.namespaces()
-    missing = [program.name for program in install.missing(purpose)]
+    missing = [program.name for program in needs.missing(needs.programs(*purposes))]
     why = refusal.what if refusal else f"missing: {', '.join(missing)}" if missing else ""
     for item in items:
         if why and f"/{kind}/" in str(item.path):

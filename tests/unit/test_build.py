@@ -223,14 +223,12 @@ def test_builds_the_gateway_again_when_its_sources_change(project: Path) -> None
 def test_says_which_packages_mod_spdy_wants(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     assert folder
     monkeypatch.setattr("driver.host.install.family", lambda: "debian-12")
-    monkeypatch.setattr(needs, "MODULE_BUILDING", (needs.Program("no-such-apxs", "apache-headers"),))
-    with pytest.raises(BuildError, match=r"(?s)no-such-apxs missing\..*apt-get install .* apache2-dev"):
+    monkeypatch.setattr(needs, "missing", lambda _wanted: [needs.program("apxs")])
+    with pytest.raises(BuildError, match=r"(?s)apxs missing\..*install-packages apache2-dev"):
         mod_spdy.module()
 
 
-@pytest.mark.skipif(
-    any(not program.path() for program in needs.MODULE_BUILDING), reason="what builds modules is missing"
-)
+@pytest.mark.skipif(bool(needs.missing(needs.programs("module"))), reason="what builds modules is missing")
 def test_builds_mod_spdy_again_for_another_apache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:

@@ -115,7 +115,7 @@ def test_go_that_cannot_be_had_is_a_failure_with_its_reason(
 def test_c_without_its_compiler_is_skipped_and_said_so(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(needs, "MODULE_BUILDING", (needs.Program("no-such-compiler", "gcc"),))
+    monkeypatch.setattr(needs, "missing", lambda _wanted: [needs.Program("no-such-compiler", "gcc", ("module",))])
     (tree / "main.c").write_text("int main(void) { return 0; }\n")
     assert checking.check() == 0
     said = capsys.readouterr().out

@@ -13,37 +13,48 @@ from typing import Any
 import pytest
 import yaml
 
+from driver.host import needs
 from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 
 PLAYBOOKS = ROOT / "playbooks"
 INSTALL = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
 FAMILIES = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"}
+UBUNTU_HAS_ONLY_SNAPS = {"chromium", "chromedriver"}
 VARS: dict[str, Any] = yaml.safe_load((PLAYBOOKS / "vars" / "packages.yml").read_text())
 
 
-def test_every_family_has_a_package_for_every_need() -> None:
-    wanted = {need for needs in VARS["lanelab_needs"].values() for need in needs} | {"python", "venv"}
-    wanted |= set(VARS["lanelab_box_needs"])
-    assert set(VARS["lanelab_packages"]) == FAMILIES
-    for family, packages in VARS["lanelab_packages"].items():
-        assert set(packages) == wanted - set(VARS["lanelab_not_packaged"].get(family, ())), family
-        assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages.values()), family
-    assert set(VARS["lanelab_only_on"]) <= wanted
-    assert set(VARS["lanelab_not_packaged"]) <= FAMILIES
+def test_every_program_has_a_package_in_every_family_or_none_on_purpose() -> None:
+    assert set(needs.families()) == FAMILIES
+    names = {program.name for program in needs.all_programs()}
+    for family in FAMILIES:
+        assert set(VARS["lanelab_families"][family]) <= names, family
+        for program in needs.all_programs():
+            packages = needs.packages([program], family)
+            assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages), (family, program)
+            assert packages or program.name in UBUNTU_HAS_ONLY_SNAPS, (family, program)
+
+
+def test_every_row_is_read_and_none_is_left_to_chance() -> None:
+    rows = VARS["lanelab_programs"]
+    assert [program.name for program in needs.all_programs()] == list(rows)
+    for program in needs.all_programs():
+        assert program.purposes, program
+        assert set(program.nodes) <= {"client", "router", "server", "controller"}, program
+    purposes = {purpose for program in needs.all_programs() for purpose in program.purposes}
+    assert set(VARS["lanelab_only_when_asked"]) <= purposes
 
 
 def test_no_package_is_a_snap_in_disguise() -> None:
     """Ubuntu's chromium-browser and chromium-chromedriver would install snapd, and a service with it."""
-    for family, packages in VARS["lanelab_packages"].items():
+    for family in FAMILIES:
         if family.startswith("ubuntu"):
-            assert not any("chromium" in package for package in packages.values()), family
+            packages = needs.packages(needs.all_programs(), family)
+            assert not any("chromium" in package for package in packages), family
 
 
-def test_every_group_of_needs_is_a_role_and_a_group_of_the_inventory() -> None:
+def test_the_groups_of_programs_are_those_of_the_inventory() -> None:
     groups = yaml.safe_load((PLAYBOOKS / "inventory" / "localhost.yml").read_text())["all"]["children"]
-    assert set(VARS["lanelab_needs"]) == set(groups)
-    for role in VARS["lanelab_needs"]:
-        assert f"lanelab_needs.{role} " in (PLAYBOOKS / "roles" / role / "tasks" / "main.yml").read_text()
+    assert set(groups) == {node for program in needs.all_programs() for node in program.nodes}
 
 
 # --- the installing script ----------------------------------------------------------------------------------------

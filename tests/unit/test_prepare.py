@@ -1,189 +1,245 @@
-"""What commands need, whether it is there, and what is said when it is not."""
+"""What commands need, whether it is there, and what users read when it is not."""
 
 from __future__ import annotations
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from driver.browser.chromium import binaries
-from driver.host import install as prepare
-from driver.host import needs
+from driver.host import install, needs
 from driver.host.find_program import SYSTEM_PATH, find
 from driver.host.needs import Program
+from driver.run.needs import needs_of
 from model.errors import MissingProgram
-from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
+from tests.kit.machine import needs_namespaces, on_changed_machine
+from tests.unit.experiments import read
 
-NOWHERE = Program("no-such-program-anywhere", "ethtool")
+NOWHERE = Program("no-such-program-anywhere", "ethtool", ("bed",), commands=("no-such-program-anywhere",))
+NOR_THIS = Program("nor-this", "iproute2", ("bed",), commands=("nor-this",))
+NOR_THAT = Program("nor-that", "iproute2", ("bed",), commands=("nor-that",))
+SHELL = Program("sh", "dash", ("bed",), commands=("sh",))
+OF_TESTS = Program("no-such-peer", "maven", ("java",), commands=("no-such-peer",))
 
 
 @pytest.fixture
 def on_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(prepare, "family", lambda: "debian-12")
+    monkeypatch.setattr(install, "family", lambda: "debian-12")
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
     monkeypatch.setenv("LANELAB_NO_INSTALL", "1")
 
 
-def needing(monkeypatch: pytest.MonkeyPatch, *programs: Program) -> None:
-    monkeypatch.setitem(needs.REQUIRED, "bed", programs)
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of programs of which only the shell is there."""
+    monkeypatch.setattr(needs, "all_programs", lambda: (SHELL, NOWHERE, NOR_THIS, NOR_THAT, OF_TESTS))
 
 
-def test_a_longer_command_needs_what_its_beginning_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    needing(monkeypatch, NOWHERE)
-    assert prepare.missing("bed shell client") == [NOWHERE]
-    assert prepare.missing("link show") == []
-    assert prepare.missing("doctor") == []
-    assert prepare.missing("") == []
+@pytest.fixture
+def without_sudo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An ordinary user on a system that has no sudo, and a Debian 12 whose programs are all missing."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(install, "family", lambda: "debian-12")
+    monkeypatch.setattr(install, "find", lambda _name: None)
+    monkeypatch.setattr(install, "host_has_netem", lambda: False)
+    monkeypatch.setattr(Program, "path", lambda _program: None)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
+    monkeypatch.delenv("LANELAB_NO_INSTALL", raising=False)
 
 
-def test_does_not_miss_what_another_machine_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    needing(monkeypatch, Program("no-such-program-anywhere", "uml", machines=("not-this-machine",)))
-    assert prepare.missing("bed") == []
+def administrators_command(text: str) -> list[str]:
+    """The words of the one command that a text shows."""
+    [command] = [line for line in text.splitlines() if "install-packages" in line]
+    assert command.startswith("    sh ")
+    return shlex.split(command)
 
 
-def test_finds_programs_where_an_ordinary_users_path_does_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    folders = [Path(folder) for folder in SYSTEM_PATH.split(":") if folder.endswith("sbin")]
-    program = next(
-        file for folder in folders if folder.is_dir() for file in folder.iterdir() if os.access(file, os.X_OK)
-    )
-    monkeypatch.setenv("PATH", "/nowhere")
-    assert find(program.name) is not None
+def test_does_not_miss_what_another_machine_needs() -> None:
+    elsewhere = Program("no-such-program", "uml", ("uml",), machines=("no-machine",), commands=("no-such-program",))
+    assert needs.missing([elsewhere, NOWHERE, NOWHERE, SHELL]) == [NOWHERE]
+
+
+def test_finds_programs_where_an_ordinary_users_path_does_not_look(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find("ip") or find("tc") or find("useradd")
     assert find("no-such-program-anywhere") is None
-    assert find(str(ROOT)) == ROOT
-    assert find("/no/such/folder") is None
+    assert {"/usr/sbin", "/sbin"} <= set(SYSTEM_PATH.split(":"))
 
 
-@pytest.mark.usefixtures("on_debian")
-def test_names_the_administrators_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    needing(
-        monkeypatch, NOWHERE, Program("nor-this", "iproute2"), Program("nor-that", "iproute2"), Program("sh", "ping")
-    )
-    with pytest.raises(MissingProgram) as caught:
-        prepare.prepare("bed")
-    said = str(caught.value).splitlines()
-    assert said[0].startswith("no-such-program-anywhere, nor-this, nor-that are not installed")
-    assert "    apt-get update; apt-get install --yes --no-install-recommends ethtool iproute2" in said
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o000])
+def test_a_file_that_cannot_be_executed_is_no_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: int
+) -> None:
+    file = tmp_path / "no-such-program-anywhere"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(mode)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find(file.name) is None
+    assert find(str(file)) is None
+    assert Program("other", "other", ("bed",), commands=(str(file),)).path() is None
+    file.chmod(0o755)
+    assert find(file.name) == find(str(file)) == file
 
 
-@pytest.mark.usefixtures("on_debian")
-def test_goes_on_without_what_is_only_wished_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    needing(monkeypatch)
-    monkeypatch.setitem(needs.WISHED, "bed", (NOWHERE, Program("sh", "ping")))
+@pytest.mark.usefixtures("without_sudo")
+@pytest.mark.parametrize(
+    "purposes", [needs.BED, needs.PAGE_LOAD, needs.MACHINES_OVER_SSH, needs.CHECK, needs.TESTS["bed"].needs]
+)
+def test_without_sudo_an_administrator_is_asked_once_for_run_and_test(purposes: tuple[str, ...]) -> None:
+    """Whatever command is first, the next ones find nothing missing that an administrator could install."""
+    with pytest.raises(MissingProgram, match="there is no sudo here") as caught:
+        install.prepare(needs.programs(*purposes))
+    asked = administrators_command(str(caught.value))
+    later = [*needs.PAGE_LOAD, "resolver", "screen", *needs.CHECK]
+    later += [word for kind, tests in needs.TESTS.items() if kind != "vm" for word in (*tests.needs, *tests.uses)]
+    assert set(needs.packages(needs.programs(*later), "debian-12")) <= set(asked)
+    assert {"maven", "openssh-server", "shellcheck", "tshark", "openssl"} <= set(asked)
+    assert "vagrant" not in asked
+
+
+@pytest.mark.usefixtures("without_sudo")
+def test_without_sudo_what_is_only_used_leads_to_the_same_command() -> None:
     out = io.StringIO()
-    prepare.prepare("bed", out=out)
+    install.prepare((), needs.programs("java"), out=out)
+    with pytest.raises(MissingProgram) as caught:
+        install.prepare(needs.programs("bed"))
+    assert administrators_command(out.getvalue()) == administrators_command(str(caught.value))
+
+
+@pytest.mark.usefixtures("without_sudo")
+def test_virtual_machines_are_asked_for_when_they_are_wanted() -> None:
+    with pytest.raises(MissingProgram) as caught:
+        install.prepare(needs.programs(*needs.MAKING_A_BOX))
+    assert {"vagrant", "mmdebstrap", "maven"} <= set(administrators_command(str(caught.value)))
+
+
+@pytest.mark.usefixtures("on_debian", "table")
+def test_names_what_is_missing_and_the_administrators_command() -> None:
+    with pytest.raises(MissingProgram) as caught:
+        install.prepare([NOWHERE, NOR_THIS, NOR_THAT, SHELL])
+    assert str(caught.value).startswith("no-such-program-anywhere, nor-this, nor-that are not installed")
+    assert administrators_command(str(caught.value))[1:] == [
+        str(install.INSTALL_PACKAGES), "ethtool", "iproute2", "maven",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("on_debian", "table")
+def test_goes_on_without_what_is_only_used() -> None:
+    out = io.StringIO()
+    install.prepare((), [NOWHERE, SHELL], out=out)
     assert "going on without no-such-program-anywhere (LANELAB_NO_INSTALL is set)" in out.getvalue()
-    assert "apt-get install --yes --no-install-recommends ethtool\n" in out.getvalue()
-    needing(monkeypatch, Program("nor-this", "iproute2"))
+    assert administrators_command(out.getvalue())[2] == "ethtool"
     with pytest.raises(MissingProgram, match=r"^nor-this is not installed"):
-        prepare.prepare("bed", out=out)
+        install.prepare([NOR_THIS], [NOWHERE], out=out)
 
 
-def test_a_password_is_not_asked_for_what_is_only_wished_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_password_is_not_asked_for_what_is_only_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "sudo").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "sudo").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     for stream in (sys.stdin, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    assert prepare._become(ask=True) == [str(tmp_path / "sudo")]
-    assert prepare._become(ask=False) is None
+    assert install._become(ask=True) == [str(tmp_path / "sudo")]
+    assert install._become(ask=False) is None
 
 
-def test_whatever_an_experiment_needs_together_has_its_entry() -> None:
-    assert needs.REQUIRED["run headful resolver gateway spdy"] == (
-        *needs.RUN,
-        needs.SCREEN,
-        needs.RESOLVER,
-        *needs.MODULE_BUILDING,
-    )
-    assert prepare.roles_of("run") == ["client", "router", "server", "controller"]
-    assert prepare.roles_of("run gateway spdy") == ["client", "router", "server", "controller", "builder"]
-    assert prepare.roles_of("check") == ["developer", "builder"]
-    assert prepare.roles_of("test wire") == ["server", "developer", "builder", "peers"]
-    assert set(prepare.roles_of("test")) == set(prepare._vars("lanelab_needs")) - {"vm", "remote"}
-    assert prepare.roles_of("sites") == []
+@pytest.mark.parametrize(
+    ("links", "arm", "purposes"),
+    [
+        ("{rtt: 20ms}", "{}", ()),
+        ("{rtt: 20ms, dns: resolver}", "{}", ("resolver",)),
+        ("{rtt: 20ms}", "{display: headful}", ("screen",)),
+        ("{rtt: 20ms}", "{protocol: spdy/3.1, tls: 1.2}", ("module",)),
+        ("{rtt: 20ms}", "{pipelining: 4}", ()),
+    ],
+)
+def test_an_experiment_needs_what_its_arms_and_links_use(links: str, arm: str, purposes: tuple[str, ...]) -> None:
+    experiment = read(f"sites: dummy\nlinks: {links}\narms: {{one: {{keepalive: false}}, other: {arm}}}\n")
+    assert needs_of(experiment) == set(needs.programs(*needs.PAGE_LOAD, *purposes))
 
 
-def test_a_command_brings_little_besides_what_it_needs() -> None:
-    """Others have the same needs among many: they are not installed for them."""
-    assert prepare.roles_of("vm") == prepare.roles_of("vm box") == prepare.roles_of("test vm") == ["vm"]
-    assert prepare.roles_of("ssh") == prepare.roles_of("hosts check") == ["remote"]
-    assert prepare.roles_of("bed") == ["router", "server", "controller"]
-    for command in ("vm", "ssh", "bed", "run"):
-        assert not {"developer", "builder", "peers"} & set(prepare.roles_of(command)), command
+def test_words_that_no_program_has_are_a_mistake() -> None:
+    with pytest.raises(ValueError, match="no-such-purpose"):
+        needs.programs("bed", "no-such-purpose")
+    with pytest.raises(ValueError, match="comands"):
+        Program.from_row("a", {"package": "a", "for": ["bed"], "comands": ["b"]})
 
 
 @pytest.mark.usefixtures("on_debian")
 def test_an_ssh_client_is_all_that_machines_over_ssh_take_here() -> None:
-    assert prepare.role_packages("ssh") == ["openssh-client"]
-    assert "openssh-server" not in prepare.role_packages("vm")
+    assert install.packages_for(needs.programs(*needs.MACHINES_OVER_SSH)) == ["openssh-client"]
+    assert "openssh-server" not in install.packages_for(needs.programs(*needs.MAKING_A_BOX))
 
 
 @pytest.mark.usefixtures("on_debian")
 def test_names_the_programs_where_it_does_not_know_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    needing(monkeypatch, NOWHERE)
-    monkeypatch.setattr(prepare, "family", lambda: "plan9-4")
+    monkeypatch.setattr(install, "family", lambda: "plan9-4")
     with pytest.raises(MissingProgram, match=r"plan9-4.*no-such-program-anywhere.*debian-12.*ubuntu-24\.04"):
-        prepare.prepare("bed")
+        install.prepare([NOWHERE])
 
 
 @pytest.mark.usefixtures("on_debian")
 @pytest.mark.parametrize("host_can", [True, False])
 def test_uml_is_not_needed_where_the_host_can_be_the_router(monkeypatch: pytest.MonkeyPatch, host_can: bool) -> None:
-    uml = Program("no-such-uml", "uml")
-    monkeypatch.setattr(prepare, "UML", (uml,))
-    monkeypatch.setattr(prepare, "host_has_netem", lambda: host_can)
-    needing(monkeypatch, uml)
+    uml = Program("no-such-uml", "user-mode-linux", ("uml",), commands=("no-such-uml",), optional=True)
+    monkeypatch.setattr(needs, "all_programs", lambda: (NOWHERE, uml))
+    monkeypatch.setattr(install, "host_has_netem", lambda: host_can)
     out = io.StringIO()
     if host_can:
-        prepare.prepare("bed", out=out)
+        install.prepare([uml], out=out)
         assert "this machine's own kernel" in out.getvalue()
-        needing(monkeypatch, uml, NOWHERE)
     with pytest.raises(MissingProgram, match=r"user-mode-linux"):
-        prepare.prepare("bed", out=out)
-
-
-def test_everything_that_is_looked_for_is_installed_by_a_role() -> None:
-    roles = prepare._vars("lanelab_needs")
-    for command, programs in needs.REQUIRED.items():
-        used = {program.need for program in (*programs, *needs.WISHED.get(command, ()))}
-        assert used <= {need for role in prepare.roles_of(command) for need in roles[role]}, command
+        install.prepare([uml, *([NOWHERE] if host_can else [])], out=out)
 
 
 @pytest.mark.usefixtures("on_debian")
 def test_says_what_to_do_where_the_distribution_has_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepare, "family", lambda: "ubuntu-24.04")
-    lacking = [Program("no-such-chromium", "chromium", variable="LANELAB_CHROMIUM")]
-    needing(monkeypatch, *lacking)
+    monkeypatch.setattr(install, "family", lambda: "ubuntu-24.04")
+    monkeypatch.setattr(Program, "path", lambda program: None if program.name == "chromium" else Path("/there"))
+    chromium = needs.program("chromium")
     with pytest.raises(MissingProgram) as caught:
-        prepare.prepare("bed")
+        install.prepare([chromium])
     assert "only as a snap" in str(caught.value)
     assert "LANELAB_CHROMIUM" in str(caught.value)
-    assert "apt-get" not in str(caught.value)
-    needing(monkeypatch, *lacking, NOWHERE)
-    with pytest.raises(MissingProgram, match=r"(?s)apt-get .* ethtool\n.*only as a snap"):
-        prepare.prepare("bed")
-    assert "chromium" not in " ".join(prepare.role_packages("run"))
-    assert "apache2-bin" in prepare.role_packages("run")
+    assert "install-packages" not in str(caught.value)
+    monkeypatch.setattr(Program, "path", lambda program: None if program.name in ("chromium", "tc") else Path("/there"))
+    with pytest.raises(MissingProgram, match=r"(?s)install-packages iproute2\n.*only as a snap"):
+        install.prepare([chromium, needs.program("tc")])
 
 
 def test_a_program_goes_by_several_names_and_the_user_may_say_where(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    program = Program("no-such-program", "apache", others=("nor-this", "sh"), variable="LANELAB_SOMETHING")
+    names = ("no-such-program", "nor-this", "sh")
+    program = Program("program", "package", ("bed",), commands=names, variable="LANELAB_SOMETHING")
     assert program.path() == find("sh")
     monkeypatch.setenv("LANELAB_SOMETHING", str(tmp_path / "mine"))
     assert program.path() is None
     (tmp_path / "mine").write_text("#!/bin/sh\necho mine\n")
+    assert program.path() is None
+    (tmp_path / "mine").chmod(0o755)
     assert program.path() == tmp_path / "mine"
 
 
+def test_files_may_show_that_something_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SOME_FOLDER", str(tmp_path))
+    plugin = Program("plugin", "package", ("bed",), files=("$NO_SUCH_VARIABLE/*.spec", "$SOME_FOLDER/*/plugin-*.spec"))
+    assert plugin.is_missing()
+    (tmp_path / "3.1").mkdir()
+    (tmp_path / "3.1" / "plugin-1.0.spec").touch()
+    assert plugin.path() == tmp_path / "3.1" / "plugin-1.0.spec"
+
+
 def test_a_snap_is_not_taken_for_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither snapd's own link nor the script that Ubuntu's package has: both need a service that a bed has not."""
+    """Neither snapd's own link nor the script in Ubuntu's package: both need a service that a bed has not."""
     (tmp_path / "snap").write_text("snapd's program")
     (tmp_path / "chromium").symlink_to("snap")
     (tmp_path / "chromedriver").write_text('#!/bin/sh\nexec /snap/bin/chromium.chromedriver "$@"\n')
@@ -192,19 +248,13 @@ def test_a_snap_is_not_taken_for_the_program(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("chromium", "chromedriver"):
         assert find(name) == tmp_path / name
-        assert Program(name, name).path() is None
+        assert Program(name, name, ("browser",), commands=(name,)).path() is None
 
 
 @pytest.mark.usefixtures("on_debian")
 def test_a_browser_brings_no_services_along() -> None:
     """Without dbus-x11, apt would choose packages with services for what Chromium's libraries need."""
-    assert prepare.packages_for(needs.BROWSER) == ["chromium", "dbus-x11", "chromium-driver"]
-
-
-def test_looks_for_the_browser_where_the_driver_does() -> None:
-    chromium, chromedriver = needs.BROWSER
-    assert {chromium.name, *chromium.others} == set(binaries.CHROMIUM)
-    assert {chromedriver.name, *chromedriver.others} == set(binaries.CHROMEDRIVER)
+    assert install.packages_for(needs.programs("browser")) == ["chromium", "dbus-x11", "chromium-driver"]
 
 
 @needs_namespaces
@@ -212,7 +262,7 @@ def test_a_machine_that_lacks_something_says_so(tmp_path: Path) -> None:
     """Real programs, really gone: an empty folder is mounted over those that administrators' programs are in."""
     hide = """
         for folder in /usr/sbin /sbin /usr/local/sbin; do mount -t tmpfs none "$folder"; done
-        "$1" -I -m driver.host.install bed
+        "$1" -I -m driver.cli link test
     """
     result = subprocess.run(
         on_changed_machine(hide, sys.executable),

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from driver.host import install as prepare
+from driver.host import install, needs
 from tests.kit.machine import needs_namespaces, on_changed_machine
 
-PLAYBOOK = [sys.executable, "-I", "-m", "ansible", "playbook", str(prepare.PLAYBOOKS / "prepare.yml")]
+PLAYBOOK = [sys.executable, "-I", "-m", "ansible", "playbook", str(needs.PLAYBOOKS / "prepare.yml")]
 
 
 def all_packages_are_there() -> bool:
-    names = prepare._vars("lanelab_packages").get(prepare.family())
-    if names is None or shutil.which("dpkg-query") is None:
+    if install.family() not in needs.families() or shutil.which("dpkg-query") is None:
         return False
-    wanted = prepare.role_packages("run")
+    programs = needs.programs_on("client", "router", "server", "controller")
+    wanted = install.packages_for(program for program in programs if program.belongs_here())
     query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}\n", *wanted]
     result = subprocess.run(query, capture_output=True, text=True, check=False)
     return result.stdout.split() == ["installed"] * len(wanted)
@@ -35,7 +35,7 @@ needs_packages = pytest.mark.skipif(
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
-    return {**os.environ, **prepare.ansible_settings()}
+    return {**os.environ, **install.ansible_settings()}
 
 
 @needs_packages
@@ -63,4 +63,12 @@ def test_refuses_a_distribution_that_it_does_not_know(environment: dict[str, str
     assert result.returncode != 0
     said = " ".join(result.stdout.split())
     assert "runs debian-99. lanelab knows the names of packages in debian-12, debian-13, ubuntu-22.04" in said
-    assert "iproute2, ethtool, ping, tcpdump" in said
+    assert "iproute2, ethtool, iputils-ping, tcpdump" in said
+
+
+def test_installs_only_what_is_wanted_where_that_is_said(environment: dict[str, str]) -> None:
+    """With a list of programs, the groups of a machine bring nothing."""
+    wanted = ["--check", "--extra-vars", '{"packages_wanted": []}']
+    result = subprocess.run([*PLAYBOOK, *wanted], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Will install" not in result.stdout

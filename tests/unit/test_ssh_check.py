@@ -97,7 +97,7 @@ def both(*changes: Change) -> Change:
         (set_fact("client", "no_macvlan", "Unknown device type"), "client", "macvlan", "Unknown device type"),
         (set_fact("server", "no_namespaces", "no namespaces here"), "server", "privileges", "no namespaces here"),
         (set_fact("server", "lacks_capabilities", True), "server", "privileges", "lacks capabilities"),
-        (lose_programs("client", "chromium", "tcpdump"), "client", "programs", "missing: tcpdump, /usr/lib/chromium"),
+        (lose_programs("client", "chromium", "tcpdump"), "client", "programs", "missing: tcpdump, chromium"),
         (lose_programs("server", "apache2"), "server", "programs", "missing: apache2"),
         (lose_programs("router", "tc"), "router", "programs", "missing: tc"),
         (

@@ -46,7 +46,7 @@ def spdy_load(go: Go) -> Path:
 @pytest.fixture(scope="session")
 def apache() -> Path:
     """The distribution's httpd."""
-    program = needs.APACHE.path()
+    program = needs.program("apache2").path()
     if program is None:
         pytest.skip("missing: apache2")
     return program
@@ -56,8 +56,8 @@ def apache() -> Path:
 def module_tools(apache: Path) -> None:
     """What it takes to build a module for that httpd."""
     assert apache
-    if lacking := [program.name for program in needs.MODULE_BUILDING if not program.path()]:
-        pytest.skip(f"missing to build mod_spdy: {', '.join(lacking)}")
+    if missing := needs.missing(needs.programs("module")):
+        pytest.skip(f"missing to build mod_spdy: {', '.join(program.name for program in missing)}")
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,7 @@ def node_peer() -> NodePeer:
 
 def java_peer() -> JavaPeer:
     """Skips the test where it cannot be had. Classes that do not compile are an error."""
-    lacking = [program.name for program in needs.JAVA if not program.path()]
+    lacking = [program.name for program in needs.missing(needs.programs("java"))]
     java = find("java")
     if lacking or not java:
         pytest.skip(f"missing for Jetty: {', '.join(lacking) or 'java'}")

@@ -17,7 +17,7 @@ COMPILES_S = 900  # the race detector's standard library, once, on a slow machin
 @pytest.mark.timeout(COMPILES_S)
 def test_the_gateways_own_tests(go: Go) -> None:
     """With the race detector, where there is the C compiler that it takes."""
-    race = all(program.path() for program in needs.COMPILER)
+    race = not needs.missing(needs.programs("compiler"))
     argv = [str(go.program), "test", *(["-race"] if race else []), "./..."]
     done = subprocess.run(
         argv,
@@ -35,9 +35,9 @@ def test_the_gateways_own_tests(go: Go) -> None:
 @pytest.mark.timeout(COMPILES_S)
 def test_the_protocol_cores_own_tests(tmp_path: Path) -> None:
     """Under the address and undefined behaviour sanitizers."""
-    wanted = [program for program in needs.MODULE_BUILDING if program is not needs.APXS]
-    if lacking := [program.name for program in wanted if not program.path()]:
-        pytest.skip(f"missing to build mod_spdy's core: {', '.join(lacking)}")
+    missing = [program.name for program in needs.missing(needs.programs("module")) if program.name != "apxs"]
+    if missing:
+        pytest.skip(f"missing to build mod_spdy's core: {', '.join(missing)}")
     done = subprocess.run(
         ["make", "-j2", "-C", mod_spdy.SOURCES, f"OUT={tmp_path}", "test"],
         env=mod_spdy.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,

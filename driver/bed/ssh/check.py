@@ -14,16 +14,22 @@ from driver.bed.ssh import cables as ssh_wires
 from driver.bed.ssh.connection import SshLine
 from driver.bed.ssh.findings import Find, HostFinding, Seen, Verdict
 from driver.bed.ssh.hosts import Hosts
+from driver.host.needs import Program, programs
 from model.errors import HostError
 
-ENDS = ("ip", "ethtool", "tcpdump", "ping")
-PROGRAMS = {
-    "client": (*ENDS, "/usr/lib/chromium/chromium|chromium|google-chrome", "chromedriver"),
-    "router": ("ip", "tc", "ethtool"),
-    "server": (*ENDS, "apache2|httpd"),
-}
+PURPOSES = (
+    "bed",
+    "capture",
+    "browser",
+    "apache",
+)  # of every bed that loads pages; others are missed when they are called
 UML = "linux.uml"
 CLOCK_S = 1.0  # certificates and time stamps are made here and used there
+
+
+def programs_of(node: str) -> list[Program]:
+    """What a machine has to have to be this node."""
+    return [program for program in programs(*PURPOSES) if node in program.nodes]
 
 
 def open_all(lines: Mapping[str, SshLine]) -> dict[str, HostError]:
@@ -43,7 +49,10 @@ def open_all(lines: Mapping[str, SshLine]) -> dict[str, HostError]:
 
 def look(lines: Mapping[str, SshLine], hosts: Hosts) -> Seen:
     """Ask the machines, which have been opened. Raises HostError when one goes away."""
-    names = {name: sorted({each for wanted in PROGRAMS[name] for each in wanted.split("|")} | {UML}) for name in lines}
+    names = {
+        name: sorted({command for program in programs_of(name) for command in program.commands} | {UML})
+        for name in lines
+    }
     with ThreadPoolExecutor(len(lines)) as pool:
         facts = dict(
             zip(lines, pool.map(lambda name: lines[name].ask("facts", programs=names[name]), lines), strict=True)
@@ -123,9 +132,11 @@ def _clock(offset_s: float, find: Find) -> None:
 
 def _programs(name: str, facts: Mapping[str, Any], find: Find) -> None:
     have = facts["programs"]
-    lacking = [wanted.split("|")[0] for wanted in PROGRAMS[name] if not any(have.get(one) for one in wanted.split("|"))]
-    if lacking:
-        find("gap", "programs", f"missing: {', '.join(lacking)}", "Run: lanelab hosts prepare INVENTORY")
+    missing = [
+        program.name for program in programs_of(name) if not any(have.get(command) for command in program.commands)
+    ]
+    if missing:
+        find("gap", "programs", f"missing: {', '.join(missing)}", "Run: lanelab hosts prepare INVENTORY")
     else:
         find("ok", "programs", "all that this node needs")
 

@@ -8,17 +8,8 @@ from dataclasses import dataclass
 
 from driver.bed.node import Node
 from driver.browser.failures import BrowserError
+from driver.host import needs
 
-# The program itself and not the distribution's wrapper around it, which adds flags of its own.
-CHROMIUM = (
-    "/usr/lib/chromium/chromium",
-    "/usr/lib64/chromium-browser/chromium-browser",
-    "/opt/google/chrome/chrome",
-    "chromium",
-    "google-chrome",
-    "google-chrome-stable",
-)
-CHROMEDRIVER = ("chromedriver", "/usr/lib/chromium/chromedriver", "/usr/lib/chromium-browser/chromedriver")
 LOOK = 'for p in "$@"; do p=$(command -v "$p") && echo "$p" && exec "$p" --version; done; exit 127'
 
 
@@ -34,11 +25,11 @@ class Binary:
 
 
 def find_chromium(node: Node) -> Binary:
-    return _find(node, "LANELAB_CHROMIUM", CHROMIUM, "Chromium", "chromium")
+    return _find(node, "chromium", "Chromium")
 
 
 def find_chromedriver(node: Node) -> Binary:
-    return _find(node, "LANELAB_CHROMEDRIVER", CHROMEDRIVER, "ChromeDriver", "chromium-driver")
+    return _find(node, "chromedriver", "ChromeDriver")
 
 
 def require_match(chromium: Binary, chromedriver: Binary) -> None:
@@ -50,15 +41,16 @@ def require_match(chromium: Binary, chromedriver: Binary) -> None:
         )
 
 
-def _find(node: Node, variable: str, candidates: tuple[str, ...], title: str, package: str) -> Binary:
-    given = os.environ.get(variable)
-    done = node.run(["sh", "-c", LOOK, "sh", *((given,) if given else candidates)], check=False)
+def _find(node: Node, name: str, title: str) -> Binary:
+    program = needs.program(name)
+    chosen = os.environ.get(program.variable)
+    done = node.run(["sh", "-c", LOOK, "sh", *((chosen,) if chosen else program.commands)], check=False)
     lines = done.stdout.splitlines()
     if done.status != 0 or len(lines) < 2:
-        where = f"{variable} is {given}" if given else f"looked for {', '.join(candidates)}"
+        where = f"{program.variable} is {chosen}" if chosen else f"looked for {', '.join(program.commands)}"
         why = f": {done.stderr.strip()}" if done.stderr.strip() else ""
         raise BrowserError(
             f"on {node.name}, {title} was not found ({where}){why}",
-            f"Install the package {package}, or set {variable} to the program",
+            f"Install the package {program.package}, or set {program.variable} to the program",
         )
     return Binary(lines[0], lines[1].strip())

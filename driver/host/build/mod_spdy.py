@@ -9,8 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import TextIO
 
-from driver.host import install as prepare
-from driver.host import needs
+from driver.host import install, needs
 from driver.host.build import once
 from driver.host.find_program import find, search_path
 from model.errors import BuildError
@@ -52,18 +51,19 @@ def environment() -> dict[str, str]:
 
 def require_tools() -> None:
     """Raises BuildError when something is missing that it takes to build it."""
-    lacking = [program for program in needs.MODULE_BUILDING if not program.path()]
-    if lacking:
-        names = ", ".join(program.name for program in lacking)
-        raise BuildError(f"mod_spdy cannot be built: {names} missing", prepare.remedy(lacking))
+    missing = needs.missing(needs.programs("module"))
+    if missing:
+        names = ", ".join(program.name for program in missing)
+        raise BuildError(f"mod_spdy cannot be built: {names} missing", install.remedy(missing))
 
 
 def apxs_program() -> Path:
     """The distribution's tool for building modules."""
-    found = needs.APXS.path()
-    if found is None:
-        raise BuildError("mod_spdy cannot be built: apxs missing", prepare.remedy([needs.APXS]))
-    return found
+    apxs = needs.program("apxs")
+    path = apxs.path()
+    if path is None:
+        raise BuildError("mod_spdy cannot be built: apxs missing", install.remedy([apxs]))
+    return path
 
 
 def _apache_version(apxs: Path) -> str:
@@ -88,7 +88,9 @@ def _query(apxs: Path, name: str) -> str:
     except OSError as error:
         raise BuildError(f"cannot run {apxs}: {error.strerror}", "Install it again") from error
     if done.returncode != 0 or not done.stdout.strip():
-        raise BuildError(f"{apxs} does not say its {name}: {done.stderr.strip()}", prepare.remedy([needs.APXS]))
+        raise BuildError(
+            f"{apxs} does not say its {name}: {done.stderr.strip()}", install.remedy([needs.program("apxs")])
+        )
     return done.stdout.strip()
 
 

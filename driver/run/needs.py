@@ -1,0 +1,19 @@
+"""The programs that an experiment needs on the machines that it runs on."""
+
+from __future__ import annotations
+
+from driver.experiment.model import Experiment
+from driver.host.needs import PAGE_LOAD, Program, programs
+
+
+def needs_of(experiment: Experiment) -> frozenset[Program]:
+    """Everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that itself."""
+    purposes = set(PAGE_LOAD)
+    for cell in experiment.cells:
+        if cell.arm.display == "headful":
+            purposes.add("screen")
+        if cell.link.link.dns == "resolver":
+            purposes.add("resolver")
+        if cell.arm.spdy:
+            purposes.add("module")
+    return frozenset(programs(*purposes))
