@@ -36,6 +36,7 @@ class Reason(StrEnum):
     CAPTURE_LOST_PACKETS = "capture-lost-packets"
     ROUTER_LOST_PACKETS = "router-lost-packets"
     STRAY_PACKETS = "stray-packets"
+    RECORDER_FAILED = "recorder-failed"
     EVIDENCE_MISSING = "evidence-missing"
     BED_LOST = "bed-lost"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"

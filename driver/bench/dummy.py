@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from driver.experiment.arm import Arm
-from driver.experiment.model import CaptureSettings
 from driver.workloads.page_load.spec import TrialSpec
 from model.site.site import load_site
 
@@ -17,10 +16,8 @@ def dummy_trial(scratch: Path, arm: Arm, *, spdy_module: Path | None = None) -> 
         arm=arm,
         dns="instant",
         addresses="shared",
-        capture=CaptureSettings(),
         timeout_s=60,
-        screenshot=False,
-        netlog=False,
+        recorders={},
         folder=scratch / "trial",
         authority=scratch / "authority",
         spdy_module=spdy_module,

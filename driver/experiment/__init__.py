@@ -14,12 +14,11 @@ schema      the JSON schema for editors
 """
 
 from driver.experiment.arm import Arm
-from driver.experiment.model import CaptureSettings, Cell, Experiment, Figure, LinkCase, Repeat, Tolerances
+from driver.experiment.model import Cell, Experiment, Figure, LinkCase, Repeat, Tolerances
 from driver.experiment.read import parse_experiment, read_experiment
 
 __all__ = [
     "Arm",
-    "CaptureSettings",
     "Cell",
     "Experiment",
     "Figure",

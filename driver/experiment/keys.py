@@ -113,6 +113,8 @@ EXPERIMENT = (
         "60s",
         "how long a page load may take", "120s"),
     Key("screenshot", FLAG, "false", "keep a picture of each loaded page", "true"),
+    Key("machine", FLAG, "true",
+        "watch the processors and memory of the machine during each load: [how](machine.md)", "off"),
     Key("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true"),
 )
 UNTIL = (

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from driver.experiment.arm import Arm
+from model.coded import Coded
 from model.link import Link
 from model.units import Duration, Ratio
 
@@ -43,12 +44,6 @@ class Cell:
     @property
     def label(self) -> str:
         return f"{self.site} · {self.link.label} · {self.arm.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureSettings:
-    nodes: tuple[str, ...] = ("client",)
-    snaplen: int = 0  # 0: whole packets
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +124,7 @@ class Experiment:
     order: Order
     seed: int | None
     tolerances: Tolerances
-    capture: CaptureSettings
     figures: tuple[Figure, ...]
     retries: int
     timeout: Duration
-    screenshot: bool
-    netlog: bool
+    recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name

@@ -10,8 +10,11 @@ from driver.experiment.arm import Arm, read_setting
 from driver.experiment.cells import combine, read_known
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import CAPTURE, EXPERIMENT, TOLERANCES, UNTIL, names_of, read_all, read_name
-from driver.experiment.model import CaptureSettings, Experiment, Repeat, Tolerances
+from driver.experiment.model import Experiment, Repeat, Tolerances
 from driver.experiment.source import Written, read_yaml
+from driver.recorders.registry import RECORDERS
+from driver.recorders.tcpdump import CaptureOptions
+from model.coded import Coded
 from model.errors import InputError
 from model.site.site import site_names
 
@@ -54,12 +57,10 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         order=plain["order"],
         seed=plain["seed"],
         tolerances=_read_tolerances(entries),
-        capture=_read_capture(entries),
         figures=figures,
         retries=plain["retries"],
         timeout=plain["timeout"],
-        screenshot=plain["screenshot"],
-        netlog=plain["netlog"],
+        recorders=_read_recorders(entries, plain),
     )
 
 
@@ -136,21 +137,27 @@ def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
     return Tolerances(**read_all(entries["tolerances"].entries(names_of(TOLERANCES)), TOLERANCES))
 
 
-def _read_capture(entries: Mapping[str, Written]) -> CaptureSettings:
+def _read_recorders(entries: Mapping[str, Written], plain: Mapping[str, Any]) -> dict[str, Coded]:
+    options = {name: RECORDERS[name].options_type() for name in RECORDERS if plain.get(name)}
+    capture = _read_capture(entries)
+    return {**options, "capture": capture} if capture.nodes else options
+
+
+def _read_capture(entries: Mapping[str, Written]) -> CaptureOptions:
     """`off`, nodes, or a mapping."""
     if "capture" not in entries:
-        return CaptureSettings()
+        return CaptureOptions()
     written = entries["capture"]
     keys = written.entries(names_of(CAPTURE)) if written.is_mapping else {"nodes": written}
     snaplen = read_all(keys, CAPTURE)["snaplen"]
     if "nodes" not in keys:
-        return CaptureSettings(snaplen=snaplen)
+        return CaptureOptions(snaplen=snaplen)
     nodes = keys["nodes"]
     if not nodes.is_list and nodes.text() == "off":
         if "snaplen" in keys:
             raise keys["snaplen"].error("it means nothing where nothing is recorded", "Leave it out")
-        return CaptureSettings((), 0)
+        return CaptureOptions((), 0)
     there = read_known(nodes, (*NODES, "off"), "node")
     if "off" in there:
         raise nodes.error("off and a node: which of the two?", "Write off alone, or nodes")
-    return CaptureSettings(tuple(node for node in NODES if node in there), snaplen)
+    return CaptureOptions(tuple(node for node in NODES if node in there), snaplen)

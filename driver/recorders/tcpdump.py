@@ -1,4 +1,4 @@
-"""tcpdump in a node: a capture that has begun when `start` returns, and that has everything when `stop` does."""
+"""The recorder `capture`: tcpdump on nodes. It has begun when `start` returns, and has everything when `stop` does."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ import re
 import select
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from driver.bed.node import Command, Node, Stdio
+from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.timeouts import scaled
+from model.coded import Coded
 from model.errors import BedError
+from model.evidence.capture import CaptureCounts
+from model.reasons import Reason
 
 READY_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 10.0
@@ -24,6 +29,8 @@ COUNTS = re.compile(
     r"(\d+) packets? captured(?:, |\n)(\d+) packets? received by filter(?:, |\n)(\d+) packets? dropped by kernel"
 )
 LISTENING = "listening on"
+SEGMENT, FRAME, PACKET_RECORD = 1448, 1514, 16  # bytes: TCP payload of a packet, the packet, its head in a capture
+HEADERS = 800  # bytes of a request and its response together
 
 
 class RecordingError(BedError):
@@ -111,3 +118,66 @@ class Capture:
 
     def _last_words(self) -> str:
         return "; ".join(self._said.split("\n")[-3:]).strip("; ") or "it said nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions(Coded):
+    """Where packets are recorded, and how much of each."""
+
+    nodes: tuple[str, ...] = ("client",)
+    snaplen: int = 0  # bytes; 0: whole packets
+
+
+@dataclass(frozen=True, slots=True)
+class Captures(Coded):
+    """What tcpdump counted, by node."""
+
+    by_node: Mapping[str, CaptureCounts]
+
+
+class Tcpdump(Recorder[CaptureOptions]):
+    name = "capture"
+    options_type = CaptureOptions
+    reason = Reason.CAPTURE_LOST_PACKETS
+
+    def __init__(self, options: CaptureOptions) -> None:
+        super().__init__(options)
+        self._captures: dict[str, Capture] = {}
+
+    @classmethod
+    def disk_bytes(cls, options: CaptureOptions, weight: Weight) -> float:
+        carried = weight.bytes + HEADERS * weight.objects
+        packets = carried / SEGMENT * 1.5  # half as many acknowledgements as segments
+        whole = carried + packets * (FRAME - SEGMENT + PACKET_RECORD)
+        return len(options.nodes) * min(whole, packets * ((options.snaplen or FRAME) + PACKET_RECORD))
+
+    def start(self, context: Context) -> None:
+        self._folder = context.folder
+        for name in self.options.nodes:
+            capture = Capture(context.nodes[name], f"{context.scratch}/{name}.pcap", self.options.snaplen)
+            self._captures[name] = capture.start()
+
+    def stop(self) -> Recording:
+        """What a capture has is fetched even where tcpdump cannot say how much that is."""
+        counts: dict[str, CaptureCounts] = {}
+        first: BedError | None = None
+        for name, capture in self._captures.items():
+            file = f"{name}.pcap"
+            try:
+                try:
+                    counted = capture.stop()
+                finally:
+                    capture.fetch(self._folder / file)
+                counts[name] = CaptureCounts(file=file, **counted)
+            except BedError as error:
+                first = first or error
+        self._captures.clear()
+        if first:
+            raise first
+        return Recording(files=tuple(each.file for each in counts.values()), evidence=Captures(counts))
+
+    def close(self) -> None:
+        for capture in self._captures.values():
+            with contextlib.suppress(BedError):
+                capture.stop()
+        self._captures.clear()

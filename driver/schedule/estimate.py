@@ -8,16 +8,15 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, Experiment
+from driver.recorders.registry import RECORDERS
+from driver.recorders.tcpdump import HEADERS
 from model.link import Link
 from model.site.site import SiteObject
 
 BED_S, SELF_TEST_S, BROWSER_S = 3.0, 4.0, 0.15
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
-SEGMENT, FRAME, PACKET_RECORD = 1448, 1514, 16  # bytes: of TCP's payload, on the wire, of a record's head in a capture
-HEADERS = 800  # of a request and its response together
+SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
 RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
-SCREENSHOT_BYTES = 300_000
-NETLOG_BYTES, NETLOG_REQUEST_BYTES = 150_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +79,8 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
 def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:
     plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
     trial_s = plt_s + OVERHEAD_S[cell.arm.start]
-    carried = load.bytes + HEADERS * load.objects
-    kept = experiment.capture.snaplen or FRAME
-    packets = carried / SEGMENT * 1.5  # half as many acknowledgements as segments
-    full = carried + packets * (FRAME - SEGMENT + PACKET_RECORD)
-    captured = min(full, packets * (kept + PACKET_RECORD))
-    disk = len(experiment.capture.nodes) * captured + load.objects * (RECORD_BYTES + HAR_BYTES)
-    if experiment.screenshot:
-        disk += SCREENSHOT_BYTES
-    if experiment.netlog:
-        disk += NETLOG_BYTES + NETLOG_REQUEST_BYTES * load.objects
+    recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())
+    disk = recorded + load.objects * (RECORD_BYTES + HAR_BYTES)
     return CellEstimate(cell, plt_s, trial_s, round(disk), load)
 
 

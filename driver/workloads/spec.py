@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm import Arm
-from driver.experiment.model import CaptureSettings
+from driver.recorders.registry import options_from_json
+from model.coded import Coded
 from model.site.site import Site
 
 
@@ -20,10 +21,8 @@ class TrialSpec:
     arm: Arm
     dns: str  # instant or resolver
     addresses: str  # shared or per-origin
-    capture: CaptureSettings
     timeout_s: float
-    screenshot: bool
-    netlog: bool
+    recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
     folder: Path  # for artifacts, on this machine
     authority: Path  # of the run: key and certificate that the browser trusts
     workload: str = "page_load"
@@ -36,10 +35,8 @@ class TrialSpec:
             "arm": self.arm.to_mapping(),
             "dns": self.dns,
             "addresses": self.addresses,
-            "capture": {"nodes": list(self.capture.nodes), "snaplen": self.capture.snaplen},
             "timeout_s": self.timeout_s,
-            "screenshot": self.screenshot,
-            "netlog": self.netlog,
+            "recorders": {name: options.to_json() for name, options in self.recorders.items()},
             "folder": str(self.folder),
             "authority": str(self.authority),
             "built": {name: str(path) for name, path in self.built.items()},
@@ -54,10 +51,8 @@ class TrialSpec:
             arm=Arm.parse(settings.pop("name"), settings),
             dns=data["dns"],
             addresses=data["addresses"],
-            capture=CaptureSettings(tuple(data["capture"]["nodes"]), data["capture"]["snaplen"]),
             timeout_s=data["timeout_s"],
-            screenshot=data["screenshot"],
-            netlog=data["netlog"],
+            recorders=options_from_json(data["recorders"]),
             folder=Path(data["folder"]),
             authority=Path(data["authority"]),
             built={name: Path(path) for name, path in data["built"].items()},

@@ -136,7 +136,7 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
     )
     site, arm = load_site("dummy"), Arm.parse("one", {})
     spec = TrialSpec(
-        site, arm, "instant", "shared", experiment.capture, 30, False, False, tmp_path / "trial", tmp_path / "authority"
+        site, arm, "instant", "shared", 30, experiment.recorders, tmp_path / "trial", tmp_path / "authority"
     )
     spec.folder.mkdir()
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:

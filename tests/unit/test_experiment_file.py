@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import CaptureSettings, Repeat, Tolerances, read_experiment
+from driver.experiment import Repeat, Tolerances, read_experiment
+from driver.recorders.machine import MachineOptions
+from driver.recorders.tcpdump import CaptureOptions
 from model.errors import InputError
 from model.link import Link
 from model.paths import PROJECT
@@ -33,8 +35,8 @@ def test_what_is_left_out_has_its_default() -> None:
     assert (experiment.name, experiment.description, experiment.seed) == ("exp", "", None)
     assert experiment.repeat == Repeat(5, None, 5, 5)
     assert (experiment.order, experiment.retries, str(experiment.timeout)) == ("interleaved", 2, "60s")
-    assert (experiment.tolerances, experiment.capture) == (Tolerances(), CaptureSettings(("client",), 0))
-    assert (experiment.screenshot, experiment.netlog) == (False, False)
+    assert experiment.tolerances == Tolerances()
+    assert experiment.recorders == {"capture": CaptureOptions(("client",), 0), "machine": MachineOptions()}
 
 
 def test_everything_that_is_written_is_there() -> None:
@@ -42,14 +44,14 @@ def test_everything_that_is_written_is_there() -> None:
         SMALL
         + "name: first\ndescription: |\n  two\n  lines\nuntil: {ci: 2.5%, max: 50, min: 7}\norder: random\nseed: 42\n"
         "tolerances: {missing: 1, outside: 3}\ncapture: {nodes: [server, client], snaplen: 96B}\nretries: 0\n"
-        "timeout: 2s\nscreenshot: true\nnetlog: true\n"
+        "timeout: 2s\nscreenshot: true\nnetlog: true\nmachine: off\n"
     )
     assert (experiment.name, experiment.description, experiment.seed) == ("first", "two\nlines", 42)
     assert experiment.repeat == Repeat(None, Ratio.parse("2.5%"), 7, 50)
     assert experiment.tolerances == Tolerances(missing=1, extra=0, outside=3)
-    assert experiment.capture == CaptureSettings(("client", "server"), 96)
+    assert experiment.recorders["capture"] == CaptureOptions(("client", "server"), 96)
     assert (experiment.order, experiment.retries, experiment.timeout.seconds) == ("random", 0, 2)
-    assert (experiment.screenshot, experiment.netlog) == (True, True)
+    assert set(experiment.recorders) == {"capture", "screenshot", "netlog"}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,8 @@ def test_everything_that_is_written_is_there() -> None:
     [("off", ()), ("client", ("client",)), ("[server, client]", ("client", "server")), ("{nodes: off}", ())],
 )
 def test_capture_can_be_short(written: str, nodes: tuple[str, ...]) -> None:
-    assert read(f"{SMALL}capture: {written}\n").capture.nodes == nodes
+    capture = read(f"{SMALL}capture: {written}\n").recorders.get("capture")
+    assert capture == (CaptureOptions(nodes) if nodes else None)
 
 
 def test_every_seed_that_a_run_may_draw_can_be_written() -> None:

@@ -30,7 +30,7 @@ class Reader:
         self._proc, self._sys = proc, system
         self._tick = 1 / os.sysconf("SC_CLK_TCK")
         # As this /proc counts: it may be that of another process namespace.
-        self._own = int(os.readlink(proc / "self"))
+        self._own = int(str((proc / "self").readlink()))
         self._root = self._parent(owner or self._own) or owner or self._own
         self._cgroups = self._cgroup_folders()
 
@@ -127,7 +127,7 @@ class Reader:
     def processes(self) -> list[dict[str, Any]]:
         """Ours: all below the parent of the owner."""
         table: dict[int, tuple[int, str, list[str]]] = {}
-        for name in os.listdir(self._proc):
+        for name in os.listdir(self._proc):  # noqa: PTH208 - thousands of names, and no more
             text = self._text(f"{name}/stat") if name.isdigit() else None
             if text:
                 before, _, after = text.rpartition(")")
@@ -151,7 +151,7 @@ class Reader:
     def _waited(self, pid: int) -> float | None:
         """Seconds in which threads of this process were ready to run and had no processor."""
         try:
-            threads = os.listdir(self._proc / str(pid) / "task")
+            threads = os.listdir(self._proc / str(pid) / "task")  # noqa: PTH208
         except OSError:
             return None
         waits = [self._text(f"{pid}/task/{thread}/schedstat") for thread in threads]
@@ -171,11 +171,15 @@ class Reader:
             "processes": self.processes(),
         }
 
-    def sample(self) -> list[float | None]:
-        """The little that is read again and again: seconds of the clock, total, idle, and of waiting processes."""
+    def sample(self) -> dict[str, float | None]:
+        """The little that is read again and again."""
         processors, pressure = self.processors(), self.pressure("cpu")
-        waited = pressure["some"] / 1e6 if pressure else None
-        return [time.monotonic(), processors["total_s"], processors["idle_s"], waited]
+        return {
+            "at_s": time.monotonic(),
+            "total_s": processors["total_s"],
+            "idle_s": processors["idle_s"],
+            "waited_s": pressure["some"] / 1e6 if pressure else None,
+        }
 
 
 class Sampler:
@@ -184,7 +188,7 @@ class Sampler:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._stop = threading.Event()
-        self._samples: list[list[float | None]] = []
+        self._samples: list[dict[str, float | None]] = []
         self._used_s = 0.0  # processor time of the thread
         self._thread = threading.Thread(target=self._watch, name="sampler", daemon=True)
 

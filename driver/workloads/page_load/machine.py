@@ -15,13 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Node
+from driver.bed.node import NODE_NAMES
 from driver.bed.substrate import Substrate
 from driver.browser.browser import Surroundings
 from driver.browser.registry import BROWSERS, DEFAULT
 from driver.gateway import configuration as gateway_side
 from driver.gateway.gateway import Gateway
-from driver.recorders.tcpdump import Capture
+from driver.recorders.of_trial import TrialRecorders
+from driver.recorders.recorder import NETLOG, Context
+from driver.recorders.registry import wishes
+from driver.recorders.tcpdump import Captures
 from driver.servers.authority import Authority, Leaf
 from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Server, check_configuration
@@ -44,6 +47,7 @@ class TrialMachine:
     def __init__(self, substrate: Substrate, drain: Callable[[], None]) -> None:
         """`drain`: until the link is empty."""
         self._drain = drain
+        self._substrate = substrate
         self._client, self._server = substrate.node("client"), substrate.node("server")
         self._lost_at_input = substrate.router.lost_at_input
         self._count = 0
@@ -79,8 +83,7 @@ class TrialMachine:
         )
         if not trial.failures:
             self._forget_first_visit(trial)
-            with trial.failing(Reason.CAPTURE_LOST_PACKETS):
-                self._record(trial)
+            self._start_recorders(trial)
         trial.prepare_s = time.monotonic() - started
         return {"failures": trial.failures}
 
@@ -182,7 +185,7 @@ class TrialMachine:
             dns=spec.dns,
             trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
             keys=trial.leaf is not None,
-            netlog=spec.netlog,
+            netlog=NETLOG in wishes(spec.recorders),
             timeout_s=spec.timeout_s,
         )
         if trial.shown is None:
@@ -199,11 +202,18 @@ class TrialMachine:
             if trial.resolver:
                 trial.resolver.queries()
 
-    def _record(self, trial: UnderWay) -> None:
-        for name in trial.spec.capture.nodes:
-            node: Node = self._client if name == "client" else self._server
-            capture = Capture(node, f"{WORK}/captures/{name}.pcap", trial.spec.capture.snaplen)
-            trial.captures[name] = capture.start()
+    def _start_recorders(self, trial: UnderWay) -> None:
+        trial.recorders = TrialRecorders(trial.spec.recorders)
+        trial.recorders.start(
+            Context(
+                nodes={name: self._substrate.node(name) for name in NODE_NAMES},
+                apart=self._substrate.apart,
+                scratch=WORK / "captures",
+                folder=trial.folder,
+                page=trial.page,
+            )
+        )
+        trial.take_failures()
 
     # --- the load
 
@@ -220,7 +230,7 @@ class TrialMachine:
             "version": 1,
             "started_utc": trial.started_utc,
             **loaded,
-            "capture": self._stop_captures(trial),
+            **self._stop_recorders(trial, loaded=not loaded["failures"]),
             "gateway": self._gateway_said(trial),
             "server": self._server_said(trial),
             "router": {"lost_at_input": self._lost_at_input()},
@@ -237,27 +247,32 @@ class TrialMachine:
         return record
 
     def _load(self, trial: UnderWay) -> dict[str, Any]:
-        if trial.page is None:
+        if trial.page is None or trial.recorders is None:
             return dict(_NOT_LOADED)
         spec = trial.spec
+        trial.recorders.load_begins()
         trial.page.load(spec.site.url(spec.arm.page_scheme), spec.timeout_s)
-        record = trial.page.record()
-        if spec.screenshot and not record["failures"]:
-            with trial.failing(Reason.BROWSER_FAILED):
-                trial.page.screenshot(trial.folder / "screenshot.png")
-        return record
+        trial.recorders.load_ended()
+        return trial.page.record()
 
-    def _stop_captures(self, trial: UnderWay) -> dict[str, Any]:
-        found = {}
-        for name, capture in trial.captures.items():
-            with trial.failing(Reason.CAPTURE_LOST_PACKETS):
-                try:
-                    counts = capture.stop()
-                finally:
-                    capture.fetch(trial.folder / f"{name}.pcap")
-                found[name] = {"file": f"{name}.pcap", **counts}
-        trial.captures.clear()
-        return found
+    @staticmethod
+    def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Any]:
+        """What they add to the record."""
+        if trial.page:
+            with trial.failing(Reason.BROWSER_FAILED):
+                trial.page.keys(trial.folder / KEYS)  # while the browser lives
+        recordings = trial.recorders.stop(loaded=loaded) if trial.recorders else {}
+        trial.take_failures()
+        captures = recordings.pop("capture", None)
+        evidence = captures.evidence if captures else None
+        each = recordings.values()
+        return {
+            "capture": evidence.to_json()["by_node"] if isinstance(evidence, Captures) else {},
+            "measures": {name: value for one in each for name, value in one.measures.items()},
+            "series": {name: values.to_json() for one in each for name, values in one.series.items()},
+            "flags": [flag.to_json() for one in each for flag in one.flags],
+            "recordings": {name: one.evidence.to_json() for name, one in recordings.items() if one.evidence},
+        }
 
     def _gateway_said(self, trial: UnderWay) -> dict[str, Any] | None:
         """It ends first: only then it has written everything, and the server has nothing more to say of it."""
@@ -289,11 +304,6 @@ class TrialMachine:
 
     def _keep_files(self, trial: UnderWay) -> None:
         """Out of memory, into the folder that the controller named."""
-        if trial.page:
-            with trial.failing(Reason.BROWSER_FAILED):
-                trial.page.keys(trial.folder / KEYS)
-                if trial.spec.netlog:
-                    trial.page.netlog(trial.folder / "netlog.json")
         try:
             for path in sorted(trial.folder.iterdir()):
                 shutil.copyfile(path, trial.spec.folder / path.name)
@@ -308,9 +318,8 @@ class TrialMachine:
         trial, self._trial = self._trial, None
         if trial is None:
             return
-        for capture in trial.captures.values():
-            with contextlib.suppress(BedError):
-                capture.stop()
+        if trial.recorders:
+            trial.recorders.close()
         if trial.page:
             trial.page.close()
         if trial.gateway:

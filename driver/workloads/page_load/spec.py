@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm import Arm
-from driver.experiment.model import CaptureSettings
+from driver.recorders.registry import options_from_json
+from model.coded import Coded
 from model.site.site import Site
 
 KEYS = "keys.log"  # TLS keys among the files of a trial, until they are put into its captures
@@ -22,10 +23,8 @@ class TrialSpec:
     arm: Arm
     dns: str  # of the link: instant or resolver
     addresses: str  # of the link: shared or per-origin
-    capture: CaptureSettings
     timeout_s: float
-    screenshot: bool
-    netlog: bool
+    recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
     folder: Path  # for artifacts, on this machine
     authority: Path  # of the run: key and certificate that the browser trusts
     gateway: Path | None = None  # the program, on this machine; for arms that go through it
@@ -37,10 +36,8 @@ class TrialSpec:
             "arm": self.arm.to_mapping(),
             "dns": self.dns,
             "addresses": self.addresses,
-            "capture": {"nodes": list(self.capture.nodes), "snaplen": self.capture.snaplen},
             "timeout_s": self.timeout_s,
-            "screenshot": self.screenshot,
-            "netlog": self.netlog,
+            "recorders": {name: options.to_json() for name, options in self.recorders.items()},
             "folder": str(self.folder),
             "authority": str(self.authority),
             "gateway": str(self.gateway) if self.gateway else None,
@@ -55,10 +52,8 @@ class TrialSpec:
             arm=Arm.parse(settings.pop("name"), settings),
             dns=data["dns"],
             addresses=data["addresses"],
-            capture=CaptureSettings(tuple(data["capture"]["nodes"]), data["capture"]["snaplen"]),
             timeout_s=data["timeout_s"],
-            screenshot=data["screenshot"],
-            netlog=data["netlog"],
+            recorders=options_from_json(data["recorders"]),
             folder=Path(data["folder"]),
             authority=Path(data["authority"]),
             gateway=Path(data["gateway"]) if data["gateway"] else None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from driver.browser.browser import Page
 from driver.browser.failures import BrowserError
 from driver.gateway.gateway import Gateway
-from driver.recorders.tcpdump import Capture
+from driver.recorders.of_trial import TrialRecorders
 from driver.servers.authority import Leaf
 from driver.servers.resolver import Resolver
 from driver.servers.server import Server
@@ -34,7 +34,7 @@ class UnderWay:
     resolver: Resolver | None = None
     gateway: Gateway | None = None
     page: Page | None = None
-    captures: dict[str, Capture] = field(default_factory=dict)
+    recorders: TrialRecorders | None = None
     failures: list[dict[str, str]] = field(default_factory=list)
     answered: int = 0  # requests that the gateway says were
 
@@ -51,3 +51,9 @@ class UnderWay:
 
     def fail(self, reason: Reason, detail: str) -> None:
         self.failures.append({"reason": reason.value, "detail": detail})
+
+    def take_failures(self) -> None:
+        """Those of the recorders are this trial's."""
+        if self.recorders:
+            self.failures += [failure.to_json() for failure in self.recorders.failures]
+            self.recorders.failures.clear()

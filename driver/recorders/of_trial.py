@@ -1,0 +1,71 @@
+"""The recorders of one trial, started and stopped together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from driver.browser.failures import BrowserError
+from driver.recorders.recorder import Context, Recorder, Recording
+from driver.recorders.registry import RECORDERS
+from model.coded import Coded
+from model.errors import BedError, RecordError
+from model.reasons import Failure, Reason
+
+
+class TrialRecorders:
+    """What goes wrong with a recorder is a failure of the trial, and no error."""
+
+    def __init__(self, options: Mapping[str, Coded]) -> None:
+        """`options`: of each recorder that is on."""
+        self._recorders = [RECORDERS[name](options[name]) for name in RECORDERS if name in options]
+        self._failed: set[Recorder[Any]] = set()
+        self.failures: list[Failure] = []
+
+    def start(self, context: Context) -> None:
+        for recorder in self._recorders:
+            self._try(recorder, functools.partial(recorder.start, context))
+
+    def load_begins(self) -> None:
+        for recorder in self._recorders:
+            self._try(recorder, recorder.load_begins)
+
+    def load_ended(self) -> None:
+        for recorder in reversed(self._recorders):
+            self._try(recorder, recorder.load_ended)
+
+    def stop(self, *, loaded: bool) -> dict[str, Recording]:
+        """What each has, by its name. `loaded`: the page came; else what a browser cannot show is no failure more."""
+        recordings: dict[str, Recording] = {}
+        while self._recorders:
+            recorder = self._recorders.pop()
+
+            def stop(recorder: Recorder[Any] = recorder) -> None:
+                recordings[recorder.name] = recorder.stop()
+
+            self._try(recorder, stop, needs_page=not loaded)
+            recorder.close()
+        return recordings
+
+    def close(self) -> None:
+        """End what still runs."""
+        while self._recorders:
+            self._recorders.pop().close()
+
+    def _try(self, recorder: Recorder[Any], do: Callable[[], None], *, needs_page: bool = False) -> None:
+        """Once a recorder has failed it is not asked again."""
+        if recorder in self._failed:
+            return
+        try:
+            do()
+        except RecordError as error:
+            self._failed.add(recorder)
+            self.failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the recorder {recorder.name}: {error}"))
+        except BedError as error:
+            self._failed.add(recorder)
+            if isinstance(error, BrowserError):
+                if not needs_page:
+                    self.failures.append(Failure(Reason(error.reason), str(error)))
+            else:
+                self.failures.append(Failure(recorder.reason, str(error)))

@@ -1,0 +1,37 @@
+"""The recorder `screenshot`: a picture of the page as it is right after the load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from driver.browser.failures import BrowserError
+from driver.recorders.recorder import Context, Recorder, Recording, Weight
+from model.coded import Coded
+from model.reasons import Reason
+
+FILE = "screenshot.png"
+BYTES = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenshotOptions(Coded):
+    """It has none."""
+
+
+class Screenshot(Recorder[ScreenshotOptions]):
+    name = "screenshot"
+    options_type = ScreenshotOptions
+    reason = Reason.BROWSER_FAILED
+
+    @classmethod
+    def disk_bytes(cls, options: ScreenshotOptions, weight: Weight) -> float:  # noqa: ARG003
+        return BYTES
+
+    def start(self, context: Context) -> None:
+        self._context = context
+
+    def stop(self) -> Recording:
+        if self._context.page is None:
+            raise BrowserError("this trial has no page of which there could be a picture")
+        self._context.page.screenshot(self._context.folder / FILE)
+        return Recording(files=(FILE,))
