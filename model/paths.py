@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def bed_folder() -> Iterator[Path]:
     """A new folder for a bed's logs. Those of the last beds are kept; older ones go, unless their bed still runs."""
     beds = build_folder() / "beds"
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    folder = beds / f"{stamp}-{os.getpid()}"
+    folder = beds / f"{stamp}-{threading.get_native_id()}"  # several threads may each make one at the same moment
     try:
         folder.mkdir(parents=True)
         lock = os.open(folder / "in-use", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)

@@ -34,8 +34,11 @@ class Substrate(ABC):
     apart = False  # the nodes are machines of their own, with a way and a clock of their own each
 
     @abstractmethod
-    def enter(self, settings: BedSettings) -> None:
-        """Put this process where it can make nodes. May return in another process than it was called in."""
+    def enter(self, settings: BedSettings, controller: int | None = None) -> None:
+        """Put this process where it can make nodes. May return in another process than it was called in.
+
+        `controller`: a pidfd of the process that the bed belongs to, and with which it ends.
+        """
 
     @abstractmethod
     def bring_up(self, settings: BedSettings) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import select
 import signal
 import socket
 import sys
@@ -251,13 +252,30 @@ def serve_nodes(bed: BedProcess) -> None:
     threading.Thread(target=accept, name="node-helper", daemon=True).start()
 
 
-def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
-    """Namespaces, nodes, router: all of it before the first thread of the controller's requests."""
-    namespaces.die_with_parent(parent_pid)
-    received = channel.receive()
+def own(controller_pid: int) -> int:
+    """A pidfd of the controller. The bed ends with that process, whichever of its threads started the bed."""
+    controller = os.pidfd_open(controller_pid)
+    if os.getppid() != controller_pid:  # it ended before, and its number may be another process's by now
+        raise SystemExit(0)
+    return controller
+
+
+def receive_settings(channel: Channel, controller: int) -> Message:
+    """The controller's first message. Ends this process when the controller ends first: that does not close the channel
+    where a process that the controller has forked holds it open."""
+    watched = select.poll()
+    for fd in (channel.fileno(), controller):
+        watched.register(fd, select.POLLIN)
+    ready = [fd for fd, _ in watched.poll()]
+    received = None if controller in ready else channel.receive()
     if received is None:
         raise SystemExit(0)
-    message = received[0]
+    return received[0]
+
+
+def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
+    """Namespaces, nodes, router: all of it before the first thread of the controller's requests."""
+    message = receive_settings(channel, controller)
     settings = BedSettings(
         folder=Path(message["folder"]),
         substrate=message["substrate"],
@@ -268,7 +286,7 @@ def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
     started = time.monotonic()
     namespaces.precise_timers()
     substrate = substrate_named(settings.substrate)
-    substrate.enter(settings)
+    substrate.enter(settings, controller)
     substrate.bring_up(settings)
     if substrate.apart:
         substrate.when_lost(_end_at_once)
@@ -287,14 +305,14 @@ def make_bed(channel: Channel, parent_pid: int) -> tuple[Substrate, BedProcess]:
 
 
 def main() -> None:
-    """The controller's line is our only argument besides its process number."""
+    """The arguments: the descriptor of the channel, and the controller's process number."""
     for number in (signal.SIGINT, signal.SIGHUP):
         # The controller's affair; it closes the line. Not SIG_IGN, which our commands would inherit.
         signal.signal(number, lambda *_: None)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     try:
         configuration.load()
-        substrate, bed = make_bed(channel, int(sys.argv[2]))
+        substrate, bed = make_bed(channel, own(int(sys.argv[2])))
         bed.serve(channel, bed.for_controller)
         substrate.close()
     except LanelabError as error:

@@ -38,12 +38,13 @@ COLLECT_WITHIN_S = 120
 
 
 class Bed:
-    """A bed in use. A context manager: leaving it ends the bed. Start beds from the main thread, since the bed
-    process dies with the thread that started it."""
+    """A bed in use. A context manager: leaving it ends the bed.
+
+    Any thread of any process may start one, and any thread of that process may use it. The bed ends with the process
+    that started it, at the latest.
+    """
 
     def __init__(self, settings: BedSettings, *, on_start: Callable[[int], None] = lambda _pid: None) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            raise RuntimeError("beds are started from the main thread: their processes die with the thread")
         self.settings = settings
         self.folder = settings.folder
         ours, theirs = socket.socketpair()

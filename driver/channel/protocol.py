@@ -34,6 +34,9 @@ class Channel:
         self._rest = b""
         self._fds: list[int] = []
 
+    def fileno(self) -> int:
+        return self._line.fileno()
+
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
         """Raises OSError when the other end is gone."""
         if fds:

@@ -28,9 +28,9 @@ class NetnsSubstrate(Substrate):
     def __init__(self) -> None:
         self._hosts: dict[str, netns.NetnsNode] = {}
 
-    def enter(self, settings: BedSettings) -> None:  # noqa: ARG002 - it is like every other so far
+    def enter(self, settings: BedSettings, controller: int | None = None) -> None:  # noqa: ARG002 - same for all so far
         try:
-            enclosure.enter(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC)
+            enclosure.enter(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC, controller)
         except OSError as error:
             raise diagnose(error) from error
         STATE.mkdir()

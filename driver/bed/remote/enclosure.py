@@ -5,12 +5,15 @@
            └─ the process that goes on
 
 Each dies with its parent; when init dies, the kernel kills all that is inside and frees namespaces and interfaces.
+The launcher may have an owner, a process with several threads: it watches that process, and ends when the process does.
+(PR_SET_PDEATHSIG, by which the others end, kills a child when the *thread* that started it ends.)
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -18,11 +21,11 @@ from pathlib import Path
 from driver.bed.remote import namespaces
 
 
-def enter(spaces: int) -> None:
+def enter(spaces: int, owner: int | None = None) -> None:
     """Go on, in another process, inside namespaces of these kinds and a process namespace, with a /proc and an empty
-    /run of our own. Raises OSError or NamespaceError."""
+    /run of our own. `owner`: a pidfd; the tree ends when that process does. Raises OSError or NamespaceError."""
     namespaces.enter_user_namespace(spaces | namespaces.CLONE_NEWNS | namespaces.CLONE_NEWPID)
-    continue_in_child(wait_for)  # the launcher stays outside and waits
+    continue_in_child(lambda child: wait_for(child, owner))  # the launcher stays outside and waits
     continue_in_child(reap_until)  # init stays and reaps
     namespaces.mount_proc()
     namespaces.mount("lanelab", "/run", "tmpfs", namespaces.MS_NOSUID | namespaces.MS_NODEV)
@@ -42,12 +45,22 @@ def continue_in_child(stay: Callable[[int], None]) -> None:
     stay(child)
 
 
-def wait_for(child: int) -> None:
+def wait_for(child: int, owner: int | None) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    _close_everything()
+    _close_everything(owner)
+    if owner is not None and _ends_first(owner, child):
+        os._exit(1)  # and so does the child, which dies with its parent
     _, status = os.waitpid(child, 0)
     os._exit(max(os.waitstatus_to_exitcode(status), 0))
+
+
+def _ends_first(owner: int, child: int) -> bool:
+    """Wait until one of two processes has ended; whether the owner has."""
+    watched = select.poll()
+    watched.register(owner, select.POLLIN)
+    watched.register(os.pidfd_open(child), select.POLLIN)
+    return any(fd == owner for fd, _ in watched.poll())
 
 
 def reap_until(child: int) -> None:
@@ -58,7 +71,11 @@ def reap_until(child: int) -> None:
             os._exit(max(os.waitstatus_to_exitcode(status), 0))
 
 
-def _close_everything() -> None:
-    """Those who only wait must hold no end of the line to whoever started us: it closes when the one inside ends."""
+def _close_everything(kept: int | None = None) -> None:
+    """A process that only waits must hold no end of the channel to the controller: the channel closes when the process
+    inside ends."""
+    last = min(os.sysconf("SC_OPEN_MAX"), 65536)
     with contextlib.suppress(OSError):
-        os.closerange(0, os.sysconf("SC_OPEN_MAX") if os.sysconf("SC_OPEN_MAX") < 65536 else 65536)
+        os.closerange(0, last if kept is None else kept)
+        if kept is not None:
+            os.closerange(kept + 1, last)

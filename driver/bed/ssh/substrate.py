@@ -59,13 +59,13 @@ class SshSubstrate(Substrate):
         # Other beds on the same switch have the same addresses, but never the same of Ethernet.
         self._prefix = f"02:{':'.join(f'{byte:02x}' for byte in secrets.token_bytes(3))}"
 
-    def enter(self, settings: BedSettings) -> None:
+    def enter(self, settings: BedSettings, controller: int | None = None) -> None:
         """ssh starts before: it wants its user's own configuration, agent and /run. It ends with this process."""
         if settings.hosts is None:
             raise HostError("no machines are named for this bed", "Name an inventory: --inventory FILE")
         for name, host in settings.hosts:
             self._lines[name] = SshLine(name, host, settings.folder / f"ssh-{name}.log", os.getpid())
-        NetnsSubstrate().enter(settings)
+        NetnsSubstrate().enter(settings, controller)
 
     def bring_up(self, settings: BedSettings) -> None:
         hosts = settings.hosts
