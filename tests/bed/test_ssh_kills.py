@@ -43,8 +43,8 @@ seed: 5
 SETTING = """
 import json, os, subprocess, sys
 from pathlib import Path
-from driver.bed import ssh_line
-from driver.bed.ssh_hosts import Hosts
+from driver.bed.ssh import connection as ssh_line
+from driver.bed.ssh.hosts import Hosts
 from model.errors import HostAway
 def line_to(name):
     host = getattr(Hosts.from_json(json.load(sys.stdin)), name)
