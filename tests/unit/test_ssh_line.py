@@ -23,10 +23,11 @@ HOST = SshHost("client1", "192.0.2.1", python=PYTHON)
 
 
 def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str) -> SshLine:
-    """`shell`: what the far login shell does with the words, which are "$words"."""
-    ssh = tmp_path / "ssh"
-    ssh.write_text(f'#!/bin/sh\nfor words in "$@"; do :; done\n{shell}\n')
-    ssh.chmod(0o755)
+    """`shell`: what the far login shell does with the words, which are "$words". Its sudo works without a password."""
+    stand_ins = {"ssh": f'for words in "$@"; do :; done\n{shell}', "sudo": 'shift 2\nexec "$@"'}
+    for name, script in stand_ins.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return SshLine("client", HOST, tmp_path / "said", os.getpid())
 
