@@ -137,6 +137,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     """The others come from the trial itself, or have tests of their own below or in test_wire.py."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
+    own |= {Reason.RECORDER_FAILED}
     assert {case[0] for case in CASES} | {case[0] for case in WIRE_CASES} | own == set(Reason)
 
 
