@@ -126,8 +126,9 @@ node client sh -c 'command -v node' | grep -c helpers
 
 def test_a_script_can_run_servers_on_one_node_and_use_them_from_another(lanelab: LanelabCommand) -> None:
     script = (
-        "node server python3 -m http.server 8080 >/dev/null 2>&1 & sleep 1.5; "
-        "node client python3 -c \"import urllib.request as u;print(u.urlopen('http://server:8080/').status)\"; kill %1"
+        "node server python3 -m http.server 8080 >/dev/null 2>&1 & "
+        "ask='import urllib.request as u;print(u.urlopen(\"http://server:8080/\").status)'; "
+        'until node client python3 -c "$ask" 2>/dev/null; do sleep 0.1; done; kill %1'
     )
     assert lanelab.run("bed", "run", "--rtt", "20ms", "--", "bash", "-c", script).stdout.strip() == "200"
 
@@ -143,13 +144,14 @@ def test_a_node_takes_no_input_after_its_command(lanelab: LanelabCommand, tmp_pa
     assert done.stdout == "<late>\n", done.stderr
 
 
-def test_the_helper_passes_signals_on_and_leaves_ignored_ones(lanelab: LanelabCommand) -> None:
+def test_the_helper_passes_signals_on_and_leaves_ignored_ones(lanelab: LanelabCommand, tmp_path: Path) -> None:
     script = """
-node client sh -c 'trap "echo caught; exit 5" TERM; sleep 20 & wait' & one=$!
-(trap '' HUP; exec node router sleep 3) & two=$!
-sleep 1.5; kill -TERM $one; kill -HUP $two; wait $one; echo $?; wait $two; echo $?
+node client sh -c 'trap "echo caught; exit 5" TERM; touch ready1; while true; do sleep 0.1; done' & one=$!
+(trap '' HUP; exec node router sh -c 'touch ready2; while [ ! -e signalled ]; do sleep 0.1; done') & two=$!
+until [ -e ready1 ] && [ -e ready2 ]; do sleep 0.1; done
+kill -TERM $one; kill -HUP $two; wait $one; echo $?; touch signalled; wait $two; echo $?
 """
-    done = lanelab.run("bed", "run", "--", "sh", "-c", script)
+    done = lanelab.run("bed", "run", "--", "sh", "-c", script, cwd=tmp_path)
     assert done.stdout.split() == ["caught", "5", "0"], done.stderr
     assert "Traceback" not in done.stderr
 

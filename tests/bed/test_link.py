@@ -150,7 +150,7 @@ def test_a_connection_uses_the_congestion_control_of_the_link(bed: OpenBed) -> N
         "print(s.getsockopt(socket.IPPROTO_TCP,socket.TCP_CONGESTION,16))"
     )
     accept = "import socket;s=socket.create_server(('',9));print('ready',flush=True);s.accept()"
-    script = f'node server python3 -c "{accept}" & sleep 0.7; node client python3 -c "{program}"; wait'
+    script = f'node server python3 -c "{accept}" & until node client python3 -c "{program}"; do sleep 0.1; done; wait'
     assert "cubic" in run_script(bed, script)
 
 

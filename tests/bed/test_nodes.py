@@ -96,13 +96,14 @@ def test_only_its_three_descriptors_are_open(bed: OpenBed, node: str) -> None:
 @everywhere
 def test_a_command_ends_when_it_ends_whatever_it_leaves_behind(bed: OpenBed, node: str) -> None:
     out, out_end = os.pipe()
-    started = time.monotonic()
-    process = bed.bed.exec(node, Command(["sh", "-c", "(sleep 2; echo after) & echo done"]), Stdio(None, out_end, None))
+    leaving = ["sh", "-c", "(while [ ! -e /run/go-on ]; do sleep 0.1; done; echo after) & echo done"]
+    process = bed.bed.exec(node, Command(leaving), Stdio(None, out_end, None))
     os.close(out_end)
     assert process.wait() == 0
-    assert time.monotonic() - started < 1
+    bed.run(node, "touch", "/run/go-on")
     with os.fdopen(out) as reader:
         assert reader.read() == "done\nafter\n"
+    bed.run(node, "rm", "/run/go-on")
 
 
 @everywhere
@@ -138,12 +139,10 @@ def test_what_goes_from_client_to_server_passes_the_router(bed: OpenBed) -> None
 
 
 def test_the_management_path_never_meets_the_link(bed: OpenBed) -> None:
-    bed.set(rtt="400ms")
+    bed.set(loss="99.9%")
     try:
-        process = bed.bed.script(["ping", "-c", "1", bed.bed.info["addresses"]["server"]], Stdio(None, None, None))
-        started = time.monotonic()
+        process = bed.bed.script(["ping", "-c", "5", bed.bed.info["addresses"]["server"]], Stdio(None, None, None))
         assert process.wait() == 0
-        assert time.monotonic() - started < 0.35
     finally:
         bed.set()
 
@@ -182,7 +181,7 @@ def test_the_first_packet_waits_for_no_neighbour(bed: OpenBed) -> None:
     bed.set(rtt="200ms")
     try:
         done = bed.run("client", "ping", "-c", "1", "server")
-        assert 195 < float(re.findall(r"time=([\d.]+)", done.stdout)[0]) < 300
+        assert 195 < float(re.findall(r"time=([\d.]+)", done.stdout)[0]) < 390  # two round trips are 400
         assert "PERMANENT" in bed.run("client", "ip", "neigh").stdout
     finally:
         bed.set()

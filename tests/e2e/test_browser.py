@@ -48,7 +48,6 @@ def test_what_is_recorded(starts: dict[str, Any], start: str) -> None:
     for number, load in enumerate(starts[start]):
         record = load["record"]
         assert record["plt_ms"] >= record["plt_navigation_ms"] >= record["dcl_ms"] >= record["ttfb_ms"] > 0
-        assert record["plt_ms"] - record["plt_navigation_ms"] < 300
         assert record["lcp_ms"] >= record["fcp_ms"] >= record["first_paint_ms"] > 0
         assert record["navigation"]["name"] == pages.URL
         assert [entry["source"] for entry in record["console"]] == ["console-api"]
@@ -119,7 +118,6 @@ def test_each_failure_has_its_name_and_harms_no_other_trial(failures: dict[str, 
     for name, one in found.items():
         assert one["after"] == [], name
         assert one["record"]["plt_ms"] is None
-        assert one["took_s"] < 60
     assert "ERR_CONNECTION_REFUSED" in found["refused"]["record"]["failures"][0]["detail"]
     assert found["refused"]["record"]["requests"][0]["error"] == "net::ERR_CONNECTION_REFUSED"
     unfinished = found["timeout"]["record"]["requests"]
