@@ -7,7 +7,13 @@ from pathlib import Path
 from model.paths import PROJECT
 
 REMOTE = PROJECT / "driver" / "bed" / "remote"
-PACKAGES = ("model/__init__.py", "model/errors.py", "driver/__init__.py", "driver/bed/__init__.py")
+PACKAGES = (
+    "model/__init__.py",
+    "model/errors.py",
+    "model/system_path.py",
+    "driver/__init__.py",
+    "driver/bed/__init__.py",
+)
 
 
 def remote_files() -> dict[str, Path]:

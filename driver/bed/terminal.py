@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import pty
 import select
-import struct
 import subprocess
 import sys
-import termios
 import threading
 from collections.abc import Iterable, Sequence
 
 from driver.bed.node import LocalProcess, Process, Stdio, Terminal
+from driver.bed.remote.agent_start import popen_on_terminal, set_size
 
 # A new session's terminal can be taken only by the process itself, after fork; in a process with threads that
 # must not be Python code. This small program does it and becomes the command.
 BECOME_FOREGROUND = "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execvp(sys.argv[1],sys.argv[1:])"
-
-
-def set_size(fd: int, size: Terminal) -> None:
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", size.rows, size.columns, 0, 0))
 
 
 class TerminalProcess(Process):
@@ -32,25 +25,15 @@ class TerminalProcess(Process):
         self, argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, size: Terminal
     ) -> None:
         self._closing = threading.Lock()
-        self._master, slave = pty.openpty()
-        set_size(self._master, size)
+        stderr = (subprocess.DEVNULL if stdio.stderr is None else stdio.stderr) if stderr_apart(stdio) else None
+        popen, self._master = popen_on_terminal(
+            [sys.executable, "-I", "-S", "-c", BECOME_FOREGROUND, *argv],
+            (size.rows, size.columns),
+            stderr=stderr,
+            env=environment,
+            pass_fds=tuple(inherited),
+        )
         os.set_blocking(self._master, False)
-        stderr = (subprocess.DEVNULL if stdio.stderr is None else stdio.stderr) if stderr_apart(stdio) else slave
-        try:
-            popen = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", BECOME_FOREGROUND, *argv],
-                stdin=slave,
-                stdout=slave,
-                stderr=stderr,
-                env=environment,
-                pass_fds=tuple(inherited),
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(self._master)
-            raise
-        finally:
-            os.close(slave)
         self._process = LocalProcess(popen)
         self._source = os.dup(stdio.stdin) if stdio.stdin is not None else -1
         self._sink = os.dup(stdio.stdout) if stdio.stdout is not None else os.open(os.devnull, os.O_WRONLY)
@@ -71,7 +54,7 @@ class TerminalProcess(Process):
 
     def resize(self, terminal: Terminal) -> None:
         with self._closing, contextlib.suppress(OSError):
-            set_size(self._master, terminal)
+            set_size(self._master, terminal.rows, terminal.columns)
 
     def _carry(self) -> None:
         """One thread for both ways; input that the command does not read yet must not hold up its output."""

@@ -21,10 +21,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from driver.bed.netns.nodes import BED_STATE, start_local
+from driver.bed.local import start_local
 from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from driver.bed.registry import substrate_named
 from driver.bed.remote import namespaces
+from driver.bed.remote.enclosure import BED_STATE
 from driver.bed.ssh.hosts import Hosts
 from driver.bed.substrate import BedSettings, Substrate
 from driver.channel.facts import bed_facts, tc_state

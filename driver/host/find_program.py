@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+from model.system_path import SYSTEM_PATH
 
 
 def search_path() -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from driver.bed.commands import set_kernel
 from driver.bed.node import NODE_NAMES, Command, Node, Stdio
-from driver.bed.routers.router import set_kernel
 from driver.bed.ssh.router import settle_cable
 from driver.recorders.tcpdump import Capture
 from model.errors import NodeError

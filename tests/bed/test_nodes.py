@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from driver.bed.commands import set_kernel
 from driver.bed.node import NODE_NAMES, Command, Stdio
-from driver.bed.routers.router import set_kernel
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
 from model.errors import NodeError

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.bed.agent_node import AgentLink, AgentNode
-from driver.bed.netns.nodes import copy_whole
+from driver.bed.local import copy_whole
 from driver.bed.node import Command, Stdio, Terminal
 from driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
 from driver.bed.terminal import write_all

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.netns.nodes import copy_whole, start_local
+from driver.bed.local import copy_whole, start_local
 from driver.bed.node import Command, Node, Process, Stdio, Terminal
 from driver.experiment.arm import Arm
 from driver.gateway import gateway

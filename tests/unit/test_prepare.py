@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from driver.host import install, needs
-from driver.host.find_program import SYSTEM_PATH, find
+from driver.host.find_program import find
 from driver.host.needs import Program
 from driver.run.needs import needs_of
 from model.errors import MissingProgram
+from model.system_path import SYSTEM_PATH
 from tests.kit.machine import needs_namespaces, on_changed_machine
 from tests.unit.experiments import read
 

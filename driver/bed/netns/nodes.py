@@ -2,60 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from driver.bed.commands import cover, program
+from driver.bed.local import copy_whole, start_local
 from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
 from driver.bed.remote import namespaces
 from driver.bed.remote.agent_protocol import missing_folder
-from driver.bed.routers.router import set_kernel
+from driver.bed.remote.enclosure import BED_STATE
 from driver.bed.terminal import TerminalProcess
-from driver.host.find_program import find, search_path
-from model.errors import MissingProgram, NodeError
+from driver.host.find_program import search_path
+from model.errors import NodeError
 
-OFFLOADS = ("tx", "gso", "tso", "gro")
-BED_STATE = "/run/lanelab"
 NSENTER_OPTIONS = {"net": "net", "mnt": "mount", "uts": "uts"}
 KINDS = tuple(NSENTER_OPTIONS)
-# Run in the node, where it may mount: a copy in memory that the node alone sees is bound over the file. A dangling link
-# (as /etc/resolv.conf is where /run is hidden) gets a file to point at, but nothing is ever made outside /run.
-COVER = """
-import ctypes, os, sys
-path, state, bind = sys.argv[1], sys.argv[2], int(sys.argv[3])
-path = os.path.realpath(path)
-if not os.path.exists(path) and path.startswith("/run/"):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    open(path, "a").close()
-copy = os.path.join(state, path.strip("/").replace("/", "-"))
-covered = os.path.exists(copy)
-with open(copy, "wb") as file:
-    file.write(sys.stdin.buffer.read())
-if not covered:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mount(copy.encode(), path.encode(), None, ctypes.c_ulong(bind), None) != 0:
-        number = ctypes.get_errno()
-        os.unlink(copy)
-        sys.exit(f"{path}: {os.strerror(number)}")
-"""
 # nsenter leaves a command at the root of its mounts; this goes back, without any quoting.
 IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
-
-
-def program(name: str) -> str:
-    """Where a program that the bed itself needs is."""
-    path = find(name)
-    if path is None:
-        raise MissingProgram(f"the program '{name}' is not installed", "Run: ./lanelab doctor")
-    return str(path)
 
 
 class NetnsNode(Node):
@@ -126,8 +95,7 @@ class NetnsNode(Node):
             raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {what}") from error
 
     def cover(self, path: str, text: str) -> None:
-        words = [path, BED_STATE, str(namespaces.MS_BIND)]
-        self.run([*self.python, "-c", COVER, *words], stdin=text.encode())
+        cover(self, path, text)
 
     def read(self, path: str) -> bytes:
         """The node's files are this machine's; a log is read after every trial, so not by a command."""
@@ -158,39 +126,6 @@ class NetnsNode(Node):
         self._fds.clear()
 
 
-def copy_whole(source: Path, target: Path, mode: int | None = None) -> None:
-    """Copy a file; the target has its name only when it is whole and has its mode."""
-    part = target.with_name(target.name + ".part")
-    try:
-        shutil.copyfile(source, part)
-        if mode is not None:
-            part.chmod(mode)
-        part.replace(target)
-    except OSError:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-
-
-def start_local(
-    argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, terminal: Terminal | None
-) -> LocalProcess | TerminalProcess:
-    """Start a child of this process, on the given descriptors or on a terminal that is relayed to them."""
-    if terminal:
-        return TerminalProcess(argv, environment, inherited, stdio, terminal)
-    return LocalProcess(
-        subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL if stdio.stdin is None else stdio.stdin,
-            stdout=subprocess.DEVNULL if stdio.stdout is None else stdio.stdout,
-            stderr=subprocess.DEVNULL if stdio.stderr is None else stdio.stderr,
-            env=environment,
-            pass_fds=tuple(inherited),
-            start_new_session=True,
-        )
-    )
-
-
 def _make_namespaces(name: str) -> dict[str, int]:
     """New namespaces, as open descriptors: they live as long as those do."""
     ours, theirs = socket.socketpair()
@@ -218,33 +153,3 @@ def _make_namespaces(name: str) -> dict[str, int]:
     if said != b"+":
         raise NodeError(f"cannot make the node {name}: {said[1:].decode(errors='replace')}")
     return dict(zip(KINDS, fds, strict=True))
-
-
-def run_ip(lines: Iterable[str], *, node: Node | None = None, inherited: Iterable[int] = ()) -> None:
-    """`ip` lines, all in one call; in the bed's own namespace unless a node is named."""
-    text = "\n".join(lines) + "\n"
-    if node:
-        node.run(["ip", "-batch", "-"], stdin=text.encode())
-        return
-    done = subprocess.run(
-        [program("ip"), "-batch", "-"], input=text.encode(), capture_output=True, pass_fds=tuple(inherited), check=False
-    )
-    if done.returncode != 0:
-        raise NodeError(f"in the bed, 'ip -batch' failed: {done.stderr.decode(errors='replace').strip()}")
-
-
-def disable_offloads(device: str, node: Node | None = None) -> None:
-    """Packets as they would be on a wire: none larger than the MTU, every checksum filled in."""
-    argv = ["ethtool", "-K", device, *(word for name in OFFLOADS for word in (name, "off"))]
-    if node:
-        node.run(argv)
-        return
-    argv[0] = program(argv[0])
-    done = subprocess.run(argv, capture_output=True, check=False)
-    if done.returncode != 0:
-        raise NodeError(f"in the bed, ethtool failed on {device}: {done.stderr.decode(errors='replace').strip()}")
-
-
-def disable_ipv6(node: Node) -> None:
-    """Router solicitations and the like do not belong in a capture. Where a container forbids it they stay."""
-    node.run(set_kernel("net/ipv6/conf/all/disable_ipv6", "1"), check=False)

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from driver.bed.commands import disable_ipv6, disable_offloads, run_ip, set_kernel
 from driver.bed.netns import nodes as netns
 from driver.bed.node import Node
 from driver.bed.remote import enclosure, namespaces
+from driver.bed.remote.enclosure import BED_STATE
 from driver.bed.remote.refusals import diagnose
 from driver.bed.routers import kernel as kernel_router
 from driver.bed.routers import uml
-from driver.bed.routers.router import Router, set_kernel
+from driver.bed.routers.router import Router
 from driver.bed.substrate import BedSettings, Substrate
 from driver.shaping.addresses import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
 from model.errors import BedError, RouterError
 
-STATE = Path(netns.BED_STATE)
+STATE = Path(BED_STATE)
 
 
 class NetnsSubstrate(Substrate):
@@ -43,13 +45,13 @@ class NetnsSubstrate(Substrate):
         self._manage()
         for host in HOSTS:
             node = self._hosts[host.name]
-            netns.disable_ipv6(node)
+            disable_ipv6(node)
             # What TCP remembers of earlier connections would shape the next one's first window. (Best effort: where a
             # container's /proc/sys is read-only it goes on remembering.)
             node.run(set_kernel("net/ipv4/tcp_no_metrics_save", "1"), check=False)
-            netns.disable_offloads(host.port.device, node)
-            netns.run_ip(host_lines(host), node=node)
-        netns.run_ip(bed_lines())
+            disable_offloads(host.port.device, node)
+            run_ip(host_lines(host), node=node)
+        run_ip(bed_lines())
         self._router.finish()
 
     def _name_nodes(self) -> None:
@@ -76,7 +78,7 @@ class NetnsSubstrate(Substrate):
         for host in HOSTS:
             node = self._hosts[host.name]
             far = f"peer name {host.management.device} netns {node.network}"
-            netns.run_ip(
+            run_ip(
                 [f"link add {host.bed_management.device} type veth {far}"],
                 inherited=node.descriptors,
             )

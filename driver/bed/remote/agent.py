@@ -24,7 +24,7 @@ from pathlib import Path
 
 from driver.bed.remote.agent_channel import Line
 from driver.bed.remote.agent_protocol import CHUNK, VERSION, WINDOW, Message, encode_bytes, missing_folder
-from driver.bed.remote.agent_start import Started, start_on_pipes, start_on_terminal
+from driver.bed.remote.agent_start import Started, set_size, start_on_pipes, start_on_terminal
 
 CONNECT_TIMEOUT_S = 1.0  # nobody else is served meanwhile
 
@@ -189,8 +189,7 @@ class Agent:
     def resize(self, message: Message) -> None:
         task = self.tasks.get(message["id"])
         if task and task.input_is_terminal:
-            size = struct.pack("HHHH", message["rows"], message["columns"], 0, 0)
-            fcntl.ioctl(task.input_fd, termios.TIOCSWINSZ, size)
+            set_size(task.input_fd, message["rows"], message["columns"])
 
     # --- streams
 

@@ -8,7 +8,8 @@ import pty
 import struct
 import subprocess
 import termios
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 class Started(NamedTuple):
@@ -40,31 +41,54 @@ def start_on_pipes(argv: list[str], environment: dict[str, str], folder: str | N
 def start_on_terminal(
     argv: list[str], environment: dict[str, str], folder: str | None, size: tuple[int, int], *, stderr_apart: bool
 ) -> Started:
+    process, ours = popen_on_terminal(
+        argv,
+        size,
+        stderr=subprocess.PIPE if stderr_apart else None,
+        preexec_fn=take_terminal,
+        env=environment,
+        cwd=folder,
+    )
+    input_fd = os.dup(ours)
+    os.set_blocking(input_fd, False)
+    return Started(_detached(process), input_fd, [(1, ours), *_pipes(process)])
+
+
+def popen_on_terminal(
+    argv: Sequence[str],
+    size: tuple[int, int],
+    *,
+    stderr: int | None,
+    **options: Any,  # noqa: ANN401 - of Popen
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a command on a new terminal; the process and our end of the terminal. `stderr`: None is the terminal. The
+    command, or what becomes it, must call `take_terminal`."""
     ours, theirs = pty.openpty()
     try:
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-
-        def become_foreground() -> None:
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
+        set_size(ours, *size)
         process = subprocess.Popen(
             argv,
             stdin=theirs,
             stdout=theirs,
-            stderr=subprocess.PIPE if stderr_apart else theirs,
+            stderr=theirs if stderr is None else stderr,
             start_new_session=True,
-            preexec_fn=become_foreground,  # noqa: PLW1509 - this process has one thread
-            env=environment,
-            cwd=folder,
+            **options,
         )
     except BaseException:
         os.close(ours)
         raise
     finally:
         os.close(theirs)
-    input_fd = os.dup(ours)
-    os.set_blocking(input_fd, False)
-    return Started(_detached(process), input_fd, [(1, ours), *_pipes(process)])
+    return process, ours
+
+
+def take_terminal() -> None:
+    """Make stdin the terminal of this session. Between fork and exec only where the parent has one thread."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def set_size(terminal: int, rows: int, columns: int) -> None:
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 def _detached(process: subprocess.Popen[bytes]) -> int:

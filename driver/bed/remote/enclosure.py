@@ -20,6 +20,8 @@ from pathlib import Path
 
 from driver.bed.remote import namespaces
 
+BED_STATE = "/run/lanelab"  # where a bed, and each of its nodes, keeps files in memory
+
 
 def enter(spaces: int, owner: int | None = None) -> None:
     """Go on, in another process, inside namespaces of these kinds and a process namespace, with a /proc and an empty

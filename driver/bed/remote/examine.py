@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.remote import namespaces
-from driver.bed.remote.offloads import DEVICES, SYSTEM_PATH, in_use, left, wires
+from driver.bed.remote.attempts import make_netem, must, refusal
+from driver.bed.remote.offloads import DEVICES, in_use, left, wires
+from model.errors import LanelabError
+from model.system_path import SYSTEM_PATH
 
 ETHERNET = 1  # as /sys/class/net/*/type has it
 CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN = 12, 13, 21
@@ -47,7 +50,7 @@ def facts(programs: list[str], connection: str) -> dict[str, Any]:
         "lacks_capabilities": _lacks_capabilities(),
         "no_namespaces": _attempt(lambda: None),
         "no_macvlan": _attempt(_make_macvlan),
-        "no_netem": _attempt(_make_netem),
+        "no_netem": _attempt(make_netem),
         "uml_modules": any(Path("/usr/lib/uml/modules").glob("*/modules.dep")),
         "in_use": in_use(),
         "left": left(),
@@ -140,31 +143,14 @@ def _read(path: Path) -> str:
 
 
 def _attempt(step: Callable[[], None]) -> str:
-    """What is in the way of that step inside namespaces of a child process, with which everything in them ends."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        why = "it died"
-        try:
-            os.close(ours)
-            namespaces.enter_user_namespace(namespaces.CLONE_NEWNS | namespaces.CLONE_NEWNET)
-            step()
-            why = ""
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is told
-            why = str(error) or repr(error)
-        finally:
-            os.write(theirs, why.encode()[:2000])
-            os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as pipe:
-        told = pipe.read().decode(errors="replace")
-    os.waitpid(child, 0)
-    return told
+    """What is in the way of that step, in namespaces of its own; empty where it works."""
+    why = refusal(step, namespaces.CLONE_NEWNS | namespaces.CLONE_NEWNET)
+    return str(LanelabError(*why)) if why else ""
 
 
 def _make_macvlan() -> None:
     for line in TRY_MACVLAN:
-        _must(["ip", *line.split()])
+        must(["ip", *line.split()])
 
 
 def refuses_macvlan(device: str) -> str:
@@ -185,7 +171,7 @@ def refuses_macvlan(device: str) -> str:
             os.close(fd)
         if not os.read(ours, 1):
             return "no namespace can be made for it"
-        _must(["ip", *f"link add link {device} name {PROBE} netns {child} type macvlan mode bridge".split()])
+        must(["ip", *f"link add link {device} name {PROBE} netns {child} type macvlan mode bridge".split()])
     except OSError as error:
         return str(error)
     finally:
@@ -193,26 +179,6 @@ def refuses_macvlan(device: str) -> str:
         os.close(ours)
         os.waitpid(child, 0)
     return ""
-
-
-def _make_netem() -> None:
-    _must(["tc", "qdisc", "replace", "dev", "lo", "root", "netem", "limit", "10"])
-    if not os.access("/proc/sys/net/ipv4/ip_forward", os.W_OK):
-        raise OSError("/proc/sys is read-only here (in a container?), so it cannot be told to forward")
-
-
-def _must(argv: list[str]) -> None:
-    done = subprocess.run(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={"PATH": SYSTEM_PATH},
-        check=False,
-    )
-    if done.returncode != 0:
-        said = " ".join(done.stdout.decode(errors="replace").split())
-        raise OSError("'" + " ".join(argv) + "' said: " + said)
 
 
 class Neighbours:

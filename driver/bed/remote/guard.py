@@ -17,7 +17,8 @@ import subprocess
 import syslog
 from collections.abc import Iterable
 
-from driver.bed.remote.offloads import SYSTEM_PATH, Interfaces
+from driver.bed.remote.offloads import Interfaces
+from model.system_path import SYSTEM_PATH
 
 
 def put_back(interfaces: Interfaces) -> None:

@@ -30,12 +30,12 @@ from driver.bed.remote import enclosure, namespaces
 from driver.bed.remote.agent import Agent
 from driver.bed.remote.examine import Neighbours, facts, refuses_macvlan
 from driver.bed.remote.guard import Guard, put_back, remove_cables
-from driver.bed.remote.offloads import SYSTEM_PATH, Interfaces, InUse
+from driver.bed.remote.offloads import Interfaces, InUse
+from model.system_path import SYSTEM_PATH
 
 LINE_IN, LINE_OUT = 0, 1
 PASSING_NAME = "lanelab-cable"
 END_WITHIN_S = 5.0
-BED_STATE = "/run/lanelab"
 
 
 def main(connection: str, question_within_s: int) -> None:
@@ -215,7 +215,7 @@ def _inside(asked: dict[str, Any], line: socket.socket, beat: int) -> None:
         enclosure.enter(spaces)
         namespaces.mount_sys()
         socket.sethostname(asked["name"])
-        Path(BED_STATE).mkdir()
+        Path(enclosure.BED_STATE).mkdir()
         os.chdir("/")
         os.umask(0o022)
         if asked["cpus"]:

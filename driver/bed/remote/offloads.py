@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+from model.system_path import SYSTEM_PATH
+
 NOTES = Path("/run/lanelab-hosts")
 DEVICES = Path("/sys/class/net")
 # Whatever makes packets longer than the wire carries them, on either side, or leaves their checksums to be filled in.

@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from driver.bed.remote.agent import Agent
+from model.system_path import SYSTEM_PATH
 
 FINIT_MODULE_X86_64 = 313
 RB_POWER_OFF = 0x4321FEDC
@@ -67,7 +68,7 @@ def configure(lines: list[str]) -> None:
 
 
 def main() -> None:
-    os.environ.update(PATH="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME="/run", TERM="dumb")
+    os.environ.update(PATH=SYSTEM_PATH, HOME="/run", TERM="dumb")
     settings = json.loads(Path(sys.argv[1]).read_text())  # in a /run that is about to be hidden
     mount("proc", "/proc")
     mount("tmpfs", "/run")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import subprocess
 
+from driver.bed.commands import disable_ipv6, disable_offloads, program, run_ip
 from driver.bed.netns import nodes as netns
 from driver.bed.node import Node
+from driver.bed.remote.attempts import ReadOnlySettings, make_netem
 from driver.bed.routers.router import Router
 from driver.shaping.addresses import (
     BED_ROUTER_MANAGEMENT,
@@ -23,17 +23,13 @@ from model.units import Rate
 
 def usable() -> str | None:
     """None when this machine's kernel has (or can load) netem, else what it lacks. Call inside a bed's namespaces."""
-    done = subprocess.run(
-        [netns.program("tc"), "qdisc", "replace", "dev", "lo", "root", "netem", "limit", "10"],
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode == 0 and not os.access("/proc/sys/net/ipv4/ip_forward", os.W_OK):
-        return "/proc/sys is read-only here (in a container?), so it cannot be told to forward"
-    if done.returncode == 0:
-        subprocess.run([netns.program("tc"), "qdisc", "del", "dev", "lo", "root"], capture_output=True, check=False)
-        return None
-    return "this machine's kernel has no sch_netem, or may not load it (try: sudo modprobe sch_netem)"
+    try:
+        make_netem(program("tc"))
+    except ReadOnlySettings as error:
+        return str(error)
+    except OSError:
+        return "this machine's kernel has no sch_netem, or may not load it (try: sudo modprobe sch_netem)"
+    return None
 
 
 class KernelRouter(Router):
@@ -49,13 +45,13 @@ class KernelRouter(Router):
         for host in HOSTS:
             node = hosts[host.name]
             near, far = host.port.device, host.router_port.device
-            netns.run_ip(
+            run_ip(
                 [f"link add {far} netns {self._node.network} type veth peer name {near} netns {node.network}"],
                 inherited=(*node.descriptors, *self._node.descriptors),
             )
 
         far = ROUTER_MANAGEMENT.device
-        netns.run_ip(
+        run_ip(
             [
                 f"link add {BED_ROUTER_MANAGEMENT.device} type veth peer name {far} netns {self._node.network}",
                 *bed_router_lines(),
@@ -69,9 +65,9 @@ class KernelRouter(Router):
 
     def finish(self) -> None:
         for host in HOSTS:
-            netns.disable_offloads(host.router_port.device, self._node)
-        netns.disable_ipv6(self._node)
-        netns.run_ip([*router_lines(), *router_management_lines()], node=self._node)
+            disable_offloads(host.router_port.device, self._node)
+        disable_ipv6(self._node)
+        run_ip([*router_lines(), *router_management_lines()], node=self._node)
         try:
             self.forward(on=True)
         except NodeError as error:

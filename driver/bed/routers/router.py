@@ -5,13 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from driver.bed.commands import set_kernel
 from driver.bed.node import Node
 from model.units import Rate
-
-
-def set_kernel(setting: str, value: str) -> list[str]:
-    """A command that sets a kernel setting. Not `sysctl`: its package brings a start-up script along."""
-    return ["sh", "-c", 'printf %s "$1" > "/proc/sys/$2"', "sh", value, setting]
 
 
 class Router(ABC):

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.commands import disable_offloads, program, run_ip
 from driver.bed.netns import nodes as netns
 from driver.bed.node import Node
 from driver.bed.remote import uml_boot
@@ -58,7 +59,7 @@ def installed() -> str | None:
 
 
 def _packet_socket(device: str) -> socket.socket:
-    netns.disable_offloads(device)
+    disable_offloads(device)
     return uml_boot.packet_socket(device)
 
 
@@ -98,7 +99,7 @@ class UmlRouter(Router):
     def _plug(self, host: Host, node: netns.NetnsNode) -> socket.socket:
         """A veth from the host to here, and a packet socket on our end that the kernel takes as its interface."""
         device = f"to-{host.name}"
-        netns.run_ip(
+        run_ip(
             [
                 f"link add {device} type veth peer name {host.port.device} netns {node.network}",
                 f"link set dev {device} up",
@@ -109,10 +110,8 @@ class UmlRouter(Router):
 
     def _plug_management(self) -> socket.socket:
         ours, theirs = BED_ROUTER_MANAGEMENT.device, "to-router"
-        netns.run_ip(
-            [f"link add {theirs} type veth peer name {ours}", f"link set dev {theirs} up", *bed_router_lines()]
-        )
-        netns.disable_offloads(ours)
+        run_ip([f"link add {theirs} type veth peer name {ours}", f"link set dev {theirs} up", *bed_router_lines()])
+        disable_offloads(ours)
         return _packet_socket(theirs)
 
     def _boot(self, state: Path, cables: list[socket.socket], cpus: str) -> subprocess.Popen[bytes]:
@@ -123,8 +122,8 @@ class UmlRouter(Router):
             shutil.copyfile(path, inside / name)
         (inside / "settings.json").write_text(json.dumps(self._settings()))
         argv = [
-            *([netns.program("taskset"), "--cpu-list", cpus] if cpus else []),
-            *uml_boot.command(netns.program("linux.uml"), state, cables, sys.executable),
+            *([program("taskset"), "--cpu-list", cpus] if cpus else []),
+            *uml_boot.command(program("linux.uml"), state, cables, sys.executable),
         ]
         return uml_boot.start(argv, state, self._log, cables, search_path())
 

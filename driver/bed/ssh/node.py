@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 from driver.bed.agent_node import AgentLink, AgentNode
-from driver.bed.netns.nodes import BED_STATE, COVER
-from driver.bed.remote import namespaces
+from driver.bed.commands import cover
+from driver.bed.remote.enclosure import BED_STATE
 
 
 class SshNode(AgentNode):
@@ -28,5 +28,4 @@ class SshNode(AgentNode):
             return self._brought[path]
 
     def cover(self, path: str, text: str) -> None:
-        words = [path, BED_STATE, str(namespaces.MS_BIND)]
-        self.run([*self.python, "-c", COVER, *words], stdin=text.encode())
+        cover(self, path, text)

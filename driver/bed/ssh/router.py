@@ -11,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from driver.bed.agent_node import AgentLink, AgentNode
-from driver.bed.netns import nodes as netns
+from driver.bed.commands import disable_offloads, run_ip
 from driver.bed.node import Command, Node, Stdio
 from driver.bed.remote import uml_boot
+from driver.bed.remote.enclosure import BED_STATE
 from driver.bed.remote_files import remote_files
 from driver.bed.routers import uml
 from driver.bed.routers.kernel import KernelRouter
@@ -22,7 +23,7 @@ from driver.bed.ssh.node import SshNode
 from driver.shaping.addresses import BED_ROUTER_MANAGEMENT, HOSTS, bed_router_lines, router_lines
 from model.errors import NodeError, RouterError
 
-STATE = f"{netns.BED_STATE}/uml"
+STATE = f"{BED_STATE}/uml"
 BOOTED_WITHIN_S = 75.0
 Lines = Callable[[list[str]], list[str]]  # with addresses of Ethernet that are this bed's alone
 
@@ -49,7 +50,7 @@ class SshKernelRouter(Router):
         return self._node
 
     def finish(self) -> None:
-        netns.run_ip(self._own(router_lines()), node=self._node)
+        run_ip(self._own(router_lines()), node=self._node)
         for host in HOSTS:
             settle_cable(self._node, host.router_port.device)
         try:
@@ -121,11 +122,11 @@ class SshUmlRouter(Router):
         """What the sockets need: the cables up, and a veth to this node for the agent inside."""
         ours = BED_ROUTER_MANAGEMENT.device
         lines = ["link set dev lo up", f"link add to-router type veth peer name {ours}", "link set dev to-router up"]
-        netns.run_ip([*lines, *self._own(bed_router_lines())], node=self._outer)
-        netns.disable_offloads("to-router", self._outer)
-        netns.disable_offloads(ours, self._outer)
+        run_ip([*lines, *self._own(bed_router_lines())], node=self._outer)
+        disable_offloads("to-router", self._outer)
+        disable_offloads(ours, self._outer)
         for device in self.cables().values():
-            netns.run_ip([f"link set dev {device} up"], node=self._outer)
+            run_ip([f"link set dev {device} up"], node=self._outer)
             settle_cable(self._outer, device)
 
     def _failed(self, error: Exception) -> RouterError:
@@ -164,5 +165,5 @@ def settle_cable(node: Node, device: str) -> None:
     """Each packet as it is on the wire, also where this device is the only one that knows of a longer one. (A macvlan
     keeps some offloads on whatever it is told: what is longer is cut where it leaves, but a capture would show it
     whole.)"""
-    netns.disable_offloads(device, node)
-    netns.run_ip([f"link set dev {device} gso_max_segs 1"], node=node)
+    disable_offloads(device, node)
+    run_ip([f"link set dev {device} gso_max_segs 1"], node=node)

@@ -20,10 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from driver.bed.agent_node import AgentLink
-from driver.bed.netns import nodes as netns
+from driver.bed.commands import disable_ipv6, run_ip, set_kernel
 from driver.bed.netns.substrate import NetnsSubstrate
 from driver.bed.node import NODE_NAMES, Node
-from driver.bed.routers.router import set_kernel
 from driver.bed.ssh import check as ssh_check
 from driver.bed.ssh.connection import SshLine
 from driver.bed.ssh.findings import Seen, Verdict
@@ -143,7 +142,7 @@ class SshSubstrate(Substrate):
     def _set_up(self, name: str) -> None:
         node = self._nodes[name]
         node.cover("/etc/hosts", hosts_file())
-        netns.disable_ipv6(node)
+        disable_ipv6(node)
         node.run(set_kernel("net/ipv4/tcp_no_metrics_save", "1"), check=False)
         if name == "router":
             self.router.finish()
@@ -151,7 +150,7 @@ class SshSubstrate(Substrate):
         host = HOSTS_OF[name]
         settle_cable(node, host.port.device)
         lines = [line for line in host_lines(host) if host.management.device not in line]
-        netns.run_ip(self._own(lines), node=node)
+        run_ip(self._own(lines), node=node)
 
     def _keep_beating(self, link: AgentLink) -> None:
         """Say that we are here. A thread for each: one that is full of data holds up no other."""

@@ -1,0 +1,45 @@
+"""Processes and files of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from driver.bed.node import LocalProcess, Stdio, Terminal
+from driver.bed.terminal import TerminalProcess
+
+
+def copy_whole(source: Path, target: Path, mode: int | None = None) -> None:
+    """Copy a file; the target has its name only when it is whole and has its mode."""
+    part = target.with_name(target.name + ".part")
+    try:
+        shutil.copyfile(source, part)
+        if mode is not None:
+            part.chmod(mode)
+        part.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def start_local(
+    argv: Sequence[str], environment: dict[str, str], inherited: Iterable[int], stdio: Stdio, terminal: Terminal | None
+) -> LocalProcess | TerminalProcess:
+    """Start a child of this process, on the given descriptors or on a terminal that is relayed to them."""
+    if terminal:
+        return TerminalProcess(argv, environment, inherited, stdio, terminal)
+    return LocalProcess(
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL if stdio.stdin is None else stdio.stdin,
+            stdout=subprocess.DEVNULL if stdio.stdout is None else stdio.stdout,
+            stderr=subprocess.DEVNULL if stdio.stderr is None else stdio.stderr,
+            env=environment,
+            pass_fds=tuple(inherited),
+            start_new_session=True,
+        )
+    )
