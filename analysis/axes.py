@@ -9,47 +9,13 @@ from typing import Any
 from analysis.model import Cell, Run
 from model.errors import InputError
 from model.link import SETTINGS, Link
+from model.metrics import Metric, metric_named
 from model.units import Duration, Rate, Ratio
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """Something measured in each trial."""
-
-    name: str
-    column: str
-    words: str
-    unit: str
-    scale: float = 1  # what the stored number is divided by
-
-    @property
-    def title(self) -> str:
-        return f"{self.words[0].upper()}{self.words[1:]}" + (f" ({self.unit})" if self.unit else "")
-
-
-METRICS = {
-    metric.name: metric
-    for metric in (
-        Metric("plt", "plt_ms", "page load time", "ms"),
-        Metric("plt_navigation", "plt_navigation_ms", "load time by the browser's clock", "ms"),
-        Metric("ttfb", "ttfb_ms", "time to first byte", "ms"),
-        Metric("dcl", "dcl_ms", "DOMContentLoaded", "ms"),
-        Metric("first_paint", "first_paint_ms", "first paint", "ms"),
-        Metric("fcp", "fcp_ms", "first contentful paint", "ms"),
-        Metric("lcp", "lcp_ms", "largest contentful paint", "ms"),
-        Metric("requests", "requests", "requests", ""),
-        Metric("connections", "connections", "connections", ""),
-        Metric("bytes_down", "bytes_down", "bytes to the client", "kB", 1000),
-        Metric("bytes_up", "bytes_up", "bytes to the server", "kB", 1000),
-        Metric("retransmissions", "retransmissions", "retransmissions", "packets"),
-    )
-}
-COLUMNS = (*(metric.column for metric in METRICS.values()), "bound_ms")  # of a trial in the database, that are numbers
-
-
-def metric_of(name: str) -> Metric:
-    """By its name, with or without its unit; what a later lanelab may call otherwise is drawn as page load time."""
-    return METRICS.get(name.removesuffix("_ms")) or METRICS["plt"]
+def metric_of(run: Run, name: str) -> Metric:
+    """By its name or key; the primary metric where none is named, or one that only another lanelab knows."""
+    return metric_named(name) or run.primary
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.model import Run, SelfTest, Session
+from analysis.numbers import values_of
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_spdy")
 _BED = re.compile(r"bed( \d+)?")  # after a bed was lost the next one is "bed 2"
@@ -66,8 +67,8 @@ def _emulated(run: Run) -> list[str]:
     some = f" in session {', '.join(slow)}" if len(slow) < len(sessions) else ""
     return [
         (
-            f"The nodes' processors were emulated{some}: page load times tell how slow these machines are, and nothing "
-            "about links, protocols or servers."
+            f"The nodes' processors were emulated{some}: {values_of(run.primary)} tell how slow these machines are, "
+            "and nothing about links, protocols or servers."
         )
     ]
 

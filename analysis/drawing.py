@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from analysis import axes
-from analysis.axes import Dimension, Metric
+from analysis.axes import Dimension
 from analysis.model import Cell, Figure, Run
 from analysis.stats import Summary, summarise
+from model.metrics import Metric
 
 NUMERIC = ("rtt", "rate", "loss", "delay_down", "rate_down", "initial_window")
 
@@ -62,12 +63,13 @@ class Drawing:
 
 
 def figures_of(run: Run) -> tuple[Figure, ...]:
-    """Those that the experiment declares; page load time over what varies where it declares none."""
+    """Those that the experiment declares; the primary metric over what varies where it declares none."""
     if run.figures:
         return run.figures
     differing = axes.varying(run)
     x = next((key for key in NUMERIC if key in differing), "arm")
-    return (Figure(title="Page load time", x=x, series="arm" if x != "arm" else "", kind="" if x != "arm" else "bar"),)
+    title, y = run.primary.heading, run.primary.key
+    return (Figure(title, x, y, series="arm" if x != "arm" else "", kind="" if x != "arm" else "bar"),)
 
 
 def draw(run: Run, figure: Figure) -> Drawing:
@@ -75,8 +77,8 @@ def draw(run: Run, figure: Figure) -> Drawing:
     if figure.series == (figure.x or "arm") and figure.kind != "cdf":
         figure = replace(figure, series="")  # each row has its own colour already
     cells = axes.shown(run.cells, figure.only)
-    metric = axes.metric_of(figure.y)
-    values = run.values(metric.column)
+    metric = axes.metric_of(run, figure.y)
+    values = run.values(metric.name)
     x = axes.dimension(cells, figure.x or "arm")
     kind = figure.kind or ("line" if x.numeric else "bar")
     kind = "bar" if kind == "line" and not x.numeric else kind

@@ -1,4 +1,4 @@
-"""Whether page loads got slower or faster while the run went on. Pure.
+"""Whether trials got slower or faster while the run went on. Pure.
 
 Each value is taken as a deviation from its own cell's median, in percent, so that all cells fit on one time line.
 The slope is Theil and Sen's (the median slope of all pairs). Whether it is more than chance is asked by a permutation
@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LEAST_TRIALS = 3  # of a cell: below it, deviations from the cell's own median say nothing
 LEAST_POINTS = 8
@@ -39,6 +39,8 @@ class Drift:
     change_percent: float
     correlation: float
     p: float | None  # None where there are too few trials to ask
+    what: str = "page loads"
+    higher_is_better: bool = False  # of the values
 
     @property
     def found(self) -> bool:
@@ -50,10 +52,10 @@ class Drift:
                 f"Too few trials to look for drift (n = {self.n}; cells with fewer than {LEAST_TRIALS} do not count)."
             )
         change = f"{abs(self.change_percent):.1f}%"
-        way = "slower" if self.change_percent > 0 else "faster"
+        way = "slower" if (self.change_percent > 0) != self.higher_is_better else "faster"
         if self.found:
             return (
-                f"Drift: page loads became {change} {way} from the beginning of the run to its end (n = {self.n}, "
+                f"Drift: {self.what} became {change} {way} from the beginning of the run to its end (n = {self.n}, "
                 f"p = {self.p:.3g}). Rounds hit all arms alike, so comparisons by round stand; "
                 "medians include the change."
             )
@@ -76,8 +78,18 @@ def points(values: Iterable[tuple[Hashable, float, float]]) -> list[Point]:
     return sorted(found, key=lambda point: point.at_s)
 
 
-def drift(values: Iterable[tuple[Hashable, float, float]], seed: int = 1) -> Drift:
+def drift(
+    values: Iterable[tuple[Hashable, float, float]],
+    seed: int = 1,
+    *,
+    what: str = "page loads",
+    higher_is_better: bool = False,
+) -> Drift:
     """From (group, time in seconds, value) of every trial that counts."""
+    return replace(_drift(values, seed), what=what, higher_is_better=higher_is_better)
+
+
+def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:
     found = points(values)
     span = found[-1].at_s - found[0].at_s if found else 0.0
     if len(found) < LEAST_POINTS or span <= 0:

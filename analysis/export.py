@@ -11,23 +11,13 @@ from typing import IO, Any
 
 from analysis import axes, conditions, gateway_cost, tables
 from analysis.model import Run, Trial
-from analysis.run_folder import artifact_path, each_record, each_request
+from analysis.run_folder import artifact_path, each_record, each_request, each_series
 from analysis.text import visible_everywhere
 from model.errors import StoreError
+from model.metrics import METRICS, metric_named, metrics_of
 
 HAR = "page.har.gz"
-_COUNTS = (
-    "http_status",
-    "connection",
-    "wire_connection",
-    "wire_stream",
-    "wire_in_flight",
-    "requests",
-    "connections",
-    "bytes_down",
-    "bytes_up",
-    "retransmissions",
-)
+_COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")
 Rows = Iterable[dict[str, Any]]
 
 
@@ -36,6 +26,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
     link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
     fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
+    names = _measured(run)
     for trial in run.trials:
         cell = trial.cell
         yield {
@@ -48,11 +39,33 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
             "link_in_tolerance": fit.get(trial.number),
             "emulated": slow.get(trial.session),
-            **trial.metrics,
+            **{name: _number(name, trial.measures.get(name)) for name in names},
             **axes.link_numbers(dict(cell.link.settings)),
             **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
             **{f"arm.{key}": _flat(cell.arm.settings.get(key)) for key in arm_keys},
         }
+
+
+def _measured(run: Run) -> list[str]:
+    """Names of what trials of the run may have measured: metrics in the table's order, then what it does not know."""
+    known = [metric.name for metric in metrics_of(run.workload)]
+    return list(dict.fromkeys([*known, *sorted(name for trial in run.trials for name in trial.measures)]))
+
+
+def _number(name: str, value: float | None) -> float | int | None:
+    return int(value) if value is not None and name in _whole() else value
+
+
+def _whole() -> set[str]:
+    return {metric.name for metric in METRICS if metric.whole}
+
+
+def series_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """Each point of each series of each trial."""
+    trials = {trial.number: trial for trial in run.trials}
+    for number, name, t_ms, value in each_series(run.folder):
+        if number in trials:
+            yield {"run": run.name, **_identity(trials[number]), "series": name, "t_ms": t_ms, "value": value}
 
 
 def request_rows(run: Run) -> Iterator[dict[str, Any]]:
@@ -153,9 +166,9 @@ def write_parquet(rows: Rows, path: Path) -> int:
 def _column(pa: Any, name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401 - pyarrow
     if name == "started":
         return pa.array(values, type=pa.timestamp("ms", tz="UTC"))
-    if name in _COUNTS or name.endswith("_bytes"):
+    if name in _COUNTS or name in _whole() or name.endswith("_bytes"):
         return pa.array([None if value is None else int(value) for value in values], type=pa.int64())
-    if name.endswith(("_ms", "_mbit", "_s")):
+    if name.endswith(("_ms", "_mbit", "_s")) or metric_named(name):
         return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
@@ -203,7 +216,8 @@ def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a
 def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
     """The run as one JSON object."""
     found = {
-        "format": 1,
+        "format": 2,
+        "workload": run.workload,
         "name": run.name,
         "description": run.description,
         "state": run.state,
@@ -242,7 +256,7 @@ def results(run: Run) -> dict[str, Any]:
 
 
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
-    records = dict(each_record(run.folder))
+    records, names = dict(each_record(run.folder)), _measured(run)
     asked: dict[int, list[Mapping[str, Any]]] = {}
     for number, _, request in each_request(run.folder) if requests else ():
         asked.setdefault(number, []).append(request)
@@ -252,7 +266,7 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
             "session": trial.session,
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
-            **trial.metrics,
+            **{name: _number(name, trial.measures.get(name)) for name in names},
             "record": records.get(trial.number, {}),
         }
         yield {**found, "requests_made": asked.get(trial.number, [])} if requests else found

@@ -15,6 +15,7 @@ from analysis.model import Arm, Cell, Run
 from analysis.numbers import change_words, difference
 from analysis.stats import Comparison, Estimate, compare
 from analysis.tables import estimate_json
+from model.metrics import PAGE_LOAD
 
 HOW_TO = (
     "To measure it, add an arm that is like one of them but for via: browser, or run experiments/gateway-cost.yaml on "
@@ -67,7 +68,9 @@ class Cost:
 
 
 def cost(run: Run) -> Cost:
-    """Of each arm that goes through the gateway and has its like without."""
+    """Of each arm that goes through the gateway and has its like without. Only page loads do."""
+    if run.workload != PAGE_LOAD:
+        return Cost((), False, ())
     arms = [arm for arm in run.arms if _via(arm) == "gateway"]
     natives = [arm for arm in run.arms if _via(arm) != "gateway"]
     like = {arm.number: next((one for one in natives if _alike(arm, one)), None) for arm in arms}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from analysis.model import Run, Trial
 from analysis.run_folder import each_heard
+from model.metrics import PAGE_LOAD
 
 WHO = {"server": "the server's log", "capture": "the capture"}
 TOLD = {"protocol": "the protocol", "tls": "the version of TLS", "connections": "the connections"}
@@ -25,6 +26,8 @@ def sentences(run: Run) -> list[str]:
 
 
 def _trials(run: Run) -> list[Trial]:
+    if run.workload != PAGE_LOAD:
+        return []
     return [trial for trial in run.ok if trial.cell.arm.settings.get("via") == "gateway"]
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from model.metrics import TRIALS, Metric, primary_of
+
 State = Literal["running", "finished", "stopped", "failed", "killed"]
 
 
@@ -56,7 +58,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One page load. Only one that is ok counts."""
+    """One execution of the run's workload. Only one that is ok counts."""
 
     number: int
     session: int
@@ -66,12 +68,9 @@ class Trial:
     started: datetime.datetime
     wall_s: float
     ok: bool
-    metrics: Mapping[str, float | int | None]  # columns of the table: plt_ms, requests, bytes_down, …
+    measures: Mapping[str, float]  # by name: plt_ms, requests, bytes_down, …; only those that it has
+    value: float | None  # of the run's primary metric
     failures: tuple[Failure, ...]
-
-    @property
-    def plt_ms(self) -> float | None:
-        return self.metrics["plt_ms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class Figure:
 
     title: str = ""
     x: str = ""
-    y: str = "plt"
+    y: str = ""
     series: str = "arm"
     facet: str = ""
     kind: str = ""
@@ -116,6 +115,7 @@ class Run:
     """Everything about a run except what is large: records, requests and artifacts are read one by one."""
 
     folder: Path
+    workload: str
     name: str
     description: str
     state: State
@@ -132,9 +132,19 @@ class Run:
     browsers: tuple[tuple[str, int], ...]  # product, and the first trial that it loaded
 
     @property
+    def primary(self) -> Metric:
+        """The metric that the trials are for."""
+        return primary_of(self.workload)
+
+    @property
+    def trials_word(self) -> str:
+        """What its trials are called: page loads."""
+        return TRIALS[self.workload]
+
+    @property
     def ok(self) -> list[Trial]:
         """Trials that count."""
-        return [trial for trial in self.trials if trial.ok and trial.plt_ms is not None]
+        return [trial for trial in self.trials if trial.ok and trial.value is not None]
 
     @property
     def failed(self) -> list[Trial]:
@@ -147,11 +157,11 @@ class Run:
             found[trial.cell.number].append(trial)
         return found
 
-    def values(self, metric: str = "plt_ms") -> dict[int, dict[int, float]]:
-        """Number of a cell -> round -> value, of the trials that count."""
-        found: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
+    def values(self, metric: str = "") -> dict[int, dict[int, float]]:
+        """Number of a cell -> round -> value, of the trials that count; of the primary metric unless one is named."""
+        name = metric or self.primary.name
+        values: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
         for trial in self.ok:
-            value = trial.metrics[metric]
-            if value is not None:
-                found[trial.cell.number][trial.round] = float(value)
-        return found
+            if name in trial.measures:
+                values[trial.cell.number][trial.round] = trial.measures[name]
+        return values

@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
+from model.metrics import Metric
+
 NONE = "-"
+
+
+def shown(metric: Metric, value: float | None) -> str:
+    """A metric's value in its unit, without the unit."""
+    if value is None:
+        return NONE
+    if metric.unit == "kB":
+        return kilobytes(value)
+    return count(value / metric.scale) if metric.whole else milliseconds(value / metric.scale)
+
+
+def with_unit(metric: Metric, value: float) -> str:
+    """A metric's value in words: 840 ms, 1.23 s, 12,300 requests/s."""
+    return seconds(value) if metric.unit == "ms" else f"{shown(metric, value)} {metric.unit}".rstrip()
+
+
+def values_of(metric: Metric) -> str:
+    """What values of the metric are called: page load times."""
+    return f"{metric.words}s" if metric.unit == "ms" else metric.words
+
+
+def in_unit(metric: Metric) -> str:
+    """What numbers of a table are: Page load times in milliseconds."""
+    return f"{metric.heading}s in milliseconds" if metric.unit == "ms" else metric.heading
 
 
 def milliseconds(value: float | None) -> str:

@@ -17,10 +17,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.axes import COLUMNS
 from analysis.model import Arm, Cell, Failure, Figure, LinkCase, Run, SelfTest, Session, State, Trial
 from model import run_format
 from model.errors import InputError, StoreError
+from model.metrics import primary_of
 
 LOCK = "in-use"  # held by the lanelab that writes
 JOURNAL = "-journal"
@@ -40,8 +40,10 @@ def read_run(folder: Path) -> Run:
                 "SELECT cell, id, site, link, arm FROM cells ORDER BY cell"
             )
         )
+        workload = meta["workload"]
         return Run(
             folder=folder,
+            workload=workload,
             name=meta.get("name") or folder.name,
             description=meta.get("description", ""),
             state=_state(folder, meta),
@@ -52,7 +54,7 @@ def read_run(folder: Path) -> Run:
             links=tuple(links.values()),
             arms=tuple(arms.values()),
             cells=cells,
-            trials=_trials(database, {cell.number: cell for cell in cells}),
+            trials=_trials(database, {cell.number: cell for cell in cells}, primary_of(workload).name),
             self_tests=_self_tests(database, links),
             figures=_figures(meta.get("figures", "")),
             browsers=_browsers(database),
@@ -67,7 +69,14 @@ def read_record(folder: Path, trial: int) -> dict[str, Any]:
             last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
             remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
             raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
-        return {**json.loads(row[0]), "requests": _requests(database, trial)}
+        record = json.loads(row[0])
+        series = {name: {**series, "points": []} for name, series in record["series"].items()}
+        for name, t_ms, value in database.execute(
+            "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms", (trial,)
+        ):
+            series[name]["points"].append([t_ms, value])
+        measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
+        return {**record, "measures": measures, "series": series, "requests": _requests(database, trial)}
 
 
 def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -78,14 +87,14 @@ def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(trial, record) of all trials, without requests."""
+    """(trial, record) of all trials, without requests, measures and the points of series."""
     for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?"):
         yield trial, json.loads(record)
 
 
 def each_heard(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
     """(trial, who was heard on what was on the link) of all trials; None where that was not noted."""
-    query = "SELECT json_extract(record, '$.gateway.witnesses') FROM trials WHERE trial = ?"
+    query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
     for trial, (heard,) in _each(folder, query):
         yield trial, None if heard is None else json.loads(heard)
 
@@ -165,10 +174,7 @@ def _check_version(folder: Path, database: sqlite3.Connection) -> None:
     row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
     version = str(row[0]) if row else "none"
     if version != str(run_format.VERSION):
-        raise StoreError(
-            f"the run in {folder} has format {version}, and this lanelab reads {run_format.VERSION}",
-            "Read it with the lanelab that made it",
-        )
+        raise run_format.other_format(folder, version)
 
 
 # --- reading
@@ -234,31 +240,44 @@ def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tup
     )
 
 
-def _trials(database: sqlite3.Connection, cells: dict[int, Cell]) -> tuple[Trial, ...]:
+def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) -> tuple[Trial, ...]:
     failures: dict[int, list[Failure]] = {}
     for trial, reason, detail in database.execute("SELECT trial, reason, detail FROM failures ORDER BY rowid"):
         failures.setdefault(trial, []).append(Failure(reason, detail))
-    columns = f"trial, session, cell, round, attempt, started_utc, wall_s, status, {', '.join(COLUMNS)}"
-    rows = database.execute(f"SELECT {columns} FROM trials ORDER BY trial")  # noqa: S608 - names from above
+    measures: dict[int, dict[str, float]] = {}
+    for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
+        measures.setdefault(trial, {})[name] = value
+    columns = "trial, session, cell, round, attempt, started_utc, wall_s, status"
     return tuple(
         Trial(
-            number=row[0],
-            session=row[1],
-            cell=cells[row[2]],
-            round=row[3],
-            attempt=row[4],
-            started=_time(row[5]),
-            wall_s=row[6],
-            ok=row[7] == "ok",
-            metrics=dict(zip(COLUMNS, row[8:], strict=True)),
-            failures=tuple(failures.get(row[0], ())),
+            number=number,
+            session=session,
+            cell=cells[cell],
+            round=in_round,
+            attempt=attempt,
+            started=_time(started),
+            wall_s=wall_s,
+            ok=status == "ok",
+            measures=measures.get(number, {}),
+            value=measures.get(number, {}).get(primary),
+            failures=tuple(failures.get(number, ())),
         )
-        for row in rows
+        for number, session, cell, in_round, attempt, started, wall_s, status in database.execute(
+            f"SELECT {columns} FROM trials ORDER BY trial"  # noqa: S608 - names from above
+        )
     )
 
 
+def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
+    """(trial, name, ms since the trial began, value) of every point of all trials."""
+    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
+    for trial, (name, t_ms, value) in _each(folder, query):
+        yield trial, name, t_ms, value
+
+
 def _browsers(database: sqlite3.Connection) -> tuple[tuple[str, int], ...]:
-    query = "SELECT json_extract(record, '$.browser.product') AS product, min(trial) FROM trials GROUP BY 1 ORDER BY 2"
+    product = "json_extract(record, '$.evidence.browser.facts.product')"
+    query = f"SELECT {product}, min(trial) FROM trials GROUP BY 1 ORDER BY 2"  # noqa: S608 - a path from above
     return tuple((str(product), first) for product, first in database.execute(query) if product)
 
 

@@ -1,4 +1,4 @@
-"""Statistics of page load times: medians with intervals, arms compared round by round, drift and outliers. Pure.
+"""Statistics of trials: medians with intervals, arms compared round by round, drift and outliers. Pure.
 
 Everything is robust (medians, ranks), since one slow trial on a busy machine must not decide a result, and all of it
 is deterministic: the same run gives the same numbers. The bootstrap of the median is not simulated but worked out: what
@@ -252,6 +252,16 @@ class Comparison:
     higher: int
     sign_p: float  # two-sided exact sign test
     left_out: int  # rounds in which only one of the two has a value
+    higher_is_better: bool = False  # of the values: then the arm with the higher ones is called faster
+
+    @property
+    def faster(self) -> int:
+        """Rounds in which the arm was faster."""
+        return self.higher if self.higher_is_better else self.lower
+
+    @property
+    def slower(self) -> int:
+        return self.lower if self.higher_is_better else self.higher
 
     @property
     def n(self) -> int:
@@ -264,14 +274,16 @@ class Comparison:
             return "too few rounds"
         if self.n < ENOUGH:
             if self.n >= 3 and self.n in (self.lower, self.higher):
-                return "faster so far" if self.lower else "slower so far"
+                return "faster so far" if self.faster else "slower so far"
             return "too few rounds" if self.n < 3 else "no difference shown"
         if low <= 1 <= high:
             return "no difference shown"
-        return "faster" if high < 1 else "slower"
+        return "faster" if (high < 1) != self.higher_is_better else "slower"
 
 
-def compare(base: Mapping[int, float], arm: Mapping[int, float]) -> Comparison | None:
+def compare(
+    base: Mapping[int, float], arm: Mapping[int, float], *, higher_is_better: bool = False
+) -> Comparison | None:
     """Both by round. None where no round has both."""
     rounds = sorted(number for number in base.keys() & arm.keys() if base[number] > 0)
     if not rounds:
@@ -285,6 +297,7 @@ def compare(base: Mapping[int, float], arm: Mapping[int, float]) -> Comparison |
         higher=higher,
         sign_p=sign_test(lower, higher),
         left_out=len(base.keys() | arm.keys()) - len(rounds),
+        higher_is_better=higher_is_better,
     )
 
 

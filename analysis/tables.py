@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,39 +12,37 @@ from analysis import stats
 from analysis.drift import Drift, drift
 from analysis.model import Arm, Cell, Run, Trial
 from analysis.stats import Comparison, Summary, compare, summarise
+from model.metrics import Metric, metrics_of
+
+BOUND = "bound_ms"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One cell. Numbers are medians over the trials that count; None where there is nothing to take them from."""
+    """One cell. Numbers are of the trials that count; None where there is nothing to take them from."""
 
     cell: Cell
     ok: int
     failed: int
-    plt: Summary | None
-    bytes_down: float | None
-    connections: float | None
-    requests: float | None
-    bound_ms: float | None
+    primary: Metric
+    summary: Summary | None  # of the primary metric
+    medians: Mapping[str, float | None]  # of the other metrics, by name
     ratio: float | None  # of the median page load time to what the link allows at best
     outliers: tuple[int, ...]  # trials
 
     def to_json(self) -> dict[str, Any]:
-        found = {
+        return {
             "site": self.cell.site,
             "link": self.cell.link.label,
             "arm": self.cell.arm.name,
             "cell": self.cell.id,
             "ok": self.ok,
             "failed": self.failed,
-            "bytes_down": self.bytes_down,
-            "connections": self.connections,
-            "requests": self.requests,
-            "bound_ms": self.bound_ms,
+            **self.medians,
             "ratio_to_bound": self.ratio,
             "outliers": list(self.outliers),
+            self.primary.name: summary_json(self.summary),
         }
-        return {**found, "plt_ms": summary_json(self.plt)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,7 @@ class ComparisonRow:
 
     cell: Cell
     base: Arm
+    primary: Metric
     comparison: Comparison | None
 
     def to_json(self) -> dict[str, Any]:
@@ -64,12 +63,16 @@ class ComparisonRow:
             "base": self.base.name,
             "rounds": found.n if found else 0,
             "ratio": estimate_json(found.ratio) if found else None,
-            "difference_ms": estimate_json(found.difference) if found else None,
-            "rounds_faster": found.lower if found else 0,
-            "rounds_slower": found.higher if found else 0,
+            self._difference: estimate_json(found.difference) if found else None,
+            "rounds_faster": found.faster if found else 0,
+            "rounds_slower": found.slower if found else 0,
             "sign_test_p": found.sign_p if found else None,
             "verdict": found.verdict if found else "no pairs",
         }
+
+    @property
+    def _difference(self) -> str:
+        return "difference_ms" if self.primary.unit == "ms" else "difference"
 
 
 def estimate_json(estimate: stats.Estimate) -> dict[str, Any]:
@@ -101,30 +104,40 @@ def summary_json(summary: Summary | None) -> dict[str, Any] | None:
 def rows(run: Run) -> list[Row]:
     """One for each cell, in the experiment's order."""
     trials = run.by_cell()
-    return [_row(cell, trials[cell.number]) for cell in run.cells]
+    return [_row(run, cell, trials[cell.number]) for cell in run.cells]
 
 
-def _row(cell: Cell, trials: list[Trial]) -> Row:
-    counted = [trial for trial in trials if trial.ok and trial.plt_ms is not None]
-    plts = [float(trial.plt_ms or 0) for trial in counted]
-    summary = summarise(plts)
-    bound = _median(counted, "bound_ms")
+def _row(run: Run, cell: Cell, trials: list[Trial]) -> Row:
+    counted = [(trial, trial.value) for trial in trials if trial.ok and trial.value is not None]
+    values = [value for _, value in counted]
+    summary = summarise(values)
+    others = [metric.name for metric in metrics_of(run.workload) if metric != run.primary]
+    medians = {name: _median((trial for trial, _ in counted), name) for name in others}
+    bound = medians.get(BOUND)
     return Row(
         cell=cell,
         ok=len(counted),
         failed=len(trials) - len(counted),
-        plt=summary,
-        bytes_down=_median(counted, "bytes_down"),
-        connections=_median(counted, "connections"),
-        requests=_median(counted, "requests"),
-        bound_ms=bound,
+        primary=run.primary,
+        summary=summary,
+        medians=medians,
         ratio=summary.median / bound if summary and bound else None,
-        outliers=tuple(counted[i].number for i in stats.outliers(plts)),
+        outliers=tuple(counted[i][0].number for i in stats.outliers(values)),
     )
 
 
-def _median(trials: Iterable[Trial], column: str) -> float | None:
-    values = [float(value) for trial in trials if (value := trial.metrics[column]) is not None]
+def columns(run: Run) -> list[Metric]:
+    """The metrics beside the primary one that tables show."""
+    return [metric for metric in metrics_of(run.workload) if metric.column]
+
+
+def has_bound(run: Run) -> bool:
+    """Whether trials of this run have a time that the link allows at best."""
+    return any(metric.name == BOUND for metric in metrics_of(run.workload))
+
+
+def _median(trials: Iterable[Trial], name: str) -> float | None:
+    values = [trial.measures[name] for trial in trials if name in trial.measures]
     return statistics.median(values) if values else None
 
 
@@ -135,18 +148,24 @@ def comparisons(run: Run) -> list[ComparisonRow]:
     base = run.arms[0]
     values = run.values()
     bases = {cell.group: cell for cell in run.cells if cell.arm == base}
+    better = run.primary.higher_is_better
     return [
-        ComparisonRow(cell, base, compare(values[bases[cell.group].number], values[cell.number]))
+        ComparisonRow(
+            cell,
+            base,
+            run.primary,
+            compare(values[bases[cell.group].number], values[cell.number], higher_is_better=better),
+        )
         for cell in run.cells
         if cell.arm != base and cell.group in bases
     ]
 
 
 def median_trial(trials: Iterable[Trial]) -> Trial | None:
-    """The one whose page load time is nearest to the median; the lower of the two middle ones where n is even."""
+    """The one whose primary metric is nearest to the median; the lower of the two middle ones where n is even."""
     counted = sorted(
-        (trial for trial in trials if trial.ok and trial.plt_ms is not None),
-        key=lambda trial: (trial.plt_ms or 0.0, trial.number),
+        (trial for trial in trials if trial.ok and trial.value is not None),
+        key=lambda trial: (trial.value or 0.0, trial.number),
     )
     return counted[(len(counted) - 1) // 2] if counted else None
 
@@ -158,18 +177,18 @@ def failure_counts(run: Run) -> Counter[str]:
 
 def run_drift(run: Run) -> Drift:
     """Whether the run got slower or faster as it went on."""
-    return drift(timed(run))
+    return drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
 
 
 def timed(run: Run) -> list[tuple[int, float, float]]:
-    """(cell, seconds since the first trial, page load time) of the trials that count."""
+    """(cell, seconds since the first trial, primary metric) of the trials that count."""
     if not run.ok:
         return []
     began = min(trial.started for trial in run.ok)
-    return [(t.cell.number, (t.started - began).total_seconds(), float(t.plt_ms or 0)) for t in run.ok]
+    return [(t.cell.number, (t.started - began).total_seconds(), t.value or 0.0) for t in run.ok]
 
 
 def noise_percent(found: Iterable[Row]) -> float | None:
     """The median of the cells' standard deviations."""
-    deviations = [row.plt.stdev_percent for row in found if row.plt and row.plt.stdev_percent is not None]
+    deviations = [row.summary.stdev_percent for row in found if row.summary and row.summary.stdev_percent is not None]
     return statistics.median(deviations) if deviations else None

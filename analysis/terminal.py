@@ -11,9 +11,10 @@ from rich.text import Text
 
 from analysis import conditions, gateway_cost, heard, tables
 from analysis.model import Run
-from analysis.numbers import change_words, count, difference, kilobytes, milliseconds, percent, ratio
+from analysis.numbers import change_words, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
 from analysis.tables import ComparisonRow, Row
+from model.metrics import Metric
 
 _STYLES = {"faster": "green", "slower": "red"}
 
@@ -44,15 +45,17 @@ def results(run: Run) -> RenderableType:
 
 def _meaning(rows: Sequence[Row]) -> list[RenderableType]:
     """What the weakest interval of the tables above means, where it is a weak one."""
-    least = min((row.plt.estimate for row in rows if row.plt), key=lambda found: found.n, default=None)
+    least = min((row.summary.estimate for row in rows if row.summary), key=lambda found: found.n, default=None)
     return [Text(least.meaning(), style="dim")] if least and least.n < ENOUGH else []
 
 
 def result_table(run: Run, rows: Sequence[Row]) -> Table:
     sites = len({cell.site for cell in run.cells}) > 1
     names = [*(["site"] if sites else []), "link", "arm"]
-    interval = interval_name(row.plt.estimate for row in rows if row.plt)
-    numbers = ["ok", "failed", "median ms", interval, "quartiles", "sd", "kB down", "conn.", "of bound"]
+    interval = interval_name(row.summary.estimate for row in rows if row.summary)
+    columns, bound = tables.columns(run), tables.has_bound(run)
+    numbers = ["ok", "failed", f"median {run.primary.unit}", interval, "quartiles", "sd"]
+    numbers += [*(metric.column for metric in columns), *(["of bound"] if bound else [])]
     made = _table([*names, *numbers], right=numbers)
     last = ("", "")
     for row in rows:
@@ -62,27 +65,26 @@ def result_table(run: Run, rows: Sequence[Row]) -> Table:
         made.add_row(
             *(Text("" if same else word) for word in where),
             Text(row.cell.arm.name),
-            *_numbers(row),
+            *_numbers(row, columns, bound=bound),
         )
     return made
 
 
-def _numbers(row: Row) -> list[Text]:
+def _numbers(row: Row, columns: Sequence[Metric], *, bound: bool) -> list[Text]:
     failed = Text(str(row.failed), style="yellow" if row.failed else "dim")
-    if row.plt is None:
-        return [Text("0", style="bold red"), failed, *(Text("-") for _ in range(7))]
-    found = row.plt.estimate
-    interval = "-" if found.low is None else f"{milliseconds(found.low)} to {milliseconds(found.high)}"
+    if row.summary is None:
+        return [Text("0", style="bold red"), failed, *(Text("-") for _ in range(4 + len(columns) + bound))]
+    found, primary = row.summary.estimate, row.primary
+    interval = "-" if found.low is None else f"{shown(primary, found.low)} to {shown(primary, found.high)}"
     return [
         Text(str(row.ok)),
         failed,
-        Text(milliseconds(found.median), style="bold"),
+        Text(shown(primary, found.median), style="bold"),
         Text(interval),
-        Text(f"{milliseconds(row.plt.quartile_1)} to {milliseconds(row.plt.quartile_3)}"),
-        Text(percent(row.plt.stdev_percent)),
-        Text(kilobytes(row.bytes_down)),
-        Text(count(row.connections)),
-        Text(ratio(row.ratio)),
+        Text(f"{shown(primary, row.summary.quartile_1)} to {shown(primary, row.summary.quartile_3)}"),
+        Text(percent(row.summary.stdev_percent)),
+        *(Text(shown(metric, row.medians[metric.name])) for metric in columns),
+        *([Text(ratio(row.ratio))] if bound else []),
     ]
 
 
@@ -90,7 +92,8 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
     sites = len({row.cell.site for row in rows}) > 1
     names = [*(["site"] if sites else []), "link", "arm"]
     interval = interval_name(row.comparison.ratio for row in rows if row.comparison)
-    made = _table([*names, "change", interval, "difference ms", "faster in", ""], right=["change", "faster in"])
+    unit = rows[0].primary.unit if rows else ""
+    made = _table([*names, "change", interval, f"difference {unit}", "faster in", ""], right=["change", "faster in"])
     for row in rows:
         where = [*([row.cell.site] if sites else []), row.cell.link.label, row.cell.arm.name]
         made.add_row(*map(Text, where), *_compared(row))
@@ -105,8 +108,8 @@ def _compared(row: ComparisonRow) -> list[Text]:
     return [
         Text(change_words(found.ratio.median), style="bold"),
         Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
-        Text(difference(found.difference.median)),
-        Text(f"{found.lower} of {found.n}"),
+        Text(difference(found.difference.median / row.primary.scale)),
+        Text(f"{found.faster} of {found.n}"),
         Text(found.verdict, style=_STYLES.get(found.verdict, "")),
     ]
 

@@ -10,9 +10,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis.axes import METRICS
 from analysis.model import Trial
-from analysis.numbers import milliseconds, size
+from analysis.numbers import milliseconds, shown, size
+from model.metrics import METRICS
 
 
 def heading(trial: Trial) -> str:
@@ -27,11 +27,13 @@ def trial_parts(
     trial: Trial, record: Mapping[str, Any], artifacts: Sequence[tuple[str, int | None]]
 ) -> Iterator[RenderableType]:
     """Each to be printed below the one before. `artifacts` are names and sizes, of what is no longer there None."""
-    facts = [(metric.words, record.get(metric.column)) for metric in METRICS.values() if metric.column.endswith("_ms")]
-    facts.append(("what the link allows at best", record.get("bound_ms")))
-    known = [(words, milliseconds(value)) for words, value in facts if value is not None]
-    if known:
-        yield _table(("", "ms"), known, ("ms",))
+    known = [(metric, trial.measures[metric.name]) for metric in METRICS if metric.name in trial.measures]
+    times = [(metric.words, milliseconds(value)) for metric, value in known if metric.unit == "ms"]
+    if times:
+        yield _table(("", "ms"), times, ("ms",))
+    others = [(metric.words, shown(metric, value), metric.unit) for metric, value in known if metric.unit != "ms"]
+    if others:
+        yield _table(("", "measured", "unit"), others, ("measured",))
     for failure in record.get("failures") or []:
         yield Text(f"failed: {failure.get('reason', '')}: {failure.get('detail', '')}", style="yellow")
     requests = record.get("requests") or []

@@ -25,6 +25,7 @@ class Metric:
     workloads: tuple[str, ...] = (PAGE_LOAD,)
     scale: float = 1  # a stored number divided by this is in the unit
     whole: bool = False  # it counts something
+    column: str = ""  # its heading in the table of results; "": it has no column there
     higher_is_better: bool = False
     of: Callable[[TrialRecord], float | None] | None = None  # None: it is a measure of the record, by its name
 
@@ -34,16 +35,30 @@ class Metric:
         return self.name.removesuffix(MILLISECONDS)
 
     @property
+    def heading(self) -> str:
+        return f"{self.words[0].upper()}{self.words[1:]}"
+
+    @property
     def title(self) -> str:
-        return f"{self.words[0].upper()}{self.words[1:]}" + (f" ({self.unit})" if self.unit else "")
+        return f"{self.heading} ({self.unit})" if self.unit else self.heading
 
     def value(self, record: TrialRecord) -> float | None:
         """None where this trial does not have it."""
         return record.measures.get(self.name) if self.of is None else self.of(record)
 
 
+def _captured(name: str) -> Callable[[TrialRecord], float | None]:
+    """A number of the client's capture."""
+
+    def of(record: TrialRecord) -> float | None:
+        packets = record.page_load.packets.get("client") if record.page_load else None
+        return None if packets is None else float(getattr(packets, name))
+
+    return of
+
+
 # fmt: off
-METRICS: list[Metric] = [
+METRICS: tuple[Metric, ...] = (
     Metric("plt_ms", "page load time", "ms"),
     Metric("plt_navigation_ms", "load time by the browser's clock", "ms"),
     Metric("ttfb_ms", "time to first byte", "ms"),
@@ -53,19 +68,27 @@ METRICS: list[Metric] = [
     Metric("lcp_ms", "largest contentful paint", "ms"),
     Metric("bound_ms", "what the link allows at best", "ms"),
     Metric("requests", "requests", whole=True, of=lambda record: len(record.requests)),
-    Metric("connections", "connections", whole=True),
-    Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True),
-    Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True),
-    Metric("retransmissions", "retransmissions", "packets", whole=True),
+    Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True, column="kB down",
+           of=_captured("bytes_down")),
+    Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True, of=_captured("bytes_up")),
+    Metric("connections", "connections", whole=True, column="conn.", of=_captured("connections")),
+    Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
     Metric("requests_per_s", "requests per second", "requests/s", (SERVER_LOAD,), higher_is_better=True),
-    Metric("bytes_per_s", "bytes of answers per second", "MB/s", (SERVER_LOAD,), scale=1e6, higher_is_better=True),
-    Metric("latency_ms", "median time of a request", "ms", (SERVER_LOAD,)),
-    Metric("latency_99_ms", "time within which 99% of the requests were answered", "ms", (SERVER_LOAD,)),
+    Metric("bytes_per_s", "bytes of answers per second", "MB/s", (SERVER_LOAD,), scale=1e6, higher_is_better=True,
+           column="MB/s"),
+    Metric("latency_ms", "median time of a request", "ms", (SERVER_LOAD,), column="latency ms"),
+    Metric("latency_99_ms", "time that 99 of 100 requests took at most", "ms", (SERVER_LOAD,), column="99% ms"),
     Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
-           higher_is_better=True),
-]
+           higher_is_better=True, column="h2load"),
+)
 # fmt: on
 PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", SERVER_LOAD: "requests_per_s"}
+TRIALS: Mapping[str, str] = {PAGE_LOAD: "page loads", SERVER_LOAD: "loads"}  # what trials of a workload are called
+
+
+def primary_of(workload: str) -> Metric:
+    """The metric that trials of a workload are for."""
+    return next(metric for metric in METRICS if metric.name == PRIMARY[workload])
 
 
 def metric_named(name: str) -> Metric | None:

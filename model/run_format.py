@@ -5,7 +5,11 @@ Described for readers in docs/reference/run-folder.md. Change VERSION when a rea
 
 from __future__ import annotations
 
-VERSION = 1
+from pathlib import Path
+
+from model.errors import StoreError
+
+VERSION = 2
 DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
@@ -57,23 +61,23 @@ CREATE TABLE trials (
   started_utc TEXT NOT NULL,
   wall_s REAL NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
-  plt_ms REAL,
-  plt_navigation_ms REAL,
-  ttfb_ms REAL,
-  dcl_ms REAL,
-  first_paint_ms REAL,
-  fcp_ms REAL,
-  lcp_ms REAL,
-  requests INTEGER NOT NULL,
-  connections INTEGER,
-  bytes_down INTEGER,
-  bytes_up INTEGER,
-  retransmissions INTEGER,
-  bound_ms REAL,
   record TEXT NOT NULL,
   UNIQUE (cell, round, attempt)
 ) STRICT;
 CREATE UNIQUE INDEX one_ok_per_round ON trials (cell, round) WHERE status = 'ok';
+CREATE TABLE measures (
+  trial INTEGER NOT NULL REFERENCES trials (trial),
+  name TEXT NOT NULL,
+  value REAL NOT NULL,
+  PRIMARY KEY (trial, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE series (
+  trial INTEGER NOT NULL REFERENCES trials (trial),
+  name TEXT NOT NULL,
+  t_ms REAL NOT NULL,
+  value REAL NOT NULL
+) STRICT;
+CREATE INDEX series_of_trial ON series (trial, name, t_ms);
 CREATE TABLE failures (
   trial INTEGER NOT NULL REFERENCES trials (trial),
   reason TEXT NOT NULL,
@@ -102,3 +106,11 @@ CREATE TABLE artifacts (
   PRIMARY KEY (trial, name)
 ) STRICT;
 """
+
+
+def other_format(folder: Path, version: str) -> StoreError:
+    """What every command says of a run folder that is not of this format."""
+    return StoreError(
+        f"the run in {folder} has format {version}, and this lanelab reads and writes format {VERSION}",
+        "Use the lanelab that made it, or make the run again",
+    )

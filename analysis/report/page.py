@@ -70,7 +70,7 @@ def page(run: Run) -> str:
         sections.noise(run, rows, _drift_picture(run)),
         provenance.provenance(run),
         provenance.experiment(run),
-        provenance.reading(),
+        provenance.reading(run),
     ]
     present = [part for part in parts if part]
     body = el("body", el("main", present[:2], _contents(present), present[2:]), el("footer", _footer(run)))
@@ -175,7 +175,7 @@ def waterfalls(run: Run) -> Html | None:
 
 def _waterfall_summary(trial: Trial) -> list[object]:
     where = f"{trial.cell.link.label}, {trial.cell.arm.name}"
-    return [el("b", where), f" {trial.cell.site}, trial {trial.number}: {seconds(float(trial.plt_ms or 0))}"]
+    return [el("b", where), f" {trial.cell.site}, trial {trial.number}: {seconds(trial.value or 0.0)}"]
 
 
 def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from analysis.palette import SERIES
 from analysis.report.markup import Html, el
-from analysis.stats import Summary
+from analysis.stats import Comparison, Summary
 
 WIDTH, HEIGHT = 180, 20
 
@@ -32,14 +32,15 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
     )  # fmt: skip
 
 
-def change(low: float | None, middle: float, high: float | None, reach: float, words: str) -> Html:
+def change(found: Comparison, reach: float, words: str) -> Html:
     """A ratio around 1, on a scale that reaches equally far to both sides."""
+    low, middle, high = found.ratio.low, found.ratio.median, found.ratio.high
 
     def at(value: float) -> float:
         return round(WIDTH / 2 + (WIDTH / 2 - 4) * max(-1.0, min(1.0, (value - 1) / reach)), 1)
 
     sure = low is not None and high is not None and not low <= 1 <= high
-    paint = "var(--muted)" if not sure else "var(--good)" if middle < 1 else "var(--bad)"
+    paint = "var(--muted)" if not sure else "var(--good)" if (middle < 1) != found.higher_is_better else "var(--bad)"
     first, last = at(low if low is not None else middle), at(high if high is not None else middle)
     return el(
         "svg",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from analysis.model import Run
 from analysis.report.markup import Html, el
 from analysis.report.sections import section
+from model.metrics import PAGE_LOAD
 
 LARGE = 12  # entries from which a part is folded
 _ELSEWHERE = ("figures", "plan", "name", "description", "state")
@@ -67,8 +68,10 @@ READING = {
     "Links": """each is measured from inside the bed before it is used. One that is out of tolerance is not used, unless
         the run was told to (--accept-links); the summary then says so.""",
 }
+OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound")
 
 
-def reading() -> Html:
-    terms = [(el("dt", term), el("dd", meaning)) for term, meaning in READING.items()]
+def reading(run: Run) -> Html:
+    shown = {term: words for term, words in READING.items() if run.workload == PAGE_LOAD or term not in OF_PAGE_LOADS}
+    terms = [(el("dt", term), el("dd", meaning)) for term, meaning in shown.items()]
     return section("reading", "How to read this", el("dl", terms, class_="reading"))

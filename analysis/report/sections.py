@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis import conditions, tables
 from analysis.model import Run, SelfTest
-from analysis.numbers import change_words, count, difference, kilobytes, milliseconds, percent, ratio, span
+from analysis.numbers import change_words, difference, in_unit, percent, ratio, shown, span
 from analysis.report import plots
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
@@ -54,7 +54,7 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
     fit = sum(test.passed for test in _told_tests(run))
     took = sum(trial.wall_s for trial in run.trials)
     facts = [
-        (str(len(run.ok)), "page loads that count"),
+        (str(len(run.ok)), f"{run.trials_word} that count"),
         (str(len(run.failed)), "failed, and do not count"),
         (f"{fit} of {len(run.links)}", "links measured and within tolerance"),
         (percent(noise), "standard deviation within a cell"),
@@ -65,11 +65,13 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
 
 def results(run: Run, rows: Sequence[Row]) -> Html:
     """One line for each cell. Arms of a group share a scale only with all others, so that links can be compared."""
-    top = max((row.plt.high for row in rows if row.plt), default=1.0) * 1.03
+    top = max((row.summary.high for row in rows if row.summary), default=1.0) * 1.03
     values = run.values()
     arms = [arm.name for arm in run.arms]
-    interval = interval_name(row.plt.estimate for row in rows if row.plt)
-    heads = ["arm", "trials", "median", interval, "", "quartiles", "sd", "kB down", "conn.", "of bound"]
+    interval = interval_name(row.summary.estimate for row in rows if row.summary)
+    columns, bound = tables.columns(run), tables.has_bound(run)
+    heads = ["arm", "trials", "median", interval, "", "quartiles", "sd", *(metric.column for metric in columns)]
+    heads += ["of bound"] if bound else []
     body: list[Html] = []
     group: tuple[str, str] | None = None
     for row in rows:
@@ -77,11 +79,14 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
             group = row.cell.group
             head = join(el("b", group[1]), " ", el("span", group[0]))
             body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
-        body.append(_result(row, top, arms.index(row.cell.arm.name), list(values[row.cell.number].values())))
+        cells = [el("td", shown(metric, row.medians[metric.name]), class_="num") for metric in columns]
+        cells += [el("td", ratio(row.ratio), class_="num")] if bound else []
+        body.append(_result(row, top, arms.index(row.cell.arm.name), list(values[row.cell.number].values()), cells))
     table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body), class_="results")
+    of_bound = " Of bound: how many times as long as the link needs at best." if bound else ""
     note = (
-        "Page load times in milliseconds. Bars show the interval of the median, dots single trials; all rows share "
-        "one scale, from 0. Of bound: how many times as long as the link needs at best. Failed trials are in brackets."
+        f"{in_unit(run.primary)}. Bars show the interval of the median, dots single trials; all rows share "
+        f"one scale, from 0.{of_bound} Failed trials are in brackets."
     )
     return section("results", "Results", scroll(table), el("p", note, class_="note"))
 
@@ -90,27 +95,26 @@ def _head(word: str) -> Html:
     return el("th", word, scope="col", class_=None if word in ("arm", "", "verdict") else "num")
 
 
-def _result(row: Row, top: float, colour: int, values: list[float]) -> Html:
+def _result(row: Row, top: float, colour: int, values: list[float], others: Sequence[Html]) -> Html:
     failed = el("span", f" ({row.failed} failed)", class_="warn") if row.failed else None
     arm = join(el("i", class_=f"dot s{colour % 8}"), row.cell.arm.name)
-    if row.plt is None:
-        nothing = el("td", "no trial counts", colspan=8, class_="muted")
+    if row.summary is None:
+        nothing = el("td", "no trial counts", colspan=5 + len(others), class_="muted")
         return el("tr", el("td", arm), el("td", "0", failed, class_="num"), nothing)
-    found = row.plt.estimate
+    found, primary = row.summary.estimate, row.primary
     words = f"{row.cell}: {found.meaning()}"
-    between = "-" if found.low is None else f"{milliseconds(found.low)} to {milliseconds(found.high)}"
+    between = "-" if found.low is None else f"{shown(primary, found.low)} to {shown(primary, found.high)}"
+    quartiles = f"{shown(primary, row.summary.quartile_1)} to {shown(primary, row.summary.quartile_3)}"
     return el(
         "tr",
         el("td", arm),
         el("td", row.ok, failed, class_="num"),
-        el("td", el("b", milliseconds(found.median)), class_="num"),
+        el("td", el("b", shown(primary, found.median)), class_="num"),
         el("td", between, class_="num", title=found.meaning()),
-        el("td", plots.interval(row.plt, top, colour, values, words)),
-        el("td", f"{milliseconds(row.plt.quartile_1)} to {milliseconds(row.plt.quartile_3)}", class_="num"),
-        el("td", percent(row.plt.stdev_percent), class_="num"),
-        el("td", kilobytes(row.bytes_down), class_="num"),
-        el("td", count(row.connections), class_="num"),
-        el("td", ratio(row.ratio), class_="num"),
+        el("td", plots.interval(row.summary, top, colour, values, words)),
+        el("td", quartiles, class_="num"),
+        el("td", percent(row.summary.stdev_percent), class_="num"),
+        *others,
     )
 
 
@@ -123,6 +127,7 @@ def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
     if not any(row.comparison for row in compared):
         return None
     base = compared[0].base.name
+    side = "Right" if compared[0].primary.higher_is_better else "Left"
     reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
     interval = interval_name(row.comparison.ratio for row in compared if row.comparison)
     heads = ["arm", "change", interval, "", "difference", "faster in", "verdict"]
@@ -136,8 +141,9 @@ def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
         body.append(_compared(row, reach))
     table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body))
     note = (
-        f"Each arm against {base}, round by round: what changed between two loads made shortly after each other. Left "
-        "of the line is faster. Where the interval holds 0% no difference is shown; below 6 rounds verdicts are so far."
+        f"Each arm against {base}, round by round: what changed between two loads made shortly after each other. "
+        f"{side} of the line is faster. Where the interval holds 0% no difference is shown; below 6 rounds verdicts "
+        "are so far."
     )
     return section("comparisons", f"Against {base}", scroll(table), el("p", note, class_="note"))
 
@@ -161,9 +167,9 @@ def _compared(row: ComparisonRow, reach: float) -> Html:
         el("td", row.cell.arm.name),
         el("td", el("b", change_words(middle)), class_="num"),
         el("td", between, class_="num"),
-        el("td", plots.change(low, middle, high, reach, f"{row.cell}: {between}, {found.ratio.meaning()}")),
-        el("td", f"{difference(found.difference.median)} ms", class_="num"),
-        el("td", f"{found.lower} of {found.n}", class_="num", title=f"sign test: p = {found.sign_p:.3g}"),
+        el("td", plots.change(found, reach, f"{row.cell}: {between}, {found.ratio.meaning()}")),
+        el("td", f"{difference(found.difference.median / row.primary.scale)} {row.primary.unit}", class_="num"),
+        el("td", f"{found.faster} of {found.n}", class_="num", title=f"sign test: p = {found.sign_p:.3g}"),
         el("td", found.verdict, class_=mood),
     )
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from analysis import conditions, tables
 from analysis.model import Run
-from analysis.numbers import change_words, counted, milliseconds, seconds
+from analysis.numbers import change_words, counted, shown, values_of, with_unit
 from analysis.stats import ENOUGH
 from analysis.tables import ComparisonRow, Row
 
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
 TOO_FEW = "too few rounds"
+MOST_CELLS = 4
 
 
 def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
@@ -19,8 +20,8 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
     if not run.trials:
         return ["No trial has been made yet."]
     if not run.ok:
-        none = f"None of {len(run.trials)} trials counts: every one failed. Nothing can be said about page load times."
-        return [none, *conditions.caveats(run)]
+        none = f"None of {len(run.trials)} trials counts: every one failed."
+        return [f"{none} Nothing can be said about {values_of(run.primary)}.", *conditions.caveats(run)]
     found = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
     said = [sentence for sentence in found if sentence] or _single(rows)
     few = _few(rows)
@@ -68,10 +69,10 @@ def _one_against(row: ComparisonRow, base: str) -> str:
     if found.verdict not in (*FASTER, *SLOWER):
         return f"Between {row.cell.arm.name} and {base} no difference is shown ({counted(n, 'round')})."
     way = "faster" if found.verdict in FASTER else "slower"
-    by = f"{_change(row)}: {milliseconds(abs(found.difference.median))} ms"
+    by = f"{_change(row)}: {shown(row.primary, abs(found.difference.median))} {row.primary.unit}"
     return (
         f"{row.cell.arm.name} was {way} than {base} by {by}, in "
-        f"{found.lower if way == 'faster' else found.higher} of {found.n} rounds."
+        f"{found.faster if way == 'faster' else found.slower} of {found.n} rounds."
     )
 
 
@@ -110,17 +111,16 @@ def _between(rows: Sequence[ComparisonRow]) -> str:
 
 def _single(rows: Sequence[Row]) -> list[str]:
     """Without a comparison: the cells themselves, if they are few."""
-    said = []
-    for row in [row for row in rows if row.plt][:4]:
-        if row.plt is None:
+    said: list[str] = []
+    for row in rows:
+        if row.summary is None or len(said) == MOST_CELLS:
             continue
-        found = row.plt.estimate
-        interval = (
-            "" if found.low is None or found.high is None else f" ({seconds(found.low)} to {seconds(found.high)})"
-        )
-        said.append(
-            f"{row.cell.site} took {seconds(found.median)}{interval} over {row.cell.link.label} by {row.cell.arm.name}."
-        )
+        found, metric = row.summary.estimate, row.primary
+        ends = (found.low, found.high)
+        interval = "" if None in ends else f" ({' to '.join(with_unit(metric, end or 0.0) for end in ends)})"
+        median = f"{with_unit(metric, found.median)}{interval}"
+        took = f"took {median}" if metric.unit == "ms" else f"had {median}"
+        said.append(f"{row.cell.site} {took} over {row.cell.link.label} by {row.cell.arm.name}.")
     return said
 
 
@@ -138,7 +138,7 @@ def noise_sentence(rows: Sequence[Row]) -> str:
     noise = tables.noise_percent(rows)
     if noise is None:
         return "No cell has two trials that count, so nothing can be said about noise."
-    worst = max((row for row in rows if row.plt and row.plt.stdev_percent is not None), key=_deviation)
+    worst = max((row for row in rows if row.summary and row.summary.stdev_percent is not None), key=_deviation)
     return (
         f"The standard deviation within a cell is {noise:.1f}% in the middle of all cells, and at most "
         f"{_deviation(worst):.1f}% ({worst.cell})."
@@ -146,4 +146,4 @@ def noise_sentence(rows: Sequence[Row]) -> str:
 
 
 def _deviation(row: Row) -> float:
-    return (row.plt.stdev_percent or 0.0) if row.plt else 0.0
+    return (row.summary.stdev_percent or 0.0) if row.summary else 0.0

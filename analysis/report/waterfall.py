@@ -161,7 +161,8 @@ def _on_the_wire(wire: Mapping[str, Any] | None) -> list[str]:
 def _events(record: Mapping[str, Any]) -> list[tuple[str, float]]:
     """Moments of the page, from the start of the navigation."""
     names = (("first paint", "first_paint_ms"), ("DOMContentLoaded", "dcl_ms"), ("load", "plt_navigation_ms"))
-    return [(name, float(record[key])) for name, key in names if record.get(key) is not None]
+    measures: Mapping[str, float] = record.get("measures") or {}
+    return [(name, measures[key]) for name, key in names if key in measures]
 
 
 def _event_lines(events: Sequence[tuple[str, float]], scale: float, top: float, height: float) -> list[Html]:

@@ -143,18 +143,18 @@ def _noise(run: Run, start: str, queue: str, target: float | None) -> Figure:
 
 
 def _plt_ms(trial: Trial) -> float:
-    return float(trial.metrics["plt_ms"] or 0)
+    return trial.measures["plt_ms"]
 
 
 def _against_bound(run: Run) -> list[Figure]:
     figures = []
     for cell in run.cells:
         trials = [trial for trial in run.trials if trial.ok and trial.cell is cell]
-        ratios = [_plt_ms(trial) / float(trial.metrics["bound_ms"] or 1) for trial in trials]
+        ratios = [_plt_ms(trial) / (trial.measures["bound_ms"] or 1) for trial in trials]
         if not ratios:
             continue
         plt = statistics.median(_plt_ms(trial) for trial in trials)
-        bound = statistics.median(float(trial.metrics["bound_ms"] or 0) for trial in trials)
+        bound = statistics.median(trial.measures["bound_ms"] for trial in trials)
         figures.append(
             Figure(
                 f"{cell.link.label}, {cell.arm.name}: PLT / bound, median of {len(ratios)}",

@@ -6,7 +6,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,14 +16,16 @@ from rich.live import Live
 from rich.text import Text
 
 from driver.run.events import Event, Listener
+from model.metrics import Metric
 
 
 class Counter:
     """What has happened so far, and how long the rest may take."""
 
-    def __init__(self, trials: int, done: int) -> None:
+    def __init__(self, trials: int, done: int, primary: Metric) -> None:
         self.trials, self.done, self.failed = trials, done, 0
-        self.last_plt_ms: float | None = None
+        self.primary = primary
+        self.last = ""  # value of the primary metric
         self.now = "making the bed"
         self._walls: list[float] = []
         self._since = time.monotonic()
@@ -34,13 +36,17 @@ class Counter:
             self._walls = [*self._walls[-19:], data["wall_s"]]
             if data["status"] == "ok":
                 self.done += 1
-                self.last_plt_ms = data["plt_ms"]
+                self.last = self.value(data)
             else:
                 self.failed += 1
         elif event.kind == "trial-started":
             self.now = f"{data['site']} · {data['link']} · {data['arm']}"
         elif event.kind == "self-test-started":
             self.now = f"measuring the link {data['link']}"
+
+    def value(self, data: Mapping[str, Any]) -> str:
+        """Of the primary metric, with its unit."""
+        return f"{data[self.primary.name] / self.primary.scale:.0f} {self.primary.unit}"
 
     @property
     def eta(self) -> str:
@@ -54,15 +60,15 @@ class Counter:
 
 
 @contextmanager
-def watching(*, as_json: bool, trials: int, done: int) -> Iterator[Listener]:
+def watching(*, as_json: bool, trials: int, done: int, primary: Metric) -> Iterator[Listener]:
     """A listener for the run that is going on."""
     if as_json:
         yield lambda event: click.echo(json.dumps(event.to_json()))
     elif sys.stderr.isatty():
-        with _live(Counter(trials, done)) as listener:
+        with _live(Counter(trials, done, primary)) as listener:
             yield listener
     else:
-        yield _plain(Counter(trials, done))
+        yield _plain(Counter(trials, done, primary))
 
 
 @contextmanager
@@ -84,8 +90,8 @@ def _live(counter: Counter) -> Iterator[Listener]:
 
 def _line(counter: Counter) -> Text:
     line = Text.assemble((f"{counter.done}/{counter.trials}", "bold"), f"  ETA {counter.eta}  ", (counter.now, "cyan"))
-    if counter.last_plt_ms is not None:
-        line.append(f"  last {counter.last_plt_ms:.0f} ms")
+    if counter.last:
+        line.append(f"  last {counter.last}")
     if counter.failed:
         line.append(f"  {counter.failed} failed", style="bold red")
     line.no_wrap, line.overflow = True, "ellipsis"
@@ -111,7 +117,7 @@ def _words(event: Event, counter: Counter) -> str:
 def _trial_words(data: dict[str, Any], counter: Counter) -> str:
     where = f"{data['site']}, {data['link']}, {data['arm']}, round {data['round']}"
     if data["status"] == "ok":
-        return f"{counter.done}/{counter.trials} {where}: {data['plt_ms']:.0f} ms (ETA {counter.eta})"
+        return f"{counter.done}/{counter.trials} {where}: {counter.value(data)} (ETA {counter.eta})"
     why = "; ".join(f"{failure['reason']}: {failure['detail']}" for failure in data["failures"])
     return f"{where}, attempt {data['attempt']} failed: {why}"
 

@@ -25,6 +25,7 @@ from driver.host.needs import MACHINES_OVER_SSH, programs
 from driver.run.events import Event, Listener
 from model import paths
 from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
+from model.metrics import primary_of
 from model.settings.kinds import LARGEST_SEED
 from model.version import VERSION
 
@@ -153,7 +154,8 @@ def _play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: boo
     ending = "failed"
     try:
         trials = experiment.repeat.max * len(experiment.cells)
-        with watching(as_json=as_json, trials=trials, done=done) as tell, _stopping(stop, tell):
+        primary = primary_of(store.workload)
+        with watching(as_json=as_json, trials=trials, done=done, primary=primary) as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
             Runner(begun, open_bed, tell, stop, certain_interval, programs).run()
         ending = "finished"

@@ -5,27 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from driver.experiment.keys import FIGURE, METRICS, names_of, read_all
+from driver.experiment.keys import FIGURE, names_of, read_all
 from driver.experiment.links import varying
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.source import Written
 from model.errors import InputError
 from model.link import SETTINGS
+from model.metrics import metric_named
 from model.settings.kinds import near_miss
 
 PLAIN = ("arm", "site", "link")
 NUMBERS = ("duration", "rate", "part", "percent", "mtu", "window")
-WORDS = dict(
-    zip(
-        METRICS,
-        (
-            "page load time", "load time by the browser's clock", "time to first byte", "DOMContentLoaded",
-            "first paint", "first contentful paint", "largest contentful paint", "requests", "connections",
-            "bytes to the client", "bytes to the server", "retransmissions",
-        ),
-        strict=True,
-    )
-)  # fmt: skip
 
 
 def read_figures(written: Written, cells: Sequence[Cell]) -> tuple[Figure, ...]:
@@ -181,7 +171,8 @@ def canonical(key: str, text: str) -> str:
 def title_of(figure: Figure) -> str:
     over = f" over {figure.x.replace('_', ' ').replace('rtt', 'RTT')}" if figure.x else ""
     only = "; ".join(" or ".join(values) for _, values in figure.only)
-    words = WORDS[figure.y]
+    metric = metric_named(figure.y)
+    words = metric.words if metric else figure.y
     return f"{words[0].upper()}{words[1:]}{over}{', ' if only else ''}{only}"
 
 

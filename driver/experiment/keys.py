@@ -12,15 +12,13 @@ from typing import Any
 
 from driver.experiment.source import Written
 from model.errors import InputError
+from model.metrics import PAGE_LOAD, metrics_of
 from model.settings.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, Kind, choice, count
 from model.settings.text_kinds import PROSE
 from model.units import Duration, Ratio, Size
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
-METRICS = (
-    "plt", "plt_navigation", "ttfb", "dcl", "first_paint", "fcp", "lcp",
-    "requests", "connections", "bytes_down", "bytes_up", "retransmissions",
-)  # fmt: skip
+METRICS = tuple(metric.key for metric in metrics_of(PAGE_LOAD))
 MOST_TRIALS = 10_000
 SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 96, 262_144  # headers of Ethernet, IP and TCP with options; tcpdump's own most
 SHORTEST_TIMEOUT, LONGEST_TIMEOUT = Duration.parse("1s"), Duration.parse("3600s")

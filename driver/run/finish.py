@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from captures.packets import PacketSummary, summarise
 from captures.pcapng import embed_keys
@@ -23,7 +23,9 @@ from driver.workloads.page_load.verdict import judge
 from driver.workloads.page_load.witnesses import Witnesses
 from model.errors import LanelabError
 from model.link import Link
+from model.metrics import PAGE_LOAD, metrics_of
 from model.reasons import Reason
+from model.record import TrialRecord
 from model.site.site import Site
 
 PACKED = ("netlog.json", "access.log", "gateway.jsonl")
@@ -33,22 +35,13 @@ PACKED = ("netlog.json", "access.log", "gateway.jsonl")
 class Finished:
     """A trial with its verdict."""
 
-    status: Literal["ok", "failed"]
+    measures: Mapping[str, float]
     record: Mapping[str, Any]
 
 
-def not_started(started_utc: str, reason: Reason, detail: str) -> Finished:
-    """A trial that never got as far as a page load."""
-    record: dict[str, Any] = {
-        "version": 1,
-        "started_utc": started_utc,
-        "plt_ms": None,
-        "requests": [],
-        "console": [],
-        "capture": {},
-        "failures": [{"reason": reason.value, "detail": detail}],
-    }
-    return Finished("failed", record)
+def not_started(workload: str, started_utc: str, reason: Reason, detail: str) -> Finished:
+    """A trial that never got as far as its workload."""
+    return Finished({}, TrialRecord.not_started(workload, started_utc, reason, detail).to_json())
 
 
 def finish(
@@ -79,8 +72,40 @@ def finish(
     finished["failures"] = [failure.to_json() for failure in verdict]
     with writing("store the files of a trial"):
         _pack(finished, folder, [node for node, capture in record["capture"].items() if node in summaries])
-    finished["artifacts"] = sorted(path.name for path in folder.iterdir())
-    return Finished("failed" if verdict else "ok", finished)
+    artifacts = sorted(path.name for path in folder.iterdir())
+    return Finished(_measures(finished, packets), _as_stored(finished, artifacts))
+
+
+def _measures(finished: Mapping[str, Any], packets: PacketSummary | None) -> dict[str, float]:
+    measures = {metric.name: finished.get(metric.name) for metric in metrics_of(PAGE_LOAD)}
+    measures |= {"requests": len(finished["requests"])}
+    if packets:
+        names = ("connections", "bytes_down", "bytes_up", "retransmissions")
+        measures |= {name: getattr(packets, name) for name in names}
+    return {name: float(value) for name, value in measures.items() if value is not None}
+
+
+def _as_stored(finished: Mapping[str, Any], artifacts: Sequence[str]) -> dict[str, Any]:
+    gateway = finished.get("gateway")
+    names = ("facts", "console", "navigation")
+    browser = dict(zip(names, (finished.get(key) for key in ("browser", "console", "navigation")), strict=True))
+    evidence = {
+        "browser": browser,
+        "resolver": finished.get("dns"),
+        "gateway": gateway,
+        "witnesses": gateway and gateway["witnesses"],
+        **{key: finished.get(key) for key in ("server", "router", "capture", "packets")},
+    }
+    own = {key: finished[key] for key in ("started_utc", "requests", "failures")}
+    marks, series = finished.get("marks", {}), dict[str, Any]()
+    return {
+        "workload": PAGE_LOAD,
+        **own,
+        "artifacts": artifacts,
+        "marks": marks,
+        "series": series,
+        "evidence": evidence,
+    }
 
 
 def _pack(record: Mapping[str, Any], folder: Path, readable: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ from driver.schedule.until import Interval
 from driver.workloads.page_load.spec import TrialSpec
 from model.clock import utc_now
 from model.errors import BedError, Interrupted
+from model.metrics import PRIMARY
 from model.reasons import Reason
 
 
@@ -65,6 +66,7 @@ class Runner:
         experiment, store = begun.experiment, begun.store
         self._experiment, self._sites, self._store = experiment, begun.sites, store
         self._tell, self._stop = tell, stop
+        self._primary = PRIMARY[store.workload]
         self._schedule = Schedule(experiment, int(store.meta("seed")), interval, store.history())
         beds = Beds(open_bed, tell, lambda: stop.asked)
         self._current = CurrentBed(beds, experiment, store, tell, self._check_arms)
@@ -98,7 +100,12 @@ class Runner:
             if prepared.refusal:
                 if self._current.links.has_given_up(planned.cell):
                     self._schedule.give_up(planned)
-                self._add(planned, prepared, not_started(prepared.started_utc, *prepared.refusal), started)
+                self._add(
+                    planned,
+                    prepared,
+                    not_started(self._store.workload, prepared.started_utc, *prepared.refusal),
+                    started,
+                )
                 return
             bed = self._current.bed
             started += self._current.links.measuring_s - measured_s  # a self-test is no part of a trial
@@ -125,15 +132,14 @@ class Runner:
             round=planned.round,
             attempt=self._schedule.attempts(planned) + 1,
             wall_s=time.monotonic() - started,
-            status=finished.status,
+            measures=finished.measures,
             record=finished.record,
         )
         self._store.add_trial(stored)
         self._stop.under_way = False
-        ok = finished.status == "ok"
-        reasons = {failure["reason"] for failure in finished.record["failures"]}
-        plt_ms = finished.record["plt_ms"]
-        self._schedule.add(planned, Attempt(ok, plt_ms if ok else None, not reasons & NOT_THE_TRIALS))
+        reasons = {failure["reason"] for failure in stored.record["failures"]}
+        value = stored.measures.get(self._primary)
+        self._schedule.add(planned, Attempt(stored.ok, value if stored.ok else None, not reasons & NOT_THE_TRIALS))
         self._tell(
             Event(
                 "trial",
@@ -141,10 +147,10 @@ class Runner:
                     **_names(planned),
                     "trial": stored.trial,
                     "attempt": stored.attempt,
-                    "status": stored.status,
-                    "plt_ms": plt_ms,
+                    "status": "ok" if stored.ok else "failed",
+                    self._primary: value,
                     "wall_s": round(stored.wall_s, 3),
-                    "failures": list(finished.record["failures"]),
+                    "failures": list(stored.record["failures"]),
                 },
             )
         )
@@ -155,7 +161,12 @@ class Runner:
         another = self._current.lose()
         number, folder = self._store.begin_trial()
         prepared = PreparedTrial(number, folder, utc_now())
-        self._add(planned, prepared, not_started(prepared.started_utc, Reason.BED_LOST, str(error)), started)
+        self._add(
+            planned,
+            prepared,
+            not_started(self._store.workload, prepared.started_utc, Reason.BED_LOST, str(error)),
+            started,
+        )
         if not another:
             raise error
         self._tell(Event("bed-lost", {"what": str(error)}))

@@ -18,6 +18,7 @@ from driver.servers.authority import Authority
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
+from model.metrics import PAGE_LOAD
 from model.settings.kinds import LARGEST_SEED
 from model.site.site import Site, load_site, site_names
 
@@ -91,6 +92,7 @@ def site_digest(site: Site) -> str:
 def _meta(experiment: Experiment, sites: Mapping[str, Site], version: str, seed: int) -> dict[str, str]:
     return {
         "format": str(run_format.VERSION),
+        "workload": PAGE_LOAD,
         "name": experiment.name,
         "description": experiment.description,
         "created_utc": utc_now(),

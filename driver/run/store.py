@@ -14,16 +14,17 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from driver.experiment.model import Cell
 from driver.schedule.rounds import Attempt
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
+from model.metrics import PRIMARY
 from model.reasons import Reason
 
 LOCK = "in-use"
@@ -41,8 +42,12 @@ class Stored:
     round: int
     attempt: int
     wall_s: float
-    status: Literal["ok", "failed"]
-    record: Mapping[str, Any]
+    measures: Mapping[str, float]
+    record: Mapping[str, Any]  # a TrialRecord as JSON
+
+    @property
+    def ok(self) -> bool:
+        return not self.record["failures"]
 
 
 class Store:
@@ -50,6 +55,7 @@ class Store:
 
     def __init__(self, folder: Path, database: sqlite3.Connection, lock: int) -> None:
         self.folder = folder
+        self.workload = ""
         self._database = database
         self._lock = lock
         self.session = 0
@@ -96,8 +102,7 @@ class Store:
         try:
             version = store.meta("format")
             if version != str(run_format.VERSION):
-                what = f"{folder} has format {version}, and this lanelab writes {run_format.VERSION}"
-                raise StoreError(what, "Go on with the lanelab that began it")
+                raise run_format.other_format(folder, version)
             store._load()
             store._forget_unfinished()
         except BaseException:
@@ -106,6 +111,7 @@ class Store:
         return store
 
     def _load(self) -> None:
+        self.workload = self.meta("workload")
         self._cells = dict(self._database.execute("SELECT id, cell FROM cells"))
         self._links = dict(self._database.execute("SELECT label, link FROM links"))
         (last,) = self._database.execute("SELECT max(trial) FROM trials").fetchone()
@@ -137,10 +143,12 @@ class Store:
         """(cell id, round) -> its attempts so far, in order, as the schedule wants them."""
         history: dict[tuple[str, int], list[Attempt]] = {}
         query = """
-            SELECT id, round, status, plt_ms, group_concat(reason) FROM trials JOIN cells USING (cell)
-            LEFT JOIN failures USING (trial) GROUP BY trial ORDER BY cell, round, attempt
+            SELECT id, round, status, value, group_concat(reason) FROM trials JOIN cells USING (cell)
+            LEFT JOIN measures ON measures.trial = trials.trial AND name = ?
+            LEFT JOIN failures ON failures.trial = trials.trial
+            GROUP BY trials.trial ORDER BY cell, round, attempt
         """
-        for cell, number, status, value, reasons in self._database.execute(query):
+        for cell, number, status, value, reasons in self._database.execute(query, (PRIMARY[self.workload],)):
             ok = status == "ok"
             attempt = Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set((reasons or "").split(",")))
             history.setdefault((cell, number), []).append(attempt)
@@ -211,8 +219,9 @@ class Store:
                 raise
 
     def _insert_trial(self, stored: Stored) -> None:
-        record = stored.record
-        packets = (record.get("packets") or {}).get("client") or {}
+        apart = {"requests", "measures"}
+        record = {key: value for key, value in stored.record.items() if key not in apart}
+        record["series"] = {name: {**series, "points": []} for name, series in stored.record["series"].items()}
         values = {
             "trial": stored.trial,
             "session": self.session,
@@ -221,38 +230,33 @@ class Store:
             "attempt": stored.attempt,
             "started_utc": record["started_utc"],
             "wall_s": stored.wall_s,
-            "status": stored.status,
-            **{key: record.get(key) for key in _METRICS},
-            "requests": len(record["requests"]),
-            "connections": packets.get("connections"),
-            "bytes_down": packets.get("bytes_down"),
-            "bytes_up": packets.get("bytes_up"),
-            "retransmissions": packets.get("retransmissions"),
-            "record": json.dumps({key: value for key, value in record.items() if key != "requests"}),
+            "status": "ok" if stored.ok else "failed",
+            "record": json.dumps(record),
         }
         names, marks = ", ".join(values), ", ".join("?" * len(values))
         self._database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
 
     def _insert_details(self, stored: Stored, artifacts: Sequence[tuple[str, int, str]]) -> None:
-        self._database.executemany(
-            "INSERT INTO failures VALUES (?, ?, ?)",
-            ((stored.trial, failure["reason"], failure["detail"]) for failure in stored.record["failures"]),
-        )
-        self._database.executemany(
-            "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (stored.trial, number, *(request.get(key) for key in _REQUEST), json.dumps(request))
-                for number, request in enumerate(stored.record["requests"], 1)
+        trial, record = stored.trial, stored.record
+        rows: dict[str, Iterable[tuple[Any, ...]]] = {
+            "measures": stored.measures.items(),
+            "series": (
+                (name, t_ms, value) for name, series in record["series"].items() for t_ms, value in series["points"]
             ),
-        )
-        self._database.executemany(
-            "INSERT INTO artifacts VALUES (?, ?, ?, ?)", ((stored.trial, *artifact) for artifact in artifacts)
-        )
+            "failures": ((failure["reason"], failure["detail"]) for failure in record["failures"]),
+            "requests": (
+                (number, *(request.get(key) for key in _REQUEST), json.dumps(request))
+                for number, request in enumerate(record["requests"], 1)
+            ),
+            "artifacts": artifacts,
+        }
+        for table, found in rows.items():
+            listed = [(trial, *row) for row in found]
+            if listed:
+                marks = ", ".join("?" * len(listed[0]))
+                self._database.executemany(f"INSERT INTO {table} VALUES ({marks})", listed)  # noqa: S608
 
 
-_METRICS = (
-    "plt_ms", "plt_navigation_ms", "ttfb_ms", "dcl_ms", "first_paint_ms", "fcp_ms", "lcp_ms", "bound_ms",
-)  # fmt: skip
 _REQUEST = (
     "url", "status", "protocol", "connection", "priority", "started_ms", "ended_ms", "wire_bytes", "body_bytes",
 )  # fmt: skip

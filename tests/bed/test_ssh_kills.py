@@ -278,11 +278,12 @@ def require_whole(folder: Path) -> None:
     assert len(counted) == 2
     for trial, text in counted:
         record, files = json.loads(text), folder / "trials" / f"{trial:06d}"
-        assert record["browser"]["sandbox"] is True
+        evidence = record["evidence"]
+        assert evidence["browser"]["facts"]["sandbox"] is True
         packets = gzip.decompress((files / "client.pcapng.gz").read_bytes())
-        assert record["capture"]["client"]["captured"] == record["packets"]["client"]["packets"] > 100
+        assert evidence["capture"]["client"]["captured"] == evidence["packets"]["client"]["packets"] > 100
         assert b"CLIENT_TRAFFIC_SECRET_0" in packets
-        assert len(record["server"]["requests"]) >= 24
+        assert len(evidence["server"]["requests"]) >= 24
         assert {"access.log.gz", "httpd.conf", "page.har.gz"} <= set(record["artifacts"])
     assert (folder / "report.html").stat().st_size > 10_000
     assert json.loads(session)["bed_options"]["substrate"] == "ssh"

@@ -30,6 +30,7 @@ class Played:
             database.execute(
                 "CREATE TEMP VIEW arms_of_trials AS SELECT * FROM trials JOIN cells USING (cell) JOIN arms USING (arm)"
             )
+            database.execute("CREATE TEMP VIEW measured AS SELECT trial, name AS metric, value FROM measures")
             return database.execute(query).fetchall()
         finally:
             database.close()
@@ -46,6 +47,18 @@ class Played:
     def records(self, arm: str) -> list[dict[str, Any]]:
         query = "SELECT name, record FROM arms_of_trials ORDER BY trial"
         return [json.loads(record) for name, record in self.rows(query) if name == arm]
+
+    def evidence(self, arm: str) -> list[dict[str, Any]]:
+        return [record["evidence"] for record in self.records(arm)]
+
+    def measures(self, arm: str) -> list[dict[str, float]]:
+        """By name, of its trials that count."""
+        by_trial: dict[int, dict[str, float]] = {}
+        query = "SELECT name, trial, metric, value FROM arms_of_trials JOIN measured USING (trial) WHERE status = 'ok'"
+        for name, trial, metric, value in self.rows(query):
+            if name == arm:
+                by_trial.setdefault(trial, {})[metric] = value
+        return list(by_trial.values())
 
     def requests(self, arm: str) -> list[dict[str, Any]]:
         query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"

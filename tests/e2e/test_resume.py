@@ -105,10 +105,10 @@ def test_ctrl_c_twice_stops_at_once(lanelab: LanelabCommand, tmp_path: Path) -> 
 def test_a_finished_run_has_nothing_left_to_do(lanelab: LanelabCommand, tmp_path: Path) -> None:
     text = "sites: [dummy]\nlinks: {rtt: 10ms}\narms: {one: {start: fresh-context}}\ntrials: 1\n"
     played = play(lanelab, tmp_path, text)
-    before = played.rows("SELECT trial, plt_ms FROM trials")
+    before = played.rows("SELECT trial, name, value FROM measures ORDER BY trial, name")
     again = resume(lanelab, played.folder)
     assert again.done.returncode == 0, again.done.stderr
-    assert again.rows("SELECT trial, plt_ms FROM trials") == before
+    assert again.rows("SELECT trial, name, value FROM measures ORDER BY trial, name") == before
 
 
 def test_a_run_is_not_shared_and_not_gone_on_with_when_its_experiment_was_changed(

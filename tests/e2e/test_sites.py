@@ -71,6 +71,8 @@ def test_a_look_up_costs_a_round_trip(origins: Played) -> None:
 
 def test_names_that_were_looked_up_are_kept(origins: Played) -> None:
     asked = [
-        {query["name"] for query in record["dns"]["queries"]} for record in origins.records("plain") if record["dns"]
+        {query["name"] for query in evidence["resolver"]["queries"]}
+        for evidence in origins.evidence("plain")
+        if evidence["resolver"]
     ]
     assert asked == [{"www.two.test", "img.two.test"}]

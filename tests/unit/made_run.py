@@ -115,8 +115,8 @@ class _Writer:
     def meta(self) -> dict[str, str]:
         made = self.made
         return {
-            "format": "1", "name": made.name, "description": made.description, "created_utc": stamp(0), "seed": "7",
-            "lanelab": "0.1.0", "state": made.state, "figures": json.dumps(list(made.figures)),
+            "format": "2", "workload": "page_load", "name": made.name, "description": made.description,
+            "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state, "figures": json.dumps(list(made.figures)),
             "plan": json.dumps({"trials": made.rounds, "order": "interleaved"}), "experiment_sha256": "0" * 64,
         }  # fmt: skip
 
@@ -142,22 +142,30 @@ class _Writer:
             (bound * 1.02 + trips * link.rtt.milliseconds + 45) * drifted * self.rng.lognormvariate(0, self.made.noise)
         )
         requests = made_requests(self.rng, plt, arm) if self.made.with_requests else []
-        metrics = {
+        connections = 1 if arm == "h2" else 24 if arm == "http" else 6
+        measures = {
             "plt_ms": plt, "plt_navigation_ms": plt - 6, "ttfb_ms": 2.1 * link.rtt.milliseconds + 3,
-            "dcl_ms": plt * 0.4,            "first_paint_ms": plt * 0.35, "fcp_ms": plt * 0.35, "lcp_ms": plt * 0.9,
+            "dcl_ms": plt * 0.4, "first_paint_ms": plt * 0.35, "fcp_ms": plt * 0.35, "lcp_ms": plt * 0.9,
+            "bound_ms": bound, "requests": 24, "connections": connections, "bytes_down": int(size * 1.043),
+            "bytes_up": 41_000 + 900 * connections, "retransmissions": self.rng.choice((0, 0, 0, 2)),
         }  # fmt: skip
         record = {
-            "version": 1, "started_utc": stamp(2 + self.trial * 2), **metrics, "bound_ms": bound,
+            "workload": "page_load", "started_utc": stamp(2 + self.trial * 2), "artifacts": ["page.har.gz"],
             "marks": {"prepare_s": 0.31, "navigate_s": plt / 1000, "collect_s": 0.12},
-            "console": [], "browser": {"product": "Chromium/140.0", "flags": ["--headless=new"]},
+            "evidence": {
+                "browser": {"facts": {"product": "Chromium/140.0", "flags": ["--headless=new"]}, "console": []}
+            },
             "failures": [{"reason": self.made.reason, "detail": self.made.detail}] if failed else [],
+            "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip
-        connections = 1 if arm == "h2" else 24 if arm == "http" else 6
         self.add(
             "trials", self.trial, 1, cell, number, attempt, stamp(2 + self.trial * 2), plt / 1000 + 0.6,
-            "failed" if failed else "ok", *metrics.values(), 24, connections, int(size * 1.043),
-            41_000 + 900 * connections,            self.rng.choice((0, 0, 0, 2)), bound, json.dumps(record),
+            "failed" if failed else "ok", json.dumps(record),
         )  # fmt: skip
+        for name, value in measures.items():
+            self.add("measures", self.trial, name, value)
+        for t_ms in (0.0, 100.0):
+            self.add("series", self.trial, "load", t_ms, 0.5)
         if failed:
             self.add("failures", self.trial, self.made.reason, self.made.detail)
         for position, request in enumerate(requests, 1):

@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -141,12 +142,13 @@ def test_the_table_has_each_cell(quick: Path) -> None:
     assert len(rows) == 8
     assert {row.ok for row in rows} == {6}
     http, h2 = rows[4], rows[7]
-    assert http.plt is not None
-    assert h2.plt is not None
-    assert http.plt.median > h2.plt.median
-    assert (http.connections, h2.connections) == (24, 1)
-    assert http.bound_ms is not None
-    assert http.ratio == http.plt.median / http.bound_ms
+    assert http.summary is not None
+    assert h2.summary is not None
+    assert http.summary.median > h2.summary.median
+    assert (http.medians["connections"], h2.medians["connections"]) == (24, 1)
+    bound = http.medians["bound_ms"]
+    assert bound is not None
+    assert http.ratio == http.summary.median / bound
     compared = [row for row in tables.comparisons(read_run(quick)) if row.cell.arm.name == "h2"]
     assert [row.comparison.verdict for row in compared if row.comparison] == ["faster", "faster"]
 
@@ -155,8 +157,8 @@ def test_the_median_trial_is_the_middle_one(quick: Path) -> None:
     trials = next(iter(read_run(quick).by_cell().values()))
     found = tables.median_trial(trials)
     assert found is not None
-    ordered = sorted(trial.plt_ms or 0 for trial in trials if trial.ok)
-    assert found.plt_ms == ordered[2]
+    ordered = sorted(trial.value or 0 for trial in trials if trial.ok)
+    assert found.value == ordered[2]
     assert tables.median_trial([]) is None
 
 
@@ -215,7 +217,7 @@ def test_a_waterfall_of_odd_requests() -> None:
         {"url": "data:,\x00\x1b\ud800", "started_ms": None, "ended_ms": 3,
          "timings": None, "status": None, "error": "ERR"},
     ]  # fmt: skip
-    found = waterfall({"requests": odd, "plt_navigation_ms": 12}, "odd")
+    found = waterfall({"requests": odd, "measures": {"plt_navigation_ms": 12}}, "odd")
     assert found is not None
     assert "never finished" in found
     assert Parsed(found).open == []
@@ -251,7 +253,7 @@ def test_every_run_can_be_exported(folder: Path, tmp_path: Path) -> None:
     data = json.loads(json.dumps(export.everything(run, requests=True)))
     assert len(data["trials"]) == len(run.trials)
     written, lacking = export.write_hars(run, tmp_path / "har", median=True)
-    assert (len(written), lacking) == (sum(1 for row in tables.rows(run) if row.plt), 0)
+    assert (len(written), lacking) == (sum(1 for row in tables.rows(run) if row.summary), 0)
 
 
 def test_figures_are_saved(quick: Path) -> None:
@@ -300,7 +302,8 @@ def test_a_trial_is_shown_with_what_it_is_and_what_is_missing_of_it(tmp_path: Pa
     assert "the link had none" in " ".join(found.stdout.split())
     assert re.search(r"page\.har\.gz +missing", found.stdout)
     run = read_run(folder)
-    lost = list(trial_parts(run.trials[0], {"failures": [{"reason": "bed-lost", "detail": "gone"}]}, []))
+    bare = replace(run.trials[0], measures={})
+    lost = list(trial_parts(bare, {"failures": [{"reason": "bed-lost", "detail": "gone"}]}, []))
     assert [str(part) for part in lost] == ["failed: bed-lost: gone"]
 
 
@@ -313,11 +316,12 @@ def test_next_to_nothing_is_shown_as_such(tmp_path: Path) -> None:
     assert [numbers.difference(value) for value in (-0.4, 3, -1230)] == ["-0.4", "+3.0", "-1,230"]
     folder = make_run(tmp_path / "run", Made(rounds=6, fails=lambda _trial, _attempt: False))
     with sqlite3.connect(folder / run_format.DATABASE) as database:
-        database.execute("UPDATE trials SET bytes_down = 0, connections = 0, bound_ms = 0 WHERE cell = 2")
+        names, own = "'bytes_down', 'connections', 'bound_ms'", "SELECT trial FROM trials WHERE cell = 2"
+        database.execute(f"UPDATE measures SET value = 0 WHERE name IN ({names}) AND trial IN ({own})")  # noqa: S608
     database.close()
     run = read_run(folder)
     row = tables.rows(run)[1]
-    assert (row.bytes_down, row.connections, row.ratio) == (0, 0, None)
-    assert terminal._numbers(row)[-3:] == [Text("0"), Text("0"), Text("-")]
+    assert (row.medians["bytes_down"], row.medians["connections"], row.ratio) == (0, 0, None)
+    assert terminal._numbers(row, tables.columns(run), bound=True)[-3:] == [Text("0"), Text("0"), Text("-")]
     assert chart(draw(run, Figure("T", "rtt", "bytes_down", "arm", "", "line"))) is not None
     assert "<td" in page(run)

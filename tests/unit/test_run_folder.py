@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from analysis import axes, conditions
+from analysis import conditions
 from analysis.run_folder import each_record, each_request, read_artifacts, read_record, read_run
 from analysis.runs import find_run, list_runs
-from driver.experiment import keys
 from model import run_format
 from model.errors import InputError, StoreError
 from tests.unit.made_run import TEXT, Made, make_run
@@ -42,7 +41,9 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
 
 def test_a_trial_has_its_record_requests_and_files(folder: Path) -> None:
     record = read_record(folder, 7)
-    assert record["version"] == 1
+    assert record["workload"] == "page_load"
+    assert record["measures"]["requests"] == 24
+    assert record["series"] == {"load": {"unit": "processes", "points": [[0, 0.5], [100, 0.5]]}}
     assert len(record["requests"]) == 24
     assert [name for name, _, _ in read_artifacts(folder, 7)] == ["page.har.gz"]
     with pytest.raises(InputError, match=r"no trial 999.*1 to 25"):
@@ -142,11 +143,17 @@ def change(folder: Path, statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("UPDATE meta SET value = '2' WHERE key = 'format'", "has format 2"),
+        (
+            "UPDATE meta SET value = '1' WHERE key = 'format'",
+            "has format 1, and this lanelab reads and writes format 2",
+        ),
         ("DELETE FROM meta WHERE key = 'format'", "has format none"),
         ("UPDATE arms SET settings = '{'", "cannot be read"),
         ("UPDATE trials SET started_utc = 'yesterday'", "cannot be read"),
         ("DROP TABLE failures", "cannot be read"),
+        ("DROP TABLE measures", "cannot be read"),
+        ("DELETE FROM meta WHERE key = 'workload'", "cannot be read"),
+        ("UPDATE meta SET value = 'tea' WHERE key = 'workload'", "cannot be read"),
         ("DELETE FROM cells WHERE cell = 1", "cannot be read"),
     ],
 )
@@ -187,10 +194,6 @@ def test_runs_are_listed_and_found_by_name(folder: Path, tmp_path: Path) -> None
     assert list_runs(tmp_path / "none") == []
 
 
-def test_what_an_experiment_may_draw_is_what_there_is_to_draw() -> None:
-    assert tuple(axes.METRICS) == keys.METRICS
-
-
 def test_what_changed_within_a_run_is_told(folder: Path, tmp_path: Path) -> None:
     assert conditions.changes(read_run(folder)) == []
     there = Path(shutil.copytree(folder, tmp_path / "run"))
@@ -207,7 +210,7 @@ def test_what_changed_within_a_run_is_told(folder: Path, tmp_path: Path) -> None
         database.execute("UPDATE sessions SET provenance = ?", (json.dumps(first),))
         row = (2, "2026-11-21T00:00:00.000Z", None, None, json.dumps(second))
         database.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", row)
-        product = "json_set(record, '$.browser.product', 'Chromium/141.0')"
+        product = "json_set(record, '$.evidence.browser.facts.product', 'Chromium/141.0')"
         database.execute(f"UPDATE trials SET record = {product} WHERE trial > 20")  # noqa: S608
     database.close()
     run = read_run(there)

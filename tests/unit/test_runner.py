@@ -31,7 +31,7 @@ from driver.selftest.results import Result, SelfTest
 from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from model.site.site import load_site
 
-META = {"format": "1", "name": "made", "seed": "1", "state": "running"}
+META = {"format": "2", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}
 TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"
 
 
@@ -80,7 +80,8 @@ def _judged_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts have tests of their own."""
 
     def finish(record: dict[str, Any], *_rest: object) -> Finished:
-        return Finished("failed" if record["failures"] else "ok", record)
+        measures = {} if record["plt_ms"] is None else {"plt_ms": record["plt_ms"]}
+        return Finished(measures, {**record, "workload": "page_load", "series": {}})
 
     monkeypatch.setattr(runner, "finish", finish)
 
@@ -295,3 +296,17 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
     with pytest.raises(HostAway):
         CliRunner().invoke(runs.run, [str(file), "--out", str(folder)], catch_exceptions=False, standalone_mode=False)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(("option", "status"), [([], 3), (["--allow-missing"], 0)])
+def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], status: int
+) -> None:
+    monkeypatch.setattr(runs, "_programs", lambda *_: Programs())
+    monkeypatch.setattr(runs, "_play", lambda *_, **__: None)  # as if every trial had failed
+    file = tmp_path / "made.yaml"
+    file.write_text(TWO_ARMS)
+    done = CliRunner().invoke(runs.run, [str(file), "--out", str(tmp_path / "out"), *option], catch_exceptions=False)
+    assert done.exit_code == status
+    assert "fewer than 5 trials count in 2 of 2 cells" in done.stderr
+    assert (tmp_path / "out" / "report.html").exists()

@@ -21,7 +21,7 @@ CELLS = [
     for label in ("20ms", "100ms")
     for name, settings in (("on", {}), ("off", {"keepalive": "false"}))
 ]
-META = {"format": "1", "name": "made", "seed": "7"}
+META = {"format": "2", "workload": "page_load", "name": "made", "seed": "7"}
 
 
 def made(folder: Path) -> Store:
@@ -30,21 +30,22 @@ def made(folder: Path) -> Store:
     return store
 
 
-def record(plt_ms: float = 1000.0, **more: Any) -> dict[str, Any]:
+def record(**more: Any) -> dict[str, Any]:
     return {
-        "version": 1,
+        "workload": "page_load",
         "started_utc": "2026-01-01T00:00:00.000Z",
-        "plt_ms": plt_ms,
         "requests": [{"url": "http://a.example/", "status": 200, "started_ms": 0.0, "ended_ms": 12.5}],
         "failures": [],
+        "series": {"load": {"unit": "processes", "points": [[0.0, 0.5], [100.0, 0.75]]}},
         **more,
     }
 
 
-def add(store: Store, cell: Cell, number: int, *, status: Any = "ok", attempt: int = 1, **more: Any) -> int:
+def add(store: Store, cell: Cell, number: int, *, attempt: int = 1, **more: Any) -> int:
     trial, folder = store.begin_trial()
     (folder / "page.har.gz").write_bytes(b"har")
-    store.add_trial(Stored(trial, cell, number, attempt, 1.5, status, record(**more)))
+    measures = {} if "failures" in more else {"plt_ms": 1000.0, "fcp_ms": 400.0}
+    store.add_trial(Stored(trial, cell, number, attempt, 1.5, measures, record(**more)))
     return trial
 
 
@@ -56,6 +57,11 @@ def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> No
     store.close()
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     assert database.execute("SELECT name, bytes FROM artifacts").fetchall() == [("page.har.gz", 3)]
+    assert database.execute("SELECT name, value FROM measures").fetchall() == [("fcp_ms", 400.0), ("plt_ms", 1000.0)]
+    points = database.execute("SELECT name, t_ms, value FROM series ORDER BY t_ms").fetchall()
+    assert points == [("load", 0.0, 0.5), ("load", 100.0, 0.75)]
+    (text,) = database.execute("SELECT record FROM trials").fetchone()
+    assert json.loads(text)["series"] == {"load": {"unit": "processes", "points": []}}
     (data,) = database.execute("SELECT data FROM requests").fetchone()
     assert json.loads(data)["url"] == "http://a.example/"
 
@@ -82,7 +88,7 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
     (folder / "page.har.gz").write_bytes(b"har")
     broken = record(failures=[{"reason": "timeout"}])  # a failure without its detail cannot be stored
     with pytest.raises(KeyError):
-        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, "failed", broken))
+        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, {}, broken))
     assert store.history() == {}
     assert list((tmp_path / "run" / "trials").iterdir()) == []
     store.close()
@@ -90,7 +96,7 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
 
 def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
     store = made(tmp_path / "run")
-    add(store, CELLS[1], 1, status="failed", plt_ms=None, failures=[{"reason": "timeout", "detail": "60 s"}])
+    add(store, CELLS[1], 1, failures=[{"reason": "timeout", "detail": "60 s"}])
     add(store, CELLS[1], 1, attempt=2)
     with pytest.raises(StoreError, match="UNIQUE"):
         add(store, CELLS[1], 1, attempt=3)
@@ -101,7 +107,7 @@ def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reason", ["bed-lost", "link-out-of-tolerance"])
 def test_what_no_trial_can_help_uses_up_no_retry(tmp_path: Path, reason: str) -> None:
     store = made(tmp_path / "run")
-    add(store, CELLS[1], 1, status="failed", plt_ms=None, failures=[{"reason": reason, "detail": "made"}])
+    add(store, CELLS[1], 1, failures=[{"reason": reason, "detail": "made"}])
     assert store.history() == {(CELLS[1].id, 1): [Attempt(False, uses_retry=False)]}
     store.close()
 
