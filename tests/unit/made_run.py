@@ -116,7 +116,8 @@ class _Writer:
         made = self.made
         return {
             "format": "2", "workload": "page_load", "name": made.name, "description": made.description,
-            "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state, "figures": json.dumps(list(made.figures)),
+            "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
+            "figures": json.dumps(list(made.figures)),
             "plan": json.dumps({"trials": made.rounds, "order": "interleaved"}), "experiment_sha256": "0" * 64,
         }  # fmt: skip
 
