@@ -65,26 +65,26 @@ def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direc
 
 
 def _row(drawing: Drawing, series: Series, point: Point) -> dict[str, Any]:
-    found = point.summary.estimate
+    estimate = point.summary.estimate
     return {
         "x": point.x,
         "category": point.text,
         "series": series.name,
-        "median": found.median,
-        "low": found.median if found.low is None else found.low,
-        "high": found.median if found.high is None else found.high,
+        "median": estimate.median,
+        "low": estimate.median if estimate.low is None else estimate.low,
+        "high": estimate.median if estimate.high is None else estimate.high,
         "q1": point.summary.quartile_1,
         "q3": point.summary.quartile_3,
         "least": point.summary.low,
         "most": point.summary.high,
         "words": described(point.words(drawing.metric)),
-        "text": f"{found.median:,.0f}" if found.median >= 100 else f"{found.median:,.3g}",
+        "text": f"{estimate.median:,.0f}" if estimate.median >= 100 else f"{estimate.median:,.3g}",
     }
 
 
 def _interval_top(point: Point) -> float:
-    found = point.summary.estimate
-    return found.median if found.high is None else found.high
+    estimate = point.summary.estimate
+    return estimate.median if estimate.high is None else estimate.high
 
 
 def own_scales(drawing: Drawing) -> bool:
@@ -134,14 +134,14 @@ def _legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Chart]:  # noqa: 
 def _categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any], int]:  # noqa: ANN401
     """Rows from top to bottom, one for each place on x; within it one for each series. How many lines it takes."""
     order = [place.text for place in drawing.x.places]
-    there = [text for text in order if any(text == p.text for series in panel.series for p in series.points)]
+    shown = [text for text in order if any(text == p.text for series in panel.series for p in series.points)]
     title = None if drawing.x.name in ("arm", "site", "link") else drawing.x.words
-    y = alt.Y("category:N", sort=there, title=title, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    y = alt.Y("category:N", sort=shown, title=title, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     names = [series.name for series in panel.series]
     if len(names) < 2:
-        return {"y": y}, len(there)
+        return {"y": y}, len(shown)
     offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(paddingInner=0.15))
-    return {"y": y, "yOffset": offset}, len(there) * len(names)
+    return {"y": y, "yOffset": offset}, len(shown) * len(names)
 
 
 def _colour(drawing: Drawing, series: Series, point: Point) -> str:

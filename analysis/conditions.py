@@ -43,13 +43,13 @@ def in_tolerance(run: Run) -> dict[int, bool]:
     tests: dict[tuple[int, int], list[SelfTest]] = {}
     for test in run.self_tests:
         tests.setdefault((test.session, test.link.number), []).append(test)
-    found = {}
+    passed = {}
     for trial in run.trials:
         own = tests.get((trial.session, trial.cell.link.number), [])
         before = [test for test in own if test.at <= trial.started]
         if before:
-            found[trial.number] = before[-1].passed
-    return found
+            passed[trial.number] = before[-1].passed
+    return passed
 
 
 def used_out_of_tolerance(run: Run) -> dict[str, int]:
@@ -77,35 +77,35 @@ def _accepted_links(run: Run) -> list[str]:
     used, of = used_out_of_tolerance(run), Counter(trial.cell.link.label for trial in run.ok)
     if not used:
         return []
-    told = ", ".join(f"{label} ({number} of {of[label]} trials)" for label, number in used.items())
-    return [f"These links were out of tolerance and used all the same (--accept-links): {told}."]
+    counts = ", ".join(f"{label} ({number} of {of[label]} trials)" for label, number in used.items())
+    return [f"These links were out of tolerance and used all the same (--accept-links): {counts}."]
 
 
 def changes(run: Run) -> list[str]:
     """A sentence for each thing that changed within the run; none where all stayed the same."""
-    found = []
+    sentences = []
     if len(run.browsers) > 1:
         which = ", ".join(f"{name} from trial {first} on" for name, first in run.browsers)
-        found.append(f"The browser changed within the run: {which}. Comparisons by round may mix them.")
+        sentences.append(f"The browser changed within the run: {which}. Comparisons by round may mix them.")
     differing = [(name, values) for name, values in _facts(run).items() if len(set(values.values())) > 1]
     for name, values in differing[:_MOST]:
         first: dict[str, str] = {}
         for where, value in values.items():
             first.setdefault(value, where)
-        told = ", ".join(f"{value} in {where}" for value, where in first.items())
-        found.append(f"{name[0].upper()}{name[1:]} changed within the run: {told}.")
+        values_and_places = ", ".join(f"{value} in {where}" for value, where in first.items())
+        sentences.append(f"{name[0].upper()}{name[1:]} changed within the run: {values_and_places}.")
     if len(differing) > _MOST:
-        found.append(f"{len(differing) - _MOST} more facts changed within the run: see its provenance.")
-    return found
+        sentences.append(f"{len(differing) - _MOST} more facts changed within the run: see its provenance.")
+    return sentences
 
 
 def _facts(run: Run) -> dict[str, dict[str, str]]:
     """What is known -> where it was noted -> its value there."""
-    found: dict[str, dict[str, str]] = {}
+    facts: dict[str, dict[str, str]] = {}
     for session in run.sessions:
         for where, name, value in _of_session(session):
-            found.setdefault(name, {})[where] = value
-    return found
+            facts.setdefault(name, {})[where] = value
+    return facts
 
 
 def _of_session(session: Session) -> Iterator[tuple[str, str, str]]:

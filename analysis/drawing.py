@@ -26,10 +26,10 @@ class Point:
 
     def words(self, metric: Metric) -> str:
         """What a reader who points at it is told."""
-        found = self.summary.estimate
+        estimate = self.summary.estimate
         unit = f" {metric.unit}" if metric.unit else ""
-        interval = "" if found.low is None else f", {found.name} {found.low:,.1f} to {found.high:,.1f}"
-        return f"{self.label}: median {found.median:,.1f}{unit}{interval}, n = {found.n}"
+        interval = "" if estimate.low is None else f", {estimate.name} {estimate.low:,.1f} to {estimate.high:,.1f}"
+        return f"{self.label}: median {estimate.median:,.1f}{unit}{interval}, n = {estimate.n}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,17 +34,17 @@ class CostRow:
     comparison: Comparison | None
 
     def to_json(self) -> dict[str, Any]:
-        found = self.comparison
+        comparison = self.comparison
         return {
             "site": self.cell.site,
             "link": self.cell.link.label,
             "arm": self.cell.arm.name,
             "native": self.native.name,
-            "rounds": found.n if found else 0,
-            "left_out": found.left_out if found else None,
-            "shown": is_shown(found) if found else False,
-            "difference_ms": estimate_json(found.difference) if found else None,
-            "ratio": estimate_json(found.ratio) if found else None,
+            "rounds": comparison.n if comparison else 0,
+            "left_out": comparison.left_out if comparison else None,
+            "shown": is_shown(comparison) if comparison else False,
+            "difference_ms": estimate_json(comparison.difference) if comparison else None,
+            "ratio": estimate_json(comparison.ratio) if comparison else None,
         }
 
 
@@ -104,37 +104,37 @@ def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
 
 
-def is_shown(found: Comparison) -> bool:
+def is_shown(comparison: Comparison) -> bool:
     """Whether the interval of the difference is on one side of 0."""
-    low, high = found.difference.low, found.difference.high
+    low, high = comparison.difference.low, comparison.difference.high
     return low is not None and high is not None and not low <= 0 <= high
 
 
 def _sentence(row: CostRow) -> str:
     where = f"{row.cell.arm.name} ({row.cell.site}, {row.cell.link.label})"
-    found = row.comparison
-    if found is None:
+    comparison = row.comparison
+    if comparison is None:
         return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
-    change = f"{difference(found.difference.median)} ms{_between(found.difference, difference)}"
-    share = f"{change_words(found.ratio.median)}{_between(found.ratio, change_words)}"
-    left_out = f", {left_out_words(found.left_out)}" if found.left_out else ""
-    return f"{where}: {_claim(found)} {change}, {share} against {row.native.name}; n = {found.n}{left_out}."
+    change = f"{difference(comparison.difference.median)} ms{_between(comparison.difference, difference)}"
+    share = f"{change_words(comparison.ratio.median)}{_between(comparison.ratio, change_words)}"
+    left_out = f", {left_out_words(comparison.left_out)}" if comparison.left_out else ""
+    return f"{where}: {_claim(comparison)} {change}, {share} against {row.native.name}; n = {comparison.n}{left_out}."
 
 
-def _claim(found: Comparison) -> str:
+def _claim(comparison: Comparison) -> str:
     """No more than the interval carries."""
-    if found.n < 2:
+    if comparison.n < 2:
         return "what the gateway costs is not known from one round:"
-    if not is_shown(found):
+    if not is_shown(comparison):
         return "no cost of the gateway is shown:"
-    return "the gateway costs" if found.difference.median > 0 else "loads took less through the gateway:"
+    return "the gateway costs" if comparison.difference.median > 0 else "loads took less through the gateway:"
 
 
 def left_out_words(count: int) -> str:
     return f"{count} {'round' if count == 1 else 'rounds'} with only one of the two left out"
 
 
-def _between(found: Estimate, words: Callable[[float], str]) -> str:
-    if found.low is None or found.high is None:
+def _between(estimate: Estimate, words: Callable[[float], str]) -> str:
+    if estimate.low is None or estimate.high is None:
         return ""
-    return f" ({found.name} {words(found.low)} to {words(found.high)})"
+    return f" ({estimate.name} {words(estimate.low)} to {words(estimate.high)})"

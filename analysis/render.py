@@ -35,8 +35,8 @@ def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
     text = _IDS.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", text)
     text = re.sub(r' font-family="[^"]*"', "", text)
     text = re.sub(r' (aria-roledescription|aria-label|role|xmlns:xlink|version)="[^"]*"', "", text)
-    found = re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', text)
-    width = f' data-width="{found[1]}"' if found else ""
+    size = re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', text)
+    width = f' data-width="{size[1]}"' if size else ""
     return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(visible(label))}"{width} ', 1)
 
 

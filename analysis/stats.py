@@ -60,10 +60,10 @@ class Estimate:
         return f"n = {self.n}: the interval holds the true median in at least {_percent(self.confidence)} of such runs"
 
 
-def interval_name(found: Iterable[Estimate]) -> str:
+def interval_name(estimates: Iterable[Estimate]) -> str:
     """Of a column of them: 95% only where there is one, and every one is that."""
-    there = [one for one in found if one.n >= 2]
-    return "95% interval" if there and all(one.confidence >= LEVEL for one in there) else "interval"
+    several = [one for one in estimates if one.n >= 2]
+    return "95% interval" if several and all(one.confidence >= LEVEL for one in several) else "interval"
 
 
 def _percent(share: float) -> str:
@@ -199,16 +199,16 @@ def _even_medians(ordered: Sequence[float]) -> list[tuple[float, float]]:
     below = {i: _log_difference(i / n, (i - 1) / n, half) for i in alone}
     above = {j: _log_difference((n - j + 1) / n, (n - j) / n, half) for j in range(min(alone), n + 1)}
     most = max(alone) + (max(alone) - min(alone))
-    found = []
+    medians = []
     for i, probability in alone.items():
         left = probability
         for j in range(i + 1, min(n, most) + 1):
             both = math.exp(ways + below[i] + above[j])
             left -= both
             if both > 0:
-                found.append(((ordered[i - 1] + ordered[j - 1]) / 2, both))
-        found.append((ordered[i - 1], max(0.0, left)))
-    return found
+                medians.append(((ordered[i - 1] + ordered[j - 1]) / 2, both))
+        medians.append((ordered[i - 1], max(0.0, left)))
+    return medians
 
 
 def _log_difference(more: float, less: float, power: int) -> float:

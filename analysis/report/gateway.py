@@ -18,19 +18,19 @@ NOTE = (
 )
 
 
-def section_of(found: Cost, heard: Sequence[str]) -> Html | None:
+def section_of(cost: Cost, heard: Sequence[str]) -> Html | None:
     """None where no arm goes through it. `heard`: who could say what was on the link."""
-    if not found.through:
+    if not cost.through:
         return None
     title = "What the gateway costs"
     witnesses = [el("p", sentence) for sentence in heard]
-    if not found.rows:
-        return section("gateway", title, [el("p", sentence) for sentence in found.sentences()], witnesses)
-    interval = interval_name(row.comparison.difference for row in found.rows if row.comparison)
+    if not cost.rows:
+        return section("gateway", title, [el("p", sentence) for sentence in cost.sentences()], witnesses)
+    interval = interval_name(row.comparison.difference for row in cost.rows if row.comparison)
     heads = ["arm", "without", "median", "with", "cost", interval, "share", interval, "rounds"]
     body: list[Html] = []
     group: tuple[str, str] | None = None
-    for row in found.rows:
+    for row in cost.rows:
         if row.cell.group != group:
             group = row.cell.group
             head = join(el("b", group[1]), " ", el("span", group[0]))
@@ -43,28 +43,33 @@ def section_of(found: Cost, heard: Sequence[str]) -> Html | None:
 
 
 def _row(row: CostRow) -> Html:
-    found = row.comparison
+    comparison = row.comparison
     names = [el("td", row.cell.arm.name), el("td", row.native.name)]
     medians = [el("td", milliseconds(value), class_="num") for value in (row.native_ms, row.gateway_ms)]
-    if found is None:
+    if comparison is None:
         return el("tr", names, medians, el("td", "no round has both", colspan=5, class_="muted"))
     return el(
         "tr",
         names,
         medians,
-        el("td", _cost(found), class_="num"),
-        el("td", _between(found.difference, difference), class_="num", title=found.difference.meaning()),
-        el("td", change_words(found.ratio.median), class_="num"),
-        el("td", _between(found.ratio, change_words), class_="num"),
-        el("td", found.n, f" ({left_out_words(found.left_out)})" if found.left_out else None, class_="num"),
+        el("td", _cost(comparison), class_="num"),
+        el("td", _between(comparison.difference, difference), class_="num", title=comparison.difference.meaning()),
+        el("td", change_words(comparison.ratio.median), class_="num"),
+        el("td", _between(comparison.ratio, change_words), class_="num"),
+        el(
+            "td",
+            comparison.n,
+            f" ({left_out_words(comparison.left_out)})" if comparison.left_out else None,
+            class_="num",
+        ),
     )
 
 
-def _cost(found: Comparison) -> Html:
+def _cost(comparison: Comparison) -> Html:
     """Emphasised where it is shown."""
-    words = f"{difference(found.difference.median)} ms"
-    return el("b", words) if is_shown(found) else el("span", words, class_="muted", title="no cost shown")
+    words = f"{difference(comparison.difference.median)} ms"
+    return el("b", words) if is_shown(comparison) else el("span", words, class_="muted", title="no cost shown")
 
 
-def _between(found: Estimate, words: Callable[[float], str]) -> str:
-    return "-" if found.low is None or found.high is None else f"{words(found.low)} to {words(found.high)}"
+def _between(estimate: Estimate, words: Callable[[float], str]) -> str:
+    return "-" if estimate.low is None or estimate.high is None else f"{words(estimate.low)} to {words(estimate.high)}"

@@ -89,8 +89,10 @@ def page(run: Run) -> str:
 
 
 def _contents(parts: Sequence[Html]) -> Html:
-    found = (_SECTION.match(part) for part in parts)
-    return el("nav", [el("a", Html(match[2]), href=f"#{match[1]}") for match in found if match], aria_label="Contents")
+    matches = (_SECTION.match(part) for part in parts)
+    return el(
+        "nav", [el("a", Html(match[2]), href=f"#{match[1]}") for match in matches if match], aria_label="Contents"
+    )
 
 
 def _footer(run: Run) -> Html:
@@ -148,8 +150,8 @@ def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Htm
 
 
 def _drift_picture(run: Run) -> Html | None:
-    found = drift.points(tables.timed(run))
-    specification = drift_chart(run, found)
+    deviations = drift.points(tables.timed(run))
+    specification = drift_chart(run, deviations)
     return (
         None
         if specification is None

@@ -197,12 +197,12 @@ def failures(run: Run) -> Html | None:
 
 def self_tests(run: Run) -> Html:
     """One test of each link, property by property."""
-    told = _told_tests(run)
-    if not told:
+    tests = _told_tests(run)
+    if not tests:
         return section("links", "The links, measured", el("p", "No link was measured."))
     heads = ["link", "property", "target", "measured", "tolerated", "unit", "verdict"]
     body: list[Html] = []
-    for test in told:
+    for test in tests:
         for i, result in enumerate(test.data.get("results", [])):
             if result.get("verdict") == "shown" and i > 0 and not result.get("achieved"):
                 continue
@@ -210,12 +210,12 @@ def self_tests(run: Run) -> Html:
     numeric = {"target", "measured", "tolerated"}
     head = el("tr", [el("th", word, scope="col", class_="num" if word in numeric else None) for word in heads])
     table = el("table", el("thead", head), el("tbody", body))
-    failed = sorted({test.link.label for test in told if not test.passed})
+    failed = sorted({test.link.label for test in tests if not test.passed})
     words = (
         f"Out of tolerance: {', '.join(failed)}."
         if failed
-        else f"All {len(told)} links were what was asked for."
-        if len(told) > 1
+        else f"All {len(tests)} links were what was asked for."
+        if len(tests) > 1
         else "The link was what was asked for."
     )
     note = "Measured from inside the bed, before trials used the link."

@@ -73,29 +73,29 @@ def _px(value: float) -> str:
 
 
 def _legend(phases: Sequence[str]) -> list[Html]:
-    found = []
+    drawn = []
     for i, name in enumerate(phases):
         x = LEFT + 78 * i
-        found += [
+        drawn += [
             el("rect", x=x, y=4, width=10, height=10, fill=f"var(--p-{name})"),
             _text(x + 15, 13, name, "var(--ink)"),
         ]
-    return found
+    return drawn
 
 
 def _axis(end: float, scale: float, top: float, height: float) -> list[Html]:
     """A line for each round number, about eight of them."""
     power = 10.0 ** (len(str(int(end / 8))) - 1)
     step = next((power * one for one in STEPS if power * one >= end / 8), power * 10)
-    found = []
+    drawn = []
     for i in range(int(end / step) + 1):
         x = LEFT + i * step * scale
-        found += [
+        drawn += [
             el("line", x1=_px(x), x2=_px(x), y1=top, y2=top + height, stroke="var(--grid)"),
             _text(x, top + height + 15, f"{i * step:,.0f}", text_anchor="middle"),
         ]
     middle = _text(LEFT + WIDTH / 2, top + height + 36, "ms after navigation", "var(--ink)", text_anchor="middle")
-    return [*found, middle]
+    return [*drawn, middle]
 
 
 def _named(number: int, request: Mapping[str, Any]) -> str:
@@ -109,19 +109,19 @@ def _phases(request: Mapping[str, Any]) -> list[tuple[str, float, float]]:
     """(phase, from, to) in milliseconds."""
     timings = request.get("timings") or {}
     start = at = float(request.get("started_ms") or 0.0)
-    found = []
+    phases = []
     for phase in palette.PHASES:
         took = float(timings.get(phase, -1) or 0)
         if phase == "connect" and float(timings.get("ssl", -1) or -1) > 0:
             took -= float(timings["ssl"])  # HAR counts it within connect
         if took > 0:
-            found.append((phase, at, at + took))
+            phases.append((phase, at, at + took))
             at += took
     ended = request.get("ended_ms")
-    if not found:
+    if not phases:
         to = float(ended) if ended is not None else start + 1
-        found.append(("wait", start, max(to, start + 1)))
-    return found
+        phases.append(("wait", start, max(to, start + 1)))
+    return phases
 
 
 def _words(request: Mapping[str, Any]) -> str:
@@ -167,13 +167,13 @@ def _events(record: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 def _event_lines(events: Sequence[tuple[str, float]], scale: float, top: float, height: float) -> list[Html]:
     """A line each, with its name above the rows, each on a height of its own."""
-    found = []
+    drawn = []
     for i, (name, at) in enumerate(events):
         x, y = LEFT + at * scale, LEGEND + EVENT_ROW * (i + 1)
         colour = "var(--s1)" if name == "load" else "var(--muted)"
-        found += [
+        drawn += [
             el("line", x1=_px(x), x2=_px(x), y1=y, y2=top + height, stroke=colour, stroke_width=1.4,
                stroke_dasharray="4 3"),
             _text(x - 3, y, name, colour, text_anchor="end", font_weight=600),
         ]  # fmt: skip
-    return found
+    return drawn

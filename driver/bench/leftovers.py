@@ -34,13 +34,13 @@ def parts_of(pid: int) -> list[Part]:
                 name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
                 names[int(entry.name)] = name
                 children.setdefault(int(rest.split()[1]), []).append(int(entry.name))
-    found, waiting = [], [pid]
+    parts, waiting = [], [pid]
     while waiting:
         current = waiting.pop()
         if current in names:
-            found.append(Part(current, names[current]))
+            parts.append(Part(current, names[current]))
             waiting += children.get(current, [])
-    return found
+    return parts
 
 
 class Watch:

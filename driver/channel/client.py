@@ -135,8 +135,8 @@ class Bed:
 
     def tc_state(self) -> list[Any]:
         """The router's queues with their counters."""
-        found: list[Any] = self._ask("tc_state", within_s=scaled(ANSWER_WITHIN_S))["qdiscs"]
-        return found
+        qdiscs: list[Any] = self._ask("tc_state", within_s=scaled(ANSWER_WITHIN_S))["qdiscs"]
+        return qdiscs
 
     def serve_site(self, spec: Mapping[str, Any]) -> Message:
         """Start a trial's server alone, until the next trial is prepared."""
@@ -216,11 +216,11 @@ class Bed:
                 waiting.put({})
 
     def _lost_error(self, when: str) -> LanelabError:
-        said = ""
+        last_words = ""
         with contextlib.suppress(OSError):
             lines = (self.folder / "bed-process.log").read_text(errors="replace").strip().splitlines()
-            said = f": {lines[-1]}" if lines else ""
-        return BedLost(f"the bed process died {when}{said}", f"Its log: {self.folder / 'bed-process.log'}")
+            last_words = f": {lines[-1]}" if lines else ""
+        return BedLost(f"the bed process died {when}{last_words}", f"Its log: {self.folder / 'bed-process.log'}")
 
     def close(self) -> None:
         """End the bed and everything in it."""

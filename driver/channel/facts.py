@@ -72,29 +72,29 @@ def bed_facts(substrate: Substrate) -> dict[str, Any]:
 
 def tc_state(substrate: Substrate) -> list[Any]:
     """The router's queues with their counters, as tc shows them."""
-    said = substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
+    output = substrate.router.node.run(["tc", "-s", "-j", "qdisc", "show"], check=False).stdout
     try:
-        shown: list[Any] = json.loads(said or "[]")
+        shown: list[Any] = json.loads(output or "[]")
     except ValueError:
-        return [said]
+        return [output]
     return shown
 
 
 def _sysctls(node: Node) -> dict[str, str]:
     """In one command: `head` names each file before what is in it."""
-    said = node.run(["head", "-v", "-n", "1", *(f"/proc/sys/{name}" for name in SYSCTLS)], check=False).stdout
-    found, name = {}, ""
-    for line in said.splitlines():
+    output = node.run(["head", "-v", "-n", "1", *(f"/proc/sys/{name}" for name in SYSCTLS)], check=False).stdout
+    values, name = {}, ""
+    for line in output.splitlines():
         if line.startswith("==> "):
             name = line.removeprefix("==> /proc/sys/").removesuffix(" <==").replace("/", ".")
         elif line.strip():
-            found[name] = line.strip()
-    return found
+            values[name] = line.strip()
+    return values
 
 
 def _offloads(node: Node, device: str) -> dict[str, str]:
-    said = node.run(["ethtool", "-k", device], check=False).stdout
-    pairs = (line.partition(":") for line in said.splitlines())
+    output = node.run(["ethtool", "-k", device], check=False).stdout
+    pairs = (line.partition(":") for line in output.splitlines())
     return {name.strip(): value.strip() for name, _, value in pairs if name.strip() in OFFLOADS}
 
 

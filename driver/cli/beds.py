@@ -116,9 +116,9 @@ def run(link: Link, made: BedOptions, script: tuple[str, ...]) -> None:
 
 
 def _script_path(name: str) -> str:
-    found = shutil.which(name)
-    if found:
-        return found
+    program = shutil.which(name)
+    if program:
+        return program
     path = Path(name)
     if path.is_file() and os.access(path, os.X_OK):
         raise InputError(f"'{name}' is in this folder, but not on PATH", f"Write ./{name}", key="SCRIPT")

@@ -80,8 +80,8 @@ def _signals_to(process: Process, *, on_terminal: bool) -> Iterator[None]:
 
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, *([signal.SIGWINCH] if on_terminal else [])]
     # What we were started without, as by nohup or as a script's background job, stays ignored.
-    heard = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, arrived) for number in heard}
+    watched = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, arrived) for number in watched}
     threading.Thread(target=pass_on, name="signals", daemon=True).start()
     try:
         yield

@@ -87,12 +87,12 @@ def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None
         if not as_json:
             note(f"bed up in {info['bring_up_s']:.1f} s, router {info['router']} {info['kernel']}; measuring")
         data = bed.test_link({"thorough": thorough})
-    found = SelfTest.from_json(data)
+    result = SelfTest.from_json(data)
     if as_json:
         print_json({"link": link.to_mapping(), "router": info["router"], "kernel": info["kernel"], **data})
     else:
-        console().print(selftest_table(found))
-        verdict = "the link is what was asked for" if found.passed else "the link is NOT what was asked for"
-        note(f"{verdict} (measured in {found.took_s:.1f} s)")
-    if not found.passed:
-        raise LinkError("out of tolerance: " + "; ".join(found.failures), "Is the machine busy? lanelab doctor tells")
+        console().print(selftest_table(result))
+        verdict = "the link is what was asked for" if result.passed else "the link is NOT what was asked for"
+        note(f"{verdict} (measured in {result.took_s:.1f} s)")
+    if not result.passed:
+        raise LinkError("out of tolerance: " + "; ".join(result.failures), "Is the machine busy? lanelab doctor tells")

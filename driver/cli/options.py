@@ -232,13 +232,13 @@ def cpus_of(pins: tuple[str, ...], *, here: bool = True) -> dict[str, str]:
 
 
 def _require_processors(numbers: str) -> None:
-    there = os.sched_getaffinity(0)
+    available = os.sched_getaffinity(0)
     for part in numbers.split(","):
         first, _, last = part.partition("-")
-        lacking = set(range(int(first), int(last or first) + 1)) - there
+        lacking = set(range(int(first), int(last or first) + 1)) - available
         if lacking or int(last or first) < int(first):
             what = f"there is no processor {min(lacking)} here" if lacking else f"'{part}' goes backwards"
-            raise InputError(what, f"There are: {', '.join(map(str, sorted(there)))}", key="--pin")
+            raise InputError(what, f"There are: {', '.join(map(str, sorted(available)))}", key="--pin")
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a program to read")

@@ -78,11 +78,11 @@ def _live(counter: Counter) -> Iterator[Listener]:
 
         def listen(event: Event) -> None:
             counter.see(event)
-            told = _words(event, counter)
-            if told and event.kind != "trial":
-                console.print(Text(f"lanelab: {told}"))
-            elif told and event.data["status"] != "ok":
-                console.print(Text(f"lanelab: {told}", style="yellow"))
+            words = _words(event, counter)
+            if words and event.kind != "trial":
+                console.print(Text(f"lanelab: {words}"))
+            elif words and event.data["status"] != "ok":
+                console.print(Text(f"lanelab: {words}", style="yellow"))
             live.update(_line(counter))
 
         yield listen
@@ -101,9 +101,9 @@ def _line(counter: Counter) -> Text:
 def _plain(counter: Counter) -> Listener:
     def listen(event: Event) -> None:
         counter.see(event)
-        told = _words(event, counter)
-        if told:
-            click.echo(f"lanelab: {told}", err=True)
+        words = _words(event, counter)
+        if words:
+            click.echo(f"lanelab: {words}", err=True)
 
     return listen
 

@@ -13,7 +13,7 @@ from model.site.site import read_site_manifest, site_names
 @json_option
 def sites(*, as_json: bool) -> None:
     """List the archived sites: what an experiment can name. Reads manifests only; makes no files."""
-    found = [(name, read_site_manifest(name)) for name in site_names()]
+    manifests = [(name, read_site_manifest(name)) for name in site_names()]
     if as_json:
         print_json(
             [
@@ -26,12 +26,12 @@ def sites(*, as_json: bool) -> None:
                     "bytes": manifest.total_bytes,
                     "origins": list(manifest.hosts),
                 }
-                for name, manifest in found
+                for name, manifest in manifests
             ]
         )
         return
     rows = (
         (name, manifest.title, str(len(manifest.objects)), f"{manifest.total_bytes:,}", ", ".join(manifest.hosts))
-        for name, manifest in found
+        for name, manifest in manifests
     )
     console().print(table(("name", "title", "objects", "bytes", "origins"), rows, right=("objects", "bytes")))

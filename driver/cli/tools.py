@@ -117,8 +117,8 @@ def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str
     from driver.bench.browsertime import measure_against_browsertime  # noqa: PLC0415 - only this command needs it
 
     prepare(needs.programs(*needs.PAGE_LOAD))
-    found = measure_against_browsertime(folder, trials=trials, router=router, pins=cpus_of(pins), tell=note)
-    _print_figures(found, as_json=as_json)
+    figures = measure_against_browsertime(folder, trials=trials, router=router, pins=cpus_of(pins), tell=note)
+    _print_figures(figures, as_json=as_json)
 
 
 @bench.command("servers")

@@ -36,7 +36,7 @@ OPTIONAL = (
 
 def examine() -> list[Finding]:
     """Look at everything; at the end, where nothing is in the way, make a bed."""
-    findings = [finding for look in LOOKS for finding in look()]
+    findings = [finding for check in LOOKS for finding in check()]
     if all(finding.state != "gap" for finding in findings):
         findings.append(_bed())
     return findings

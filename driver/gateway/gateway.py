@@ -76,17 +76,17 @@ class Gateway:
 
     def _await_ready(self, ready: int) -> None:
         """It says so on its stdout when it listens; that ends when it does."""
-        heard, until = b"", time.monotonic() + READY_WITHIN_S
-        while READY not in heard.split(b"\n")[:-1]:
-            told, _, _ = select.select([ready], [], [], max(until - time.monotonic(), 0))
-            data = os.read(ready, 4096) if told else b""
+        output, until = b"", time.monotonic() + READY_WITHIN_S
+        while READY not in output.split(b"\n")[:-1]:
+            readable, _, _ = select.select([ready], [], [], max(until - time.monotonic(), 0))
+            data = os.read(ready, 4096) if readable else b""
             if not data:
                 break
-            heard += data
+            output += data
         else:
             return
         try:
-            status = self._process.wait(0 if not told else STOP_WITHIN_S)
+            status = self._process.wait(0 if not readable else STOP_WITHIN_S)
         except TimeoutError:
             what = f"the gateway was not ready within {READY_WITHIN_S:g} s: {self._last_words()}"
             raise GatewayError(what, "Is the machine very busy?") from None

@@ -30,20 +30,20 @@ def parse(data: bytes) -> dict[str, Any]:
     """The log as a trial's record has it: `connections` and `requests` in the order of their numbers, `dns`, and what
     the gateway says of itself. A line that is not whole, or that nobody understands, is left out and counted in
     `unread_lines`: a gateway that was killed may leave one, one that ended well none."""
-    found: dict[str, Any] = {"connections": [], "requests": [], "dns": [], "unread_lines": 0}
+    log: dict[str, Any] = {"connections": [], "requests": [], "dns": [], "unread_lines": 0}
     for line in data.split(b"\n"):
         if not line:
             continue
         event, entry = _read(line)
         if event == "gateway":
-            found |= entry
+            log |= entry
         elif event:
-            found[KINDS[event]].append(entry)
+            log[KINDS[event]].append(entry)
         else:
-            found["unread_lines"] += 1
+            log["unread_lines"] += 1
     for kind in ("connection", "request"):
-        found[KINDS[kind]].sort(key=lambda entry: entry[kind])
-    return found
+        log[KINDS[kind]].sort(key=lambda entry: entry[kind])
+    return log
 
 
 def _read(line: bytes) -> tuple[str, dict[str, Any]]:
@@ -60,19 +60,19 @@ def _read(line: bytes) -> tuple[str, dict[str, Any]]:
     return event, entry
 
 
-def gaps(said: Mapping[str, Any]) -> Iterator[str]:
+def gaps(log: Mapping[str, Any]) -> Iterator[str]:
     """What the log of a gateway that ended well cannot lack, and this one does. `said`: a record's `gateway`. Runs from
     before lines were counted do not say how many could not be read."""
-    unread = said.get("unread_lines", 0)
+    unread = log.get("unread_lines", 0)
     if unread:
         yield f"{unread} of the lines of the gateway's log cannot be read"
-    if said.get("started_unix_us") is None:
+    if log.get("started_unix_us") is None:
         yield "the gateway's log lacks its first line"
-    yield from _numbered("requests", [each["request"] for each in said.get("requests") or ()])
+    yield from _numbered("requests", [each["request"] for each in log.get("requests") or ()])
     # A connection whose name was not found has a number, and was none.
-    unfound = any(each["error"] for each in said.get("dns") or ())
+    unfound = any(each["error"] for each in log.get("dns") or ())
     yield from _numbered(
-        "connections", [each["connection"] for each in said.get("connections") or ()], whole=not unfound
+        "connections", [each["connection"] for each in log.get("connections") or ()], whole=not unfound
     )
 
 

@@ -31,8 +31,8 @@ class Programs:
 
     def facts(self) -> dict[str, Any]:
         """What tells one build from another."""
-        there = {"gateway": self.gateway, "mod_spdy": self.spdy_module}
-        return {name: {"sha256": _digest(path)} for name, path in there.items() if path}
+        programs = {"gateway": self.gateway, "mod_spdy": self.spdy_module}
+        return {name: {"sha256": _digest(path)} for name, path in programs.items() if path}
 
 
 def _digest(path: Path) -> str:

@@ -59,14 +59,14 @@ class LinkKeeper:
         for attempt in range(1, SELF_TESTS + 1):
             self._tell(Event("self-test-started", {"link": cell.link.label, "attempt": attempt}))
             data = self._bed.test_link()
-            found = SelfTest.from_json(data)
+            result = SelfTest.from_json(data)
             data = {**data, "tc": self._bed.tc_state()}
             same = self._same_wire(cell)
             for label in sorted(same):
-                self._store.add_self_test(label, data, passed=found.passed)
-            why = "; ".join(found.failures)
-            self._tell(Event("self-test", {"link": cell.link.label, "passed": found.passed, "failures": why}))
-            if found.passed:
+                self._store.add_self_test(label, data, passed=result.passed)
+            why = "; ".join(result.failures)
+            self._tell(Event("self-test", {"link": cell.link.label, "passed": result.passed, "failures": why}))
+            if result.passed:
                 self._passed |= same
                 return ""
         same = self._same_wire(cell)

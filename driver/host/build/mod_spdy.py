@@ -45,8 +45,8 @@ def module(*, sanitize: bool = False, out: TextIO | None = None) -> Path:
 def environment() -> dict[str, str]:
     """An ordinary user's PATH lacks where some distributions have apxs. Variables of make's would change its doings."""
     taken_out = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CFLAGS", "LDFLAGS", "CPPFLAGS")
-    kept = {name: value for name, value in os.environ.items() if name not in taken_out}
-    return {**kept, "PATH": search_path(), "LC_ALL": "C.UTF-8"}
+    variables = {name: value for name, value in os.environ.items() if name not in taken_out}
+    return {**variables, "PATH": search_path(), "LC_ALL": "C.UTF-8"}
 
 
 def require_tools() -> None:

@@ -62,9 +62,9 @@ class Log:
 
     def failure(self, why: str) -> BuildError:
         """The typed error, with the last lines and a remedy that suits them."""
-        said = self.path.read_text(errors="replace")
-        last = "\n".join(f"    {line}" for line in said.splitlines()[-SHOWN_LINES:])
-        return BuildError(f"{self.what} failed: {why}", _remedy(said, self.path), output=last)
+        output = self.path.read_text(errors="replace")
+        last = "\n".join(f"    {line}" for line in output.splitlines()[-SHOWN_LINES:])
+        return BuildError(f"{self.what} failed: {why}", _remedy(output, self.path), output=last)
 
 
 def made_once(what: str, folder: Path, key: str, make: Make, *, about_s: int, out: TextIO | None = None) -> Path:
@@ -170,8 +170,8 @@ def _refused(what: str, folder: Path, error: OSError) -> BuildError:
     return BuildError(f"{what}: cannot write to {folder}: {error.strerror}", remedy)
 
 
-def _remedy(said: str, log: Path) -> str:
-    lower = said.lower()
+def _remedy(output: str, log: Path) -> str:
+    lower = output.lower()
     if any(words in lower for words in NO_SPACE) or shutil.disk_usage(build_folder()).free < 16 << 20:
         return f"The disk is full: make room for about 700 MB in {build_folder()}, then run this again. Log: {log}"
     if any(words in lower for words in NO_NETWORK):
