@@ -70,12 +70,12 @@ def points(values: Iterable[tuple[Hashable, float, float]]) -> list[Point]:
     groups: dict[Hashable, list[tuple[float, float]]] = {}
     for group, at_s, value in values:
         groups.setdefault(group, []).append((at_s, value))
-    found = []
+    deviations = []
     for group, members in groups.items():
         middle = statistics.median(value for _, value in members)
         if len(members) >= LEAST_TRIALS and middle > 0:
-            found += [Point(at_s, 100 * (value / middle - 1), group) for at_s, value in members]
-    return sorted(found, key=lambda point: point.at_s)
+            deviations += [Point(at_s, 100 * (value / middle - 1), group) for at_s, value in members]
+    return sorted(deviations, key=lambda point: point.at_s)
 
 
 def drift(
@@ -105,31 +105,33 @@ def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:
     return Drift(len(found), span, slope * span, observed / scale, p)
 
 
-def theil_sen(given: Sequence[tuple[float, float]], seed: int = 1) -> float:
+def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:
     """The median slope of all pairs; of a seeded choice of them where there are very many."""
-    n = len(given)
+    n = len(points)
     if n * (n - 1) // 2 <= MOST_PAIRS:
         pairs: Iterable[tuple[int, int]] = ((i, j) for i in range(n) for j in range(i + 1, n))
     else:
         rng = random.Random(seed)  # noqa: S311 - chance for statistics, not for secrets
         pairs = [(rng.randrange(n), rng.randrange(n)) for _ in range(MOST_PAIRS)]
-    slopes = [(given[j][1] - given[i][1]) / (given[j][0] - given[i][0]) for i, j in pairs if given[i][0] != given[j][0]]
+    slopes = [
+        (points[j][1] - points[i][1]) / (points[j][0] - points[i][0]) for i, j in pairs if points[i][0] != points[j][0]
+    ]
     return statistics.median(slopes) if slopes else 0.0
 
 
 def ranks(values: Sequence[float]) -> list[float]:
     """From 1; equal values share the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda i: values[i])
-    found = [0.0] * len(values)
+    ranks_of = [0.0] * len(values)
     first = 0
     while first < len(order):
         last = first
         while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
             last += 1
         for i in order[first : last + 1]:
-            found[i] = (first + last) / 2 + 1
+            ranks_of[i] = (first + last) / 2 + 1
         first = last + 1
-    return found
+    return ranks_of
 
 
 def _centred(values: Sequence[float]) -> list[float]:
@@ -142,16 +144,16 @@ def _dot(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _permutation_p(
-    found: Sequence[Point], times: Sequence[float], deviations: Sequence[float], observed: float, seed: int
+    deviating: Sequence[Point], times: Sequence[float], deviations: Sequence[float], observed: float, seed: int
 ) -> float:
     """Shuffled within each group, how often the correlation is at least as strong."""
     groups: dict[Hashable, list[int]] = {}
-    for i, point in enumerate(found):
+    for i, point in enumerate(deviating):
         groups.setdefault(point.group, []).append(i)
     rng = random.Random(seed)  # noqa: S311 - chance for statistics, not for secrets
     times_by_group = [times[i] for members in groups.values() for i in members]
     members_of = [[deviations[i] for i in members] for members in groups.values()]
-    rounds = max(199, min(PERMUTATIONS, MOST_STEPS // len(found)))
+    rounds = max(199, min(PERMUTATIONS, MOST_STEPS // len(deviating)))
     as_strong = 0
     for _ in range(rounds):
         for members in members_of:
