@@ -22,7 +22,7 @@ PROGRAMS = {
 OURS = "harness"  # what is ours and has no row above: the bed process, agents, shells
 
 # Above these, docs/reference/machine.md says why, a trial's numbers may be the machine's and not the link's.
-CONTENDED = 0.10  # share of the processors' time that went to programs which are no part of the trial
+CONTENDED = 0.20  # of one processor, that went to programs which are no part of the trial
 PRESSED = 0.25  # ... while for this share of the load's time something had to wait for a processor
 STOLEN = 0.02  # share of the processors' time that went to other virtual machines
 ROUTER_WAITED = 0.05  # share of the load's time in which the router was ready to run and had no processor
@@ -265,11 +265,11 @@ def _flags(use: MachineUse) -> list[Flag]:
     def flag(name: FlagName, detail: str) -> None:
         flags.append(Flag(name, f"{where}, {detail}"))
 
-    other = use.cpu_s.get("other", 0.0) / (use.processors * use.seconds)
+    other = use.cpu_s.get("other", 0.0) / use.seconds
     pressed = use.pressure.cpu_some if use.pressure else None
     if other > CONTENDED and (pressed is None or pressed > PRESSED):
-        waits = f", and for {pressed:.0%} of the load's time something waited for one" if pressed is not None else ""
-        flag(FlagName.PROCESSORS_CONTENDED, f"other programs took {other:.0%} of the processors{waits}")
+        waits = f", and for {pressed:.0%} of the load's time something waited" if pressed is not None else ""
+        flag(FlagName.PROCESSORS_CONTENDED, f"other programs took the time of {other:.1f} processors{waits}")
     if use.steal is not None and use.steal > STOLEN:
         flag(FlagName.PROCESSORS_STOLEN, f"other virtual machines took {use.steal:.0%} of the processors")
     if use.throttled_s:

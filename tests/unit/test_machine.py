@@ -231,12 +231,12 @@ Change = Callable[[MachineUse], MachineUse]
 FLAGGED: list[tuple[FlagName, str, Change]] = [
     (
         FlagName.PROCESSORS_CONTENDED,
-        "other programs took 25% of the processors, and for 60% of the load's time something waited",
+        "other programs took the time of 0.5 processors, and for 60% of the load's time something waited",
         lambda use: replace(use, cpu_s={**use.cpu_s, "other": 1.0}, pressure=replace(NO_PRESSURE, cpu_some=0.6)),
     ),
     (
         FlagName.PROCESSORS_CONTENDED,
-        "other programs took 25% of the processors",
+        "other programs took the time of 0.5 processors",
         lambda use: replace(use, cpu_s={**use.cpu_s, "other": 1.0}, pressure=None),
     ),
     (FlagName.PROCESSORS_STOLEN, "other virtual machines took 3%", lambda use: replace(use, steal=0.03)),
