@@ -67,7 +67,7 @@ def _read(name: str, value: Any) -> Place:  # noqa: ANN401 - JSON
 def _quantity(name: str, text: str) -> Place:
     """A setting of the link."""
     try:
-        read = SETTINGS[name].field.read(text, name)
+        read = SETTINGS.read(name, text)
     except InputError:  # from a later lanelab
         return Place(text)
     match read:

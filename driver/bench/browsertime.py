@@ -80,7 +80,7 @@ def _iteration(
     bed.serve_site(spec.to_json())
     results = scratch / "browsertime"
     shutil.rmtree(results, ignore_errors=True)
-    address = origin_addresses(spec.site.hosts, spec.addresses)[spec.site.entry_host]
+    address = origin_addresses(spec.site.hosts, spec.arm.addresses)[spec.site.entry_host]
     flags = [f"host-resolver-rules=MAP {spec.site.entry_host} {address}, MAP * ~NOTFOUND", "disable-quic"]
     argv = [
         str(find("node") or "node"), str(program), "-n", "1", "--headless", "--resultDir", str(results),

@@ -14,8 +14,6 @@ def dummy_trial(scratch: Path, arm: Arm, *, spdy_module: Path | None = None) -> 
     return TrialSpec(
         site=load_site("dummy"),
         arm=arm,
-        dns="instant",
-        addresses="shared",
         timeout_s=60,
         recorders={},
         folder=scratch / "trial",

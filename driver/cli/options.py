@@ -19,8 +19,8 @@ from driver.cli.output import note
 from model import configuration
 from model.errors import InputError
 from model.link import SETTINGS, Link
-from model.link.fields import Setting
 from model.link.profiles import PROFILES, resolve
+from model.settings.setting import option_of
 
 Decorated = Callable[..., Any]
 
@@ -28,15 +28,6 @@ LINK_EPILOG = (
     "Directions and hosts apart: --rate-down and --rate-up, --queue-down, --loss-up, --congestion-control-server and "
     "so on. Values carry their units: 100ms, 1.5mbit, 0.1%, 64kB. All of them: docs/reference/link.md"
 )
-
-
-def _flag(key: str) -> str:
-    return "--" + key.replace("_", "-")
-
-
-def _help(setting: Setting) -> str:
-    default = (setting.field.default or setting.field.otherwise).replace("`", "")
-    return f"{setting.help}, like {setting.field.example} (default: {default})"
 
 
 def link_options(command: Decorated) -> Decorated:
@@ -55,13 +46,13 @@ def link_options(command: Decorated) -> Decorated:
     with_link.__name__, with_link.__doc__ = command.__name__, command.__doc__
     with_link.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     decorated: Decorated = with_link
-    for setting in reversed(list(SETTINGS.values())):
+    for key in reversed(list(SETTINGS.values())):
         decorated = click.option(
-            _flag(setting.key),
-            setting.key,
-            metavar=setting.kind.metavar,
-            help=_help(setting),
-            hidden=setting.side is not None and setting.field.general,
+            key.option,
+            key.name,
+            metavar=key.setting.metavar,
+            help=key.option_help,
+            hidden=key.side is not None and key.setting.both_sides,
         )(decorated)
     return click.option("--profile", metavar="NAME", help="A named link: lanelab link list", shell_complete=_profiles)(
         decorated
@@ -74,7 +65,8 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 def as_typed(error: InputError) -> InputError:
     """An error that names the option instead of the setting."""
-    error.key = _flag(error.key) if error.key and not error.key.startswith("-") else error.key
+    if error.key and not error.key.startswith("-"):
+        error.key = option_of(error.key)
     return error
 
 

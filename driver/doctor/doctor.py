@@ -29,7 +29,7 @@ OPTIONAL = (
     ("browser", "browser", "page loads"),
     ("server", "apache", "page loads"),
     ("capture", "capture", "page loads"),
-    ("resolver", "resolver", "links with dns: resolver"),
+    ("resolver", "resolver", "arms with dns: resolver"),
     ("screen", "screen", "arms with display: headful"),
 )
 

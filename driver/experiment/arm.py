@@ -7,19 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
-from driver.experiment.arm_fields import (
-    ALSO_CALLED,
-    ARM_FIELD,
-    ARM_FIELDS,
-    MULTIPLEXED,
-    ArmField,
-    shown,
-)
+from driver.experiment.arm_fields import ARM, MULTIPLEXED, shown
 from model.errors import InputError
-from model.settings.kinds import near_miss
 from model.units import Duration
-
-NATIVE = {"via": "browser", "pipelining": 1, "coalescing": "address"}  # what every arm was before there was a gateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +31,8 @@ class Arm:
     threads_per_child: int
     max_workers: int
     server_directives: tuple[str, ...]
+    dns: str
+    addresses: str
     start: str
     display: str
     user_agent: str | None
@@ -57,19 +49,17 @@ class Arm:
 
         A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
         """
-        values = {key: read_setting(key, value) for key, value in {**(defaults or {}), **mapping}.items()}
-        mpm = values.get("mpm", ARM_FIELD["mpm"].default_for("event"))
-        for field in ARM_FIELDS:
-            given = values.get(field.name, _Absent)
-            default = field.kind.parse(field.default_for(mpm), field.name)
-            useless = next((one for one in field.useless if _resolved(values, one[0]) == one[1]), None)
-            if useless:
-                if field.name in mapping and given != default:
-                    other = f"{useless[0]}: {str(shown(useless[1])).lower()}"
-                    remedy = f"Change {useless[0]}, or leave {field.name} out"
-                    raise InputError(f"it means nothing with {other}", remedy, key=field.name)
-                given = _Absent
-            values[field.name] = default if given is _Absent else given
+        values = {key: ARM.read(key, value) for key, value in {**(defaults or {}), **mapping}.items()}
+        for setting in ARM.settings:
+            default = setting.default_value(values)
+            for other, value in setting.meaningless_with:
+                if _resolved(values, other) != value:
+                    continue
+                if setting.name in mapping and values[setting.name] != default:
+                    remedy = f"Change {other}, or leave {setting.name} out"
+                    raise InputError(f"it means nothing with {other}: {str(value).lower()}", remedy, key=setting.name)
+                values[setting.name] = default
+            values.setdefault(setting.name, default)
         if values["via"] == "automatic":
             values["via"] = "gateway" if _beyond_browser(values) else "browser"
         arm = cls(name=name, **values)
@@ -94,14 +84,9 @@ class Arm:
         """The version of SPDY; None where it is another protocol."""
         return self.protocol.removeprefix("spdy/") if self.protocol.startswith("spdy/") else None
 
-    def identity(self) -> dict[str, Any]:
-        """What makes it another arm than others. Without what is as it was before there were such settings: so runs of
-        that time can be gone on with."""
-        return {key: value for key, value in self.settings().items() if key not in NATIVE or NATIVE[key] != value}
-
     def settings(self) -> dict[str, Any]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
-        return {field.name: shown(getattr(self, field.name)) for field in ARM_FIELDS}
+        return {name: shown(getattr(self, name)) for name in ARM.by_name}
 
     def to_mapping(self) -> dict[str, Any]:
         """The name and every effective setting, as JSON."""
@@ -113,28 +98,13 @@ class Arm:
         return {
             key: value
             for key, value in self.settings().items()
-            if (key == "mpm" and value != ARM_FIELD["mpm"].default) or (key != "mpm" and value != plain.settings()[key])
+            if (key == "mpm" and value != ARM.by_name["mpm"].default)
+            or (key != "mpm" and value != plain.settings()[key])
         }
 
 
-class _Absent:
-    """No value: None is one."""
-
-
-def read_setting(key: str, value: object) -> Any:  # noqa: ANN401 - what it is depends on the kind
-    """One value of an arm."""
-    field = ARM_FIELD.get(key)
-    if field is None:
-        name = key.lower().replace("-", "_")
-        near = f"Did you mean {ALSO_CALLED[name]}?" if name in ALSO_CALLED else near_miss(name, ARM_FIELD).strip()
-        remedy = near or f"Settings of an arm are {', '.join(ARM_FIELD)}"
-        raise InputError("there is no such setting of an arm", remedy, key=key if key.isprintable() else repr(key))
-    return field.kind.parse(value, key)
-
-
 def _resolved(values: Mapping[str, Any], name: str) -> object:
-    field: ArmField = ARM_FIELD[name]
-    return values[name] if name in values else field.kind.parse(field.default_for("event"), name)
+    return values[name] if name in values else ARM.by_name[name].default_value()
 
 
 def _beyond_browser(values: Mapping[str, Any]) -> bool:

@@ -1,17 +1,14 @@
-"""`ARM_FIELDS` is the one table of what an arm says: reading, printing, JSON schema and reference derive from it.
+"""`ARM` is the table of an arm's settings.
 
 Defaults are those of Apache 2.4 (its manual: core, mpm_common) and of Chromium, save where a help text says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST, FLAGS_REFUSED
 from model.errors import InputError
-from model.settings.kinds import DURATION, FLAG, Kind, choice, count
-from model.settings.text_kinds import USER_AGENT, VIEWPORT, lines
+from model.settings.kinds import DURATION, FLAG, USER_AGENT, VIEWPORT, Kind, choice, count, lines
+from model.settings.setting import DefaultBy, Setting, Table
 from model.units import Duration
 
 MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection
@@ -50,115 +47,72 @@ _DIRECTIVES_TAKEN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ArmField:
-    """One thing that an arm says."""
-
-    name: str
-    kind: Kind
-    default: str | Mapping[str, str]  # as a user would write it; or that of each mpm
-    help: str
-    example: str
-    useless: tuple[tuple[str, object], ...] = ()  # (field, value): with that value of the field this one means nothing
-
-    def default_for(self, mpm: str) -> str | tuple[()]:
-        if self.kind.metavar == "LIST":
-            return ()
-        return self.default if isinstance(self.default, str) else self.default[mpm]
-
-    @property
-    def default_words(self) -> str:
-        if isinstance(self.default, str):
-            return f"`{self.default}`" if self.default else "none"
-        usual = self.default["event"]
-        return f"`{usual}`; " + ", ".join(f"{mpm}: `{n}`" for mpm, n in self.default.items() if n != usual)
-
-
 # fmt: off
-ARM_FIELDS: tuple[ArmField, ...] = (
-    ArmField("server", choice("NAME", "apache"), "apache", "the web server", "apache"),
-    ArmField("protocol", choice("NAME", "http/1.1", *MULTIPLEXED, also=_PROTOCOLS), "http/1.1",
+ARM = Table((
+    Setting("server", choice("NAME", "apache"), "apache", "the web server", "apache"),
+    Setting("protocol", choice("NAME", "http/1.1", *MULTIPLEXED, also=_PROTOCOLS), "http/1.1",
              "what is spoken on the link; every request is checked. SPDY and `h2` without `tls` go through the gateway",
-             "h2"),
-    ArmField("tls", choice("VERSION", "off", "1.2", "1.3", also=_TLS), "off", "TLS, in exactly this version", "1.3"),
-    ArmField("tls_resumption", FLAG, "true",
-             "whether later connections may resume the session of an earlier one", "false", (("tls", "off"),)),
-    ArmField("tls_certificate", choice("KIND", "ecdsa-p256", "rsa-2048"), "ecdsa-p256",
-             "the key of the server's certificate", "rsa-2048", (("tls", "off"),)),
-    ArmField("keepalive", FLAG, "true", "whether a connection carries more than one request", "false"),
-    ArmField("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
+             "h2", aliases=("http",)),
+    Setting("tls", choice("VERSION", "off", "1.2", "1.3", also=_TLS), "off", "TLS, in exactly this version", "1.3",
+             aliases=("ssl", "https")),
+    Setting("tls_resumption", FLAG, "true",
+             "whether later connections may resume the session of an earlier one", "false",
+             meaningless_with=(("tls", "off"),), aliases=("resumption",)),
+    Setting("tls_certificate", choice("KIND", "ecdsa-p256", "rsa-2048"), "ecdsa-p256",
+             "the key of the server's certificate", "rsa-2048", meaningless_with=(("tls", "off"),)),
+    Setting("keepalive", FLAG, "true", "whether a connection carries more than one request", "false",
+             aliases=("keep_alive",)),
+    Setting("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
              "Apache's MaxKeepAliveRequests: how often HTTP/1.1 keeps a connection, which carries one more; 0: always",
-             "0", (("keepalive", False), *_WITH_SPDY)),
-    ArmField("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
-             "how long the server waits for the next request on a connection", "500ms", (("keepalive", False),)),
-    ArmField("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
-             "what the server compresses text with. Chromium takes `brotli` over TLS only, or by the gateway", "gzip"),
-    ArmField("mpm", choice("NAME", "event", "worker", "prefork"), "event",
+             "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
+    Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
+             "how long the server waits for the next request on a connection", "500ms",
+             meaningless_with=(("keepalive", False),)),
+    Setting("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
+             "what the server compresses text with. Chromium takes `brotli` over TLS only, or by the gateway", "gzip",
+             aliases=("gzip",)),
+    Setting("mpm", choice("NAME", "event", "worker", "prefork"), "event",
              "how Apache divides its work among processes and threads", "prefork"),
-    ArmField("start_servers", count("PROCESSES", "processes", 1, 1000),
-             {"event": "3", "worker": "3", "prefork": "5"}, "processes at the start", "1"),
-    ArmField("threads_per_child", count("THREADS", "threads", 1, 1000),
-             {"event": "25", "worker": "25", "prefork": "1"}, "threads of each process", "50", (("mpm", "prefork"),)),
-    ArmField("max_workers", count("WORKERS", "workers", 1, 20_000),
-             {"event": "400", "worker": "400", "prefork": "256"},
-             "requests that are served at once: a multiple of `threads_per_child`", "600"),
-    ArmField("server_directives", lines("directive", r"</?[A-Za-z].*>|[A-Za-z][A-Za-z0-9]*( .*)?", "Timeout 10",
+    Setting("start_servers", count("PROCESSES", "processes", 1, 1000),
+             DefaultBy("mpm", {"event": "3", "worker": "3", "prefork": "5"}), "processes at the start", "1"),
+    Setting("threads_per_child", count("THREADS", "threads", 1, 1000),
+             DefaultBy("mpm", {"event": "25", "worker": "25", "prefork": "1"}), "threads of each process", "50",
+             meaningless_with=(("mpm", "prefork"),)),
+    Setting("max_workers", count("WORKERS", "workers", 1, 20_000),
+             DefaultBy("mpm", {"event": "400", "worker": "400", "prefork": "256"}),
+             "requests that are served at once: a multiple of `threads_per_child`", "600",
+             aliases=("max_clients", "max_request_workers")),
+    Setting("server_directives", lines("directive", r"</?[A-Za-z].*>|[A-Za-z][A-Za-z0-9]*( .*)?", "Timeout 10",
                                         _DIRECTIVES_TAKEN), "",
-             "further lines for the end of the server's configuration", "H2Push off"),
-    ArmField("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
+             "further lines for the end of the server's configuration", "H2Push off", "", "none", aliases=("directives",)),
+    Setting("dns", choice("HOW", "instant", "resolver"), "instant",
+             "how the browser, or the gateway, learns addresses: at once, or from a resolver beyond the link",
+             "resolver", aliases=("resolver",)),
+    Setting("addresses", choice("HOW", "shared", "per-origin"), "shared",
+             "one address for every host name of the site, or one for each", "per-origin", aliases=("address",)),
+    Setting("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
              "how cold the browser is: a new process and profile for each trial, a new context in the same process "
              "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
-    ArmField("display", choice("HOW", "headless", "headful"), "headless",
-             "without a screen, or with one that nobody sees (Xvfb)", "headful"),
-    ArmField("user_agent", USER_AGENT, "default", "what the browser says it is", "Mozilla/5.0 (Windows Phone)"),
-    ArmField("viewport", VIEWPORT, "1366x768", "size of the page's view; lanelab's own default", "412x823"),
-    ArmField("via", choice("WAY", "automatic", "browser", "gateway", also=_VIA), "automatic",
+    Setting("display", choice("HOW", "headless", "headful"), "headless",
+             "without a screen, or with one that nobody sees (Xvfb)", "headful", aliases=("headless",)),
+    Setting("user_agent", USER_AGENT, "default", "what the browser says it is", "Mozilla/5.0 (Windows Phone)"),
+    Setting("viewport", VIEWPORT, "1366x768", "size of the page's view; lanelab's own default", "412x823"),
+    Setting("via", choice("WAY", "automatic", "browser", "gateway", also=_VIA), "automatic",
              "what speaks to the server: the browser itself, or the [gateway](gateway.md) beside it. `automatic`: the "
-             "gateway only where the browser cannot", "gateway"),
-    ArmField("pipelining", count("REQUESTS", "requests", 1, 100), "1",
+             "gateway only where the browser cannot", "gateway", aliases=("gateway", "path")),
+    Setting("pipelining", count("REQUESTS", "requests", 1, 100), "1",
              "how many requests a connection may have without an answer; above 1 through the gateway only", "4",
-             (("keepalive", False), *_WITH_MULTIPLEXING)),
-    ArmField("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CONNECTIONS_PER_HOST),
+             meaningless_with=(("keepalive", False), *_WITH_MULTIPLEXING), aliases=("pipeline",)),
+    Setting("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CONNECTIONS_PER_HOST),
              "HTTP/1.1 connections to one host at once. Chromium has 6 built in, other numbers go through the gateway",
-             "2", _WITH_MULTIPLEXING),
-    ArmField("coalescing", choice("BY", "address", "origin"), "address",
+             "2", meaningless_with=_WITH_MULTIPLEXING, aliases=("connections",)),
+    Setting("coalescing", choice("BY", "address", "origin"), "address",
              "whether hosts at one address share a connection, as in Chromium, or each has its own (`origin`: through "
-             "the gateway)", "origin", (("protocol", "http/1.1"),)),
-    ArmField("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED), "",
-             "further flags for the browser", "--blink-settings=imagesEnabled=false"),
-)
+             "the gateway)", "origin", meaningless_with=(("protocol", "http/1.1"),)),
+    Setting("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED), "",
+             "further flags for the browser", "--blink-settings=imagesEnabled=false", "", "none", aliases=("flags",)),
+), noun="setting", of=" of an arm", all_are="Settings of an arm are")
 # fmt: on
-ARM_FIELD: Mapping[str, ArmField] = {field.name: field for field in ARM_FIELDS}
-ALSO_CALLED = {
-    "keep_alive": "keepalive",
-    "ssl": "tls",
-    "https": "tls",
-    "http": "protocol",
-    "resumption": "tls_resumption",
-    "gateway": "via",
-    "path": "via",
-    "pipeline": "pipelining",
-    "connections": "connections_per_host",
-    "gzip": "compression",
-    "headless": "display",
-    "max_clients": "max_workers",
-    "max_request_workers": "max_workers",
-    "directives": "server_directives",
-    "flags": "browser_flags",
-}
-
-
-def arm_table() -> str:
-    """The reference of what an arm says, in Markdown."""
-    rows = ["| setting | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
-    for field in ARM_FIELDS:
-        useless = ", ".join(f"`{name}: {str(shown(value)).lower()}`" for name, value in field.useless)
-        meaning = field.help + (f"; means nothing with {useless}" if useless else "")
-        rows.append(
-            f"| `{field.name}` | {field.kind.written} | {field.default_words} | {meaning} | "
-            f"`{field.name}: {field.example}` |"
-        )
-    return "\n".join(rows)
 
 
 def shown(value: object) -> object:

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
-from driver.experiment.keys import CELL, names_of
+from driver.experiment.keys import CELL
 from driver.experiment.links import Asked, find_link, name_links, read_links, refuse_repeated
 from driver.experiment.model import Cell, LinkCase
-from driver.experiment.source import Written
 from model.link import Link
 from model.settings.kinds import near_miss
+from model.settings.source import Written
 
 MOST_CELLS = 10_000
 
@@ -59,7 +59,7 @@ def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], 
 def _listed(
     entries: Mapping[str, Written], sites: list[str], asked: list[Asked], arms: Sequence[Arm], known: Collection[str]
 ) -> Combined:
-    listed = [(one, one.entries(names_of(CELL))) for one in entries["cells"].elements()]
+    listed = [(one, CELL.entries(one)) for one in entries["cells"].elements()]
     own = {
         id(element.node): read_links(element)
         for _, keys in listed

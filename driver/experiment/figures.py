@@ -5,23 +5,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from driver.experiment.keys import FIGURE, names_of, read_all
+from driver.experiment.keys import FIGURE
 from driver.experiment.links import varying
 from driver.experiment.model import Cell, Figure, dimension_of
-from driver.experiment.source import Written
 from model.errors import InputError
 from model.link import SETTINGS
 from model.metrics import metric_named
 from model.settings.kinds import near_miss
+from model.settings.source import Written
 
 PLAIN = ("arm", "site", "link")
-NUMBERS = ("duration", "rate", "part", "percent", "mtu", "window")
 
 
 def read_figures(written: Written, cells: Sequence[Cell]) -> tuple[Figure, ...]:
     figures: dict[Figure, Written] = {}
     for one in written.elements():
-        figure = _read(one, one.entries(names_of(FIGURE)), cells)
+        figure = _read(one, FIGURE.entries(one), cells)
         if figure in figures:
             raise one.error(f"this figure is on line {figures[figure].line} already", "Remove one of them")
         figures[figure] = one
@@ -29,7 +28,7 @@ def read_figures(written: Written, cells: Sequence[Cell]) -> tuple[Figure, ...]:
 
 
 def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell]) -> Figure:
-    plain = read_all(entries, FIGURE)
+    plain = FIGURE.values_of(entries)
     only = _read_only(entries["only"], cells) if "only" in entries else ()
     figure = Figure("", None, plain["y"], None, plain["kind"] or "", None, only)
     shown = [cell for cell in cells if figure.shows(cell)]
@@ -119,7 +118,7 @@ def _values(cells: Sequence[Cell], name: str) -> list[str]:
 
 def is_number(name: str | None) -> bool:
     """Whether values of it lie on an axis."""
-    return name is not None and name in SETTINGS and SETTINGS[name].field.kind in NUMBERS
+    return name is not None and name in SETTINGS and SETTINGS[name].setting.numeric
 
 
 def _read_dimension(written: Written, cells: Sequence[Cell], *, none: bool) -> str | None:
@@ -162,7 +161,7 @@ def _read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tupl
 
 def canonical(key: str, text: str) -> str:
     """A setting of the link as links print it."""
-    value = SETTINGS[key].field.read(text, key)
+    value = SETTINGS.read(key, text)
     if isinstance(value, bool):
         return str(value).lower()
     return "unlimited" if value is None else str(value)

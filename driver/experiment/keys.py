@@ -1,20 +1,14 @@
-"""The keys of an experiment file outside its links and arms: one table, as for these.
-
-Reading, the JSON schema and the reference derive from it. What has no kind is read by code of its own.
-"""
+"""The keys of an experiment file outside its links and arms. Those without a kind are read by code of their own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from driver.experiment.source import Written
 from model.errors import InputError
 from model.metrics import PAGE_LOAD, metrics_of
-from model.settings.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, Kind, choice, count
-from model.settings.text_kinds import PROSE
+from model.settings.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, PROSE, Kind, choice, count
+from model.settings.setting import Setting, Table
 from model.units import Duration, Ratio, Size
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
@@ -55,107 +49,88 @@ def _snaplen(value: object, key: str) -> int:
     return size.bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key of a section."""
-
-    name: str
-    kind: Kind | None
-    default: str  # as a user would write it; "" where there is none
-    help: str
-    example: str
-    written: str = ""
-    otherwise: str = ""  # what an absent default comes to
-
-    def read(self, entries: Mapping[str, Written]) -> Any:  # noqa: ANN401 - what it is depends on the kind
-        """The value in the file, else the default."""
-        if self.kind is None:
-            raise TypeError(f"{self.name} is not a single value")
-        entry = entries.get(self.name)
-        if entry is None:
-            return self.kind.parse(self.default, self.name) if self.default else None
-        with entry.placed({}):
-            return self.kind.parse(entry.text(), "")
-
-
 TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
 # fmt: off
-EXPERIMENT = (
-    Key("name", Kind("NAME", "letters, digits, `.`, `_`, `-`", read_name), "", "what runs are called after",
-        "my-first", otherwise="the file's name"),
-    Key("description", PROSE, "", "what it is about; shown in the report", "HTTP/2 on slow links", otherwise="none"),
-    Key("sites", None, "", "archived sites to load", "[dummy]", "a name or a list of names"),
-    Key("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
+EXPERIMENT = Table((
+    Setting("name", Kind("NAME", "letters, digits, `.`, `_`, `-`", read_name), "", "what runs are called after",
+        "my-first", default_words="the file's name"),
+    Setting("description", PROSE, "", "what it is about; shown in the report", "HTTP/2 on slow links",
+        default_words="none"),
+    Setting("sites", None, "", "archived sites to load", "[dummy]", "a name or a list of names"),
+    Setting("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
         "{rate: 10mbit, rtt: [20ms, 100ms]}", "a mapping of [settings of the link](link.md), or a list of such"),
-    Key("arms", None, "", "treatments to compare, each with a name", "{http: {}, h2: {protocol: h2, tls: 1.3}}",
+    Setting("arms", None, "", "treatments to compare, each with a name", "{http: {}, h2: {protocol: h2, tls: 1.3}}",
         "a mapping of names, each with [settings](#arms)"),
-    Key("defaults", None, "", "settings that lie under each arm's own", "{viewport: 412x823}",
+    Setting("defaults", None, "", "settings that lie under each arm's own", "{viewport: 412x823}",
         "[settings of an arm](#arms)", "none"),
-    Key("cells", None, "", "exactly these are run, instead of every site x link x arm", "[{arm: http}]",
+    Setting("cells", None, "", "exactly these are run, instead of every site x link x arm", "[{arm: http}]",
         "a list of [cells](#cells)", "every combination"),
-    Key("trials", TRIALS, "5", "how many trials each cell gets", "3", otherwise="`5`, unless `until` is given"),
-    Key("until", None, "", "go on until the medians are known well enough, instead of `trials`", "{ci: 2%, max: 30}",
+    Setting("trials", TRIALS, "5", "how many trials each cell gets", "3", default_words="`5`, unless `until` is given"),
+    Setting("until", None, "", "go on until the medians are known well enough, instead of `trials`",
+        "{ci: 2%, max: 30}",
         "[keys](#trials-and-until)", "a fixed number of trials"),
-    Key("order", choice("ORDER", "interleaved", "random", "sequential"), "interleaved",
+    Setting("order", choice("ORDER", "interleaved", "random", "sequential"), "interleaved",
         "the order of trials: [see below](#order)", "random"),
-    Key("seed", count("SEED", "your choice", 0, LARGEST_SEED), "", "of the random order", "42",
-        f"a whole number, 0 to {LARGEST_SEED}", otherwise="a new one for each run, recorded"),
-    Key("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
+    Setting("seed", count("SEED", "your choice", 0, LARGEST_SEED), "", "of the random order", "42",
+        f"a whole number, 0 to {LARGEST_SEED}", default_words="a new one for each run, recorded"),
+    Setting("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
         "nothing"),
-    Key("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]", "a list of [figures](#figures)",
+    Setting("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]",
+        "a list of [figures](#figures)",
         "page load time over the link settings that vary, a curve for each arm"),
-    Key("capture", None, "", "packets to record", "{nodes: [client, server], snaplen: 96B}",
+    Setting("capture", None, "", "packets to record", "{nodes: [client, server], snaplen: 96B}",
         "`off`, nodes, or [keys](#capture)", "`client`, whole packets"),
-    Key("retries", count("RETRIES", "retries", 0, 100), "2", "how often a failed trial is tried again", "0"),
-    Key("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout, (), DURATION.schema),
+    Setting("retries", count("RETRIES", "retries", 0, 100), "2", "how often a failed trial is tried again", "0"),
+    Setting("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout, (), DURATION.schema),
         "60s",
         "how long a page load may take", "120s"),
-    Key("screenshot", FLAG, "false", "keep a picture of each loaded page", "true"),
-    Key("machine", FLAG, "true",
+    Setting("screenshot", FLAG, "false", "keep a picture of each loaded page", "true"),
+    Setting("machine", FLAG, "true",
         "watch the processors and memory of the machine during each load: [how](machine.md)", "off"),
-    Key("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true"),
-)
-UNTIL = (
-    Key("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
+    Setting("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true"),
+))
+UNTIL = Table((
+    Setting("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
         "go on until the 95% interval of every cell's median reaches no further than this from it", "2%"),
-    Key("max", TRIALS, "30", "the most trials of a cell", "50"),
-    Key("min", TRIALS, "6", "the fewest: below 6 there is no interval of 95%", "10"),
-)
-TOLERANCES = (
-    Key("missing", count("REQUESTS", "requests", 0, 1_000_000), "0", "objects of the site that were not asked for",
+    Setting("max", TRIALS, "30", "the most trials of a cell", "50"),
+    Setting("min", TRIALS, "6", "the fewest: below 6 there is no interval of 95%", "10"),
+))
+TOLERANCES = Table((
+    Setting("missing", count("REQUESTS", "requests", 0, 1_000_000), "0", "objects of the site that were not asked for",
         "1"),
-    Key("extra", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to the site for what it does not have",
+    Setting("extra", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to the site for what it does not have",
         "1"),
-    Key("outside", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to hosts that are not the site's", "3"),
-)
-CAPTURE = (
-    Key("nodes", None, "", "where packets are recorded", "[client, server]", "`client`, `server`, both, or `off`",
+    Setting("outside", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to hosts that are not the site's",
+        "3"),
+))
+CAPTURE = Table((
+    Setting("nodes", None, "", "where packets are recorded", "[client, server]", "`client`, `server`, both, or `off`",
         "`client`"),
-    Key("snaplen", Kind("SIZE", "`96B` to `262144B`, or `all`", _snaplen), "all", "how much of each packet is kept",
+    Setting("snaplen", Kind("SIZE", "`96B` to `262144B`, or `all`", _snaplen), "all", "how much of each packet is kept",
         "96B"),
-)
-CELL = (
-    Key("site", None, "", "of `sites`", "dummy", "a name or a list", "all of `sites`"),
-    Key("link", None, "", "labels of `links`, or settings of links", "{rtt: 20ms}",
+))
+CELL = Table((
+    Setting("site", None, "", "of `sites`", "dummy", "a name or a list", "all of `sites`"),
+    Setting("link", None, "", "labels of `links`, or settings of links", "{rtt: 20ms}",
         "a label or a list of labels; or as `links`", "all of `links`"),
-    Key("arm", None, "", "of `arms`", "[http, h2]", "a name or a list", "all of `arms`"),
-)
-FIGURE = (
-    Key("title", PROSE, "", "its heading", "Page load time over RTT", otherwise="said by the rest"),
-    Key("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
+    Setting("arm", None, "", "of `arms`", "[http, h2]", "a name or a list", "all of `arms`"),
+))
+FIGURE = Table((
+    Setting("title", PROSE, "", "its heading", "Page load time over RTT", default_words="said by the rest"),
+    Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
         "the link setting that varies most, else `arm`"),
-    Key("y", choice("METRIC", *METRICS), "plt", "what is drawn, the median of each cell", "fcp"),
-    Key("series", None, "", "what has a colour of its own", "arm", "as `x`, or `none`",
+    Setting("y", choice("METRIC", *METRICS), "plt", "what is drawn, the median of each cell", "fcp"),
+    Setting("series", None, "", "what has a colour of its own", "arm", "as `x`, or `none`",
         "`arm`, when there are several"),
-    Key("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",
+    Setting("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",
         "the one thing that varies besides, if any"),
-    Key("kind", choice("KIND", *KINDS_OF_FIGURE), "", "how it is drawn; `cdf` has no `x`", "box",
-        otherwise="`line` over numbers, else `bar`"),
-    Key("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
+    Setting("kind", choice("KIND", *KINDS_OF_FIGURE), "", "how it is drawn; `cdf` has no `x`", "box",
+        default_words="`line` over numbers, else `bar`"),
+    Setting("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
         "`arm`, `site`, `link` or settings of the link, each with a value or a list", "all"),
-)
+))
 # fmt: on
-SECTIONS: Mapping[str, tuple[Key, ...]] = {
+SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
     "until": UNTIL,
     "tolerances": TOLERANCES,
@@ -163,22 +138,3 @@ SECTIONS: Mapping[str, tuple[Key, ...]] = {
     "cell": CELL,
     "figure": FIGURE,
 }
-
-
-def names_of(keys: tuple[Key, ...]) -> list[str]:
-    return [key.name for key in keys]
-
-
-def read_all(entries: Mapping[str, Written], keys: tuple[Key, ...]) -> dict[str, Any]:
-    """Every single value of a section."""
-    return {key.name: key.read(entries) for key in keys if key.kind}
-
-
-def section_table(keys: tuple[Key, ...]) -> str:
-    """The reference of a section, in Markdown."""
-    rows = ["| key | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
-    for key in keys:
-        default = key.otherwise or (f"`{key.default}`" if key.default else "must be given")
-        written = key.written or (key.kind.written if key.kind else "")
-        rows.append(f"| `{key.name}` | {written} | {default} | {key.help} | `{key.name}: {key.example}` |")
-    return "\n".join(rows)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.model import LinkCase
-from driver.experiment.source import Written
 from model.link import SETTINGS, Link
 from model.link.profiles import resolve
+from model.settings.source import Written
 
 MOST_LINKS = 1000
 LONGEST_LABEL = 60
@@ -54,7 +54,7 @@ def _read_point(grid: Written, values: dict[str, Written], label: Written | None
     profile = texts.pop("profile", None)
     with grid.placed(values):
         link = resolve(profile, texts)
-    own = frozenset(SETTINGS[key].field.name for key in texts)
+    own = frozenset(SETTINGS[key].setting.name for key in texts)
     return Asked(grid, link, _read_label(label) if label else None, profile, own)
 
 
@@ -69,8 +69,8 @@ def _read_label(label: Written) -> str:
 def stated(link: Link) -> Mapping[str, str]:
     """The effective settings without those that just follow from others, as a queue does by default."""
     mapping: dict[str, str] = link.to_mapping()
-    for name in {SETTINGS[key].field.name for key in mapping if SETTINGS[key].field.needs}:
-        fewer = {key: text for key, text in mapping.items() if SETTINGS[key].field.name != name}
+    for name in {SETTINGS[key].setting.name for key in mapping if SETTINGS[key].setting.needs}:
+        fewer = {key: text for key, text in mapping.items() if SETTINGS[key].setting.name != name}
         mapping = fewer if Link.parse(fewer) == link else mapping
     return mapping
 
@@ -115,7 +115,7 @@ def _label(asked: Asked, keys: Sequence[str]) -> str:
     mapping = stated(asked.link)
     told = [key for key in keys if key in mapping]
     if asked.profile:
-        told = [key for key in told if SETTINGS[key].field.name in asked.own]
+        told = [key for key in told if SETTINGS[key].setting.name in asked.own]
     elif not told:
         plain = Link.parse({}).to_mapping()
         told = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]

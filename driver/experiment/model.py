@@ -37,7 +37,7 @@ class Cell:
     @property
     def id(self) -> str:
         """The same for the same effective settings, whatever things are called and in which order they are written."""
-        settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": self.arm.identity()}
+        settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": self.arm.settings()}
         text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
 

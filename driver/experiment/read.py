@@ -6,16 +6,17 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from driver.experiment.arm import Arm, read_setting
+from driver.experiment.arm import Arm
+from driver.experiment.arm_fields import ARM
 from driver.experiment.cells import combine, read_known
 from driver.experiment.figures import default_figures, read_figures
-from driver.experiment.keys import CAPTURE, EXPERIMENT, TOLERANCES, UNTIL, names_of, read_all, read_name
+from driver.experiment.keys import CAPTURE, EXPERIMENT, TOLERANCES, UNTIL, read_name
 from driver.experiment.model import Experiment, Repeat, Tolerances
-from driver.experiment.source import Written, read_yaml
 from driver.recorders.registry import RECORDERS
 from driver.recorders.tcpdump import CaptureOptions
 from model.coded import Coded
 from model.errors import InputError
+from model.settings.source import Written, read_yaml
 from model.site.site import site_names
 
 LONGEST_ARM_NAME = 60
@@ -37,8 +38,8 @@ def read_experiment(path: Path) -> Experiment:
 def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experiment:
     """The experiment with that text; `sites` are the known ones, `source` is what errors call the file."""
     root = read_yaml(text, source)
-    entries = root.entries(names_of(EXPERIMENT))
-    plain = read_all(entries, EXPERIMENT)
+    entries = EXPERIMENT.entries(root)
+    plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
     combined = combine(entries, root, arms, sites)
     if "figures" in entries:
@@ -82,7 +83,7 @@ def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]
         defaults = {key: _value(entry) for key, entry in shared.items()}
         with entries["defaults"].placed(shared):
             for key, value in defaults.items():
-                read_setting(key, value)
+                ARM.read(key, value)
     arms: dict[str, Arm] = {}
     for name, entry in entries["arms"].entries().items():
         arms[name] = _read_arm(name, entry, defaults, shared)
@@ -121,8 +122,8 @@ def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
     if "trials" in entries:
         what = f"there is until on line {entries['until'].line} too: which of the two?"
         raise entries["trials"].error(what, "Leave one of them out")
-    keys = entries["until"].entries(names_of(UNTIL))
-    until: dict[str, Any] = read_all(keys, UNTIL)
+    keys = UNTIL.entries(entries["until"])
+    until: dict[str, Any] = UNTIL.values_of(keys)
     if until["ci"] is None:
         raise entries["until"].error("it has no ci", "Write how narrow the interval must be, like ci: 2%")
     if until["min"] > until["max"]:
@@ -134,7 +135,7 @@ def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
 def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
     if "tolerances" not in entries:
         return Tolerances()
-    return Tolerances(**read_all(entries["tolerances"].entries(names_of(TOLERANCES)), TOLERANCES))
+    return Tolerances(**TOLERANCES.values_of(TOLERANCES.entries(entries["tolerances"])))
 
 
 def _read_recorders(entries: Mapping[str, Written], plain: Mapping[str, Any]) -> dict[str, Coded]:
@@ -148,8 +149,8 @@ def _read_capture(entries: Mapping[str, Written]) -> CaptureOptions:
     if "capture" not in entries:
         return CaptureOptions()
     written = entries["capture"]
-    keys = written.entries(names_of(CAPTURE)) if written.is_mapping else {"nodes": written}
-    snaplen = read_all(keys, CAPTURE)["snaplen"]
+    keys = CAPTURE.entries(written) if written.is_mapping else {"nodes": written}
+    snaplen = CAPTURE.values_of(keys)["snaplen"]
     if "nodes" not in keys:
         return CaptureOptions(snaplen=snaplen)
     nodes = keys["nodes"]

@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from driver.experiment.arm_fields import ARM_FIELDS, arm_table
+from driver.experiment.arm_fields import ARM
 from driver.experiment.figures import PLAIN
-from driver.experiment.keys import SECTIONS, Key, section_table
+from driver.experiment.keys import SECTIONS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
 from model.paths import PROJECT
@@ -34,7 +34,7 @@ def schema() -> Schema:
         "not": {"required": ["trials", "until"]},
         "definitions": {
             "link": _object(_link()),
-            "arm": _object({field.name: {**field.kind.schema, "description": field.help} for field in ARM_FIELDS}),
+            "arm": _object(ARM.schema()),
             **{name: _object(_section(name)) for name in ("cell", "figure", "tolerances", "capture")},
             "until": _object(_section("until"), required=["ci"]),
         },
@@ -56,8 +56,8 @@ def _ref(name: str) -> Schema:
 
 def _link() -> dict[str, Schema]:
     settings = {
-        key: {**_one_or_many(dict(setting.kind.schema)), "description": setting.help}
-        for key, setting in SETTINGS.items()
+        name: {**_one_or_many(dict(key.setting.schema)), "description": key.description}
+        for name, key in SETTINGS.items()
     }
     return {
         "label": {"type": "string", "description": "its name, where it is a single link"},
@@ -103,16 +103,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
 
 
 def _section(name: str) -> dict[str, Schema]:
-    made = {}
-    for key in SECTIONS[name]:
-        shape = dict(key.kind.schema) if key.kind else _shapes()[name][key.name]
-        made[key.name] = {"description": _description(key), **shape}
-    return made
-
-
-def _description(key: Key) -> str:
-    default = key.otherwise or key.default
-    return f"{key.help} (default: {default})".replace("`", "") if default else key.help
+    return SECTIONS[name].schema(_shapes().get(name))
 
 
 def schema_text() -> str:
@@ -121,7 +112,7 @@ def schema_text() -> str:
 
 def reference_tables() -> dict[str, str]:
     """Every generated table of the reference."""
-    return {"arm": arm_table(), **{name: section_table(keys) for name, keys in SECTIONS.items()}}
+    return {"arm": ARM.markdown(), **{name: table.markdown() for name, table in SECTIONS.items()}}
 
 
 def _write() -> None:

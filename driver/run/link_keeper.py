@@ -61,24 +61,16 @@ class LinkKeeper:
             data = self._bed.test_link()
             result = SelfTest.from_json(data)
             data = {**data, "tc": self._bed.tc_state()}
-            same = self._same_wire(cell)
-            for label in sorted(same):
-                self._store.add_self_test(label, data, passed=result.passed)
+            self._store.add_self_test(cell.link.label, data, passed=result.passed)
             why = "; ".join(result.failures)
             self._tell(Event("self-test", {"link": cell.link.label, "passed": result.passed, "failures": why}))
             if result.passed:
-                self._passed |= same
+                self._passed.add(cell.link.label)
                 return ""
-        same = self._same_wire(cell)
         if self._accept:
-            self._passed |= same
+            self._passed.add(cell.link.label)
             return ""
         refusal = f"the link is not what was asked for: {why}"
-        self._refused |= dict.fromkeys(same, refusal)
-        self._refusals.update(same)
+        self._refused[cell.link.label] = refusal
+        self._refusals[cell.link.label] += 1
         return refusal
-
-    def _same_wire(self, cell: Cell) -> set[str]:
-        """The labels of links that differ only in what packets do not see."""
-        wire = cell.link.link.wire()
-        return {other.link.label for other in self._cells if other.link.link.wire() == wire}

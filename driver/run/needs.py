@@ -12,7 +12,7 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
     for cell in experiment.cells:
         if cell.arm.display == "headful":
             purposes.add("screen")
-        if cell.link.link.dns == "resolver":
+        if cell.arm.dns == "resolver":
             purposes.add("resolver")
         if cell.arm.spdy:
             purposes.add("module")

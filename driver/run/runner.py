@@ -206,12 +206,9 @@ class Runner:
             bed.check_arm(self._spec(cell, self._store.folder).to_json())
 
     def _spec(self, cell: Cell, folder: Path) -> TrialSpec:
-        link = cell.link.link
         return TrialSpec(
             site=self._sites[cell.site],
             arm=cell.arm,
-            dns=link.dns,
-            addresses=link.addresses,
             timeout_s=self._experiment.timeout.seconds,
             recorders=self._experiment.recorders,
             folder=folder,

@@ -60,7 +60,7 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
     """Time and disk. Roughly: page load times are worked out from round trips and rates, without losses. `loads`: of
     each site of the experiment."""
     cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
-    self_tests = len({cell.link.link.wire() for cell in experiment.cells})
+    self_tests = len({cell.link.link for cell in experiment.cells})
     fixed = BED_S + self_tests * SELF_TEST_S
     seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
     fewest, most = experiment.repeat.min, experiment.repeat.max
@@ -87,7 +87,7 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
 def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     """Seconds: the first response, then the longer of what round trips and what the rate allow for the rest."""
     rtt = link.rtt.seconds
-    connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls] + (link.dns == "resolver")
+    connect = {"off": 1, "1.3": 2, "1.2": 3}[arm.tls] + (arm.dns == "resolver")
     others = max(load.objects - 1, 0)
     parallel = min(arm.connections_per_host * load.hosts, max(others, 1))
     if arm.multiplexed:

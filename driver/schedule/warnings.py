@@ -17,7 +17,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         warned.append("order: sequential lets drift of the machine look like a difference between cells")
-    each_own = [one for one in made.cells if one.cell.link.link.addresses == "per-origin"]
+    each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:
         warned.append(f"addresses: per-origin changes nothing for {', '.join(alone)}, which has one origin")

@@ -1,19 +1,18 @@
 """The link between client and server: what the user asked for, checked and resolved. Knows nothing of tc.
 
 values      losses and queues: values made of several
-fields      the one table of settings
+fields      the table of settings
 given       what the user wrote, each value read
 direction   one way through the router
 link        the link itself
 """
 
 from model.link.direction import Direction
-from model.link.fields import FIELDS, HEADER, MAX_RATE, MIN_RATE, SETTINGS, settings_table
+from model.link.fields import HEADER, MAX_RATE, MIN_RATE, SETTINGS
 from model.link.link import Described, Host, Link
 from model.link.values import GilbertElliott, Loss, Queue, RandomLoss
 
 __all__ = [
-    "FIELDS",
     "HEADER",
     "MAX_RATE",
     "MIN_RATE",
@@ -26,5 +25,4 @@ __all__ = [
     "Loss",
     "Queue",
     "RandomLoss",
-    "settings_table",
 ]

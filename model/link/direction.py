@@ -42,6 +42,22 @@ class Direction:
             return f"{self.queue_packets}p"
         return None if self.queue_bytes is None else str(Size(self.queue_bytes))
 
+    def texts(self) -> dict[str, str | None]:
+        """Each setting as a user would write it; None where it means nothing."""
+        return {
+            "delay": str(self.delay),
+            "rate": str(self.rate or "unlimited"),
+            "loss": str(self.loss),
+            "jitter": str(self.jitter),
+            "jitter_distribution": self.jitter_distribution if self.jitter else None,
+            "jitter_correlation": str(self.jitter_correlation) if self.jitter else None,
+            "jitter_reorders": str(self.jitter_reorders).lower() if self.jitter else None,
+            "reorder": str(self.reorder),
+            "duplicate": str(self.duplicate),
+            "queue": self.queue,
+            "discipline": self.discipline if self.rate else None,
+        }
+
 
 def read_direction(given: Given, side: Side, delay: Duration, rtt: Duration, mtu: int) -> Direction:
     jitter, reorder, rate = given.value("jitter", side), given.value("reorder", side), given.value("rate", side)

@@ -1,17 +1,14 @@
-"""`FIELDS` is the one table of settings. Reading a mapping, printing one, command line options and the reference in
-docs/ all derive from it; adding a setting is adding a row and the attribute that holds it.
-"""
+"""`SETTINGS` is the table of a link's settings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from model.errors import InputError
 from model.link.values import Loss, Queue
 from model.settings.kinds import DURATION, FLAG, NUMBER, PERCENT, Kind, choice, count
+from model.settings.setting import Setting, Sides, Table
 from model.units import PPB, Rate, Ratio
 
 MIN_RATE = Rate.parse("8kbit")
@@ -22,8 +19,6 @@ HEADER = 14  # of an Ethernet frame: a full-size packet takes MTU + HEADER on th
 DEFAULT_QUEUE_PACKETS, SMALLEST_DEFAULT_QUEUE_PACKETS = 100, 4
 
 Side = Literal["down", "up", "client", "server"]
-Per = Literal["link", "direction", "host"]
-SIDES: Mapping[Per, tuple[Side, ...]] = {"link": (), "direction": ("down", "up"), "host": ("client", "server")}
 
 
 def _name(value: object, key: str) -> str:
@@ -55,136 +50,46 @@ def _part(value: object, key: str) -> Ratio:
 
 
 _RATES = {"type": "string", "pattern": rf"^\s*(unlimited|{NUMBER}\s*([kKmMgG]?[bB][iI][tT](/[sS])?|[kKMG]?B/s))\s*$"}
-KINDS: Mapping[str, Kind] = {
-    "duration": DURATION,
-    "rate": Kind("RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate, (), _RATES),
-    "loss": Kind("LOSS", "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`", lambda value, key: Loss.parse(value, key=key)),
-    "part": Kind("PERCENT", "`%`, below 100%", _part, (), PERCENT.schema),
-    "percent": PERCENT,
-    "queue": Kind("QUEUE", "`100p`, `64kB`, `50ms`, `1.5bdp`", lambda value, key: Queue.parse(value, key=key)),
-    "distribution": choice("NAME", "normal", "uniform", "pareto", "paretonormal"),
-    "discipline": choice("NAME", "fifo", "fq_codel", "cake"),
-    "flag": FLAG,
-    "mtu": count("BYTES", "bytes", MIN_MTU, MAX_MTU),
-    "window": count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW),
-    "dns": choice("HOW", "instant", "resolver"),
-    "addresses": choice("HOW", "shared", "per-origin"),
-    "name": Kind("NAME", "a name that the kernel knows", _name),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One thing that can be set: for the link, for each direction, or for each host."""
-
-    name: str
-    per: Per
-    kind: str
-    default: str  # as a user would write it; "" where it is worked out
-    help: str
-    example: str
-    show: Callable[[Any], str | None]  # the effective value of a Link, Direction or Host; None where there is none
-    general: bool = True  # whether the plain name sets both sides
-    needs: str = ""  # the field without which this one means nothing
-    otherwise: str = ""  # what an absent default comes to
-
-    @property
-    def settings(self) -> tuple[Setting, ...]:
-        sides = [Setting(f"{self.name}_{side}", self, side) for side in SIDES[self.per]]
-        return (Setting(self.name, self, None), *sides) if self.general else tuple(sides)
-
-    def read(self, value: object, key: str) -> Any:  # noqa: ANN401 - what it is depends on the kind
-        return KINDS[self.kind].parse(value, key)
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One key that a user may write: a field for one side, or for all of it."""
-
-    key: str
-    field: Field
-    side: Side | None
-
-    @property
-    def kind(self) -> Kind:
-        return KINDS[self.field.kind]
-
-    @property
-    def help(self) -> str:
-        both = {"link": "", "direction": ", in each direction", "host": ", on both hosts"}[self.field.per]
-        return self.field.help + (_SIDE_WORDS[self.side] if self.side else both)
-
-
-_SIDE_WORDS: Mapping[Side, str] = {
-    "down": ", towards the client",
-    "up": ", towards the server",
-    "client": ", on the client",
-    "server": ", on the server",
+_RATE = Kind(
+    "RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate, (), _RATES, numeric=True
+)
+_LOSS = Kind("LOSS", "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`", lambda value, key: Loss.parse(value, key=key))
+_PART = Kind("PERCENT", "`%`, below 100%", _part, (), PERCENT.schema, numeric=True)
+_QUEUE = Kind("QUEUE", "`100p`, `64kB`, `50ms`, `1.5bdp`", lambda value, key: Queue.parse(value, key=key))
+_NAME = Kind("NAME", "a name that the kernel knows", _name)
+DIRECTIONS = Sides({"down": ", towards the client", "up": ", towards the server"}, ", in each direction")
+HOSTS = Sides({"client": ", on the client", "server": ", on the server"}, ", on both hosts")
+_OF_ARMS = {
+    name: ("it is not a setting of a link but of arms", f"Write {name} in each arm, or under 'defaults' for all arms")
+    for name in ("dns", "addresses")
 }
 
 # fmt: off
-FIELDS: tuple[Field, ...] = (
-    Field("rtt", "link", "duration", "0ms", "round trip that the link adds, half in each direction", "100ms",
-          lambda link: str(link.rtt) if link.down.delay == link.up.delay else None),
-    Field("delay", "direction", "duration", "", "one-way delay", "40ms",
-          lambda way: str(way.delay), general=False, otherwise="half of `rtt`, or what the other leaves of it"),
-    Field("rate", "direction", "rate", "unlimited", "rate of the bottleneck", "1.5mbit",
-          lambda way: str(way.rate or "unlimited")),
-    Field("loss", "direction", "loss", "0%", "packets that are lost", "ge(p=1%, r=10%)",
-          lambda way: str(way.loss)),
-    Field("jitter", "direction", "duration", "0ms", "variation of the delay, at most the delay itself", "5ms",
-          lambda way: str(way.jitter)),
-    Field("jitter_distribution", "direction", "distribution", "normal", "how the variation is distributed", "pareto",
-          lambda way: way.jitter_distribution if way.jitter else None, needs="jitter"),
-    Field("jitter_correlation", "direction", "part", "0%", "how much one variation is like the one before", "25%",
-          lambda way: str(way.jitter_correlation) if way.jitter else None, needs="jitter"),
-    Field("jitter_reorders", "direction", "flag", "false", "whether variation may put packets out of order", "true",
-          lambda way: str(way.jitter_reorders).lower() if way.jitter else None, needs="jitter"),
-    Field("reorder", "direction", "part", "0%", "packets that skip the delay and so overtake others", "1%",
-          lambda way: str(way.reorder)),
-    Field("duplicate", "direction", "percent", "0%", "packets that arrive twice", "0.1%",
-          lambda way: str(way.duplicate)),
-    Field("queue", "direction", "queue", "", "how much may wait before the bottleneck", "1.5bdp",
-          lambda way: way.queue, needs="rate",
-          otherwise=f"`1bdp` in full-size packets; at least {DEFAULT_QUEUE_PACKETS}, or a second's worth if less"),
-    Field("discipline", "direction", "discipline", "fifo", "how the queue is served", "fq_codel",
-          lambda way: way.discipline if way.rate else None, needs="rate"),
-    Field("mtu", "link", "mtu", "1500", "largest IP packet", "1400",
-          lambda link: str(link.mtu)),
-    Field("congestion_control", "host", "name", "cubic", "TCP congestion control", "bbr",
-          lambda host: host.congestion_control),
-    Field("initial_window", "host", "window", "10", "TCP initial congestion window", "3",
-          lambda host: str(host.initial_window)),
-    Field("dns", "link", "dns", "instant", "of a page load, how names become addresses: at once, or asked of a "
-          "resolver beyond the link", "resolver",
-          lambda link: link.dns),
-    Field("addresses", "link", "addresses", "shared", "of a page load, one address for every host name of the site, or "
-          "one for each", "per-origin",
-          lambda link: link.addresses),
-)
+SETTINGS = Table((
+    Setting("rtt", DURATION, "0ms", "round trip that the link adds, half in each direction", "100ms",
+            aliases=("delay", "latency")),
+    Setting("delay", DURATION, "", "one-way delay", "40ms", sides=DIRECTIONS, both_sides=False, aliases=("rtt",),
+            default_words="half of `rtt`, or what the other leaves of it"),
+    Setting("rate", _RATE, "unlimited", "rate of the bottleneck", "1.5mbit", sides=DIRECTIONS,
+            aliases=("bandwidth", "speed")),
+    Setting("loss", _LOSS, "0%", "packets that are lost", "ge(p=1%, r=10%)", sides=DIRECTIONS),
+    Setting("jitter", DURATION, "0ms", "variation of the delay, at most the delay itself", "5ms", sides=DIRECTIONS),
+    Setting("jitter_distribution", choice("NAME", "normal", "uniform", "pareto", "paretonormal"), "normal",
+            "how the variation is distributed", "pareto", sides=DIRECTIONS, needs="jitter"),
+    Setting("jitter_correlation", _PART, "0%", "how much one variation is like the one before", "25%",
+            sides=DIRECTIONS, needs="jitter"),
+    Setting("jitter_reorders", FLAG, "false", "whether variation may put packets out of order", "true",
+            sides=DIRECTIONS, needs="jitter"),
+    Setting("reorder", _PART, "0%", "packets that skip the delay and so overtake others", "1%", sides=DIRECTIONS),
+    Setting("duplicate", PERCENT, "0%", "packets that arrive twice", "0.1%", sides=DIRECTIONS),
+    Setting("queue", _QUEUE, "", "how much may wait before the bottleneck", "1.5bdp", sides=DIRECTIONS, needs="rate",
+            default_words="`1bdp` in full-size packets; at least "
+            f"{DEFAULT_QUEUE_PACKETS}, or a second's worth if less"),
+    Setting("discipline", choice("NAME", "fifo", "fq_codel", "cake"), "fifo", "how the queue is served", "fq_codel",
+            sides=DIRECTIONS, needs="rate"),
+    Setting("mtu", count("BYTES", "bytes", MIN_MTU, MAX_MTU), "1500", "largest IP packet", "1400"),
+    Setting("congestion_control", _NAME, "cubic", "TCP congestion control", "bbr", sides=HOSTS, aliases=("cc",)),
+    Setting("initial_window", count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW), "10",
+            "TCP initial congestion window", "3", sides=HOSTS, aliases=("iw",)),
+), noun="setting", all_are="Settings are", elsewhere=_OF_ARMS)
 # fmt: on
-FIELD: Mapping[str, Field] = {field.name: field for field in FIELDS}
-ALSO_CALLED = {
-    "address": "addresses",
-    "bandwidth": "rate",
-    "cc": "congestion_control",
-    "delay": "rtt",
-    "iw": "initial_window",
-    "latency": "rtt",
-    "rtt_down": "delay_down",
-    "rtt_up": "delay_up",
-    "speed": "rate",
-}
-SETTINGS: Mapping[str, Setting] = {setting.key: setting for field in FIELDS for setting in field.settings}
-
-
-def settings_table() -> str:
-    """The reference of every setting, in Markdown."""
-    rows = ["| setting | written as | default | meaning | example |", "| --- | --- | --- | --- | --- |"]
-    for field in FIELDS:
-        keys = ", ".join(f"`{setting.key}`" for setting in field.settings)
-        default = f"`{field.default}`" if field.default else field.otherwise
-        needs = f"; needs `{field.needs}`" if field.needs else ""
-        written, first = KINDS[field.kind].written, field.settings[0].key
-        rows.append(f"| {keys} | {written} | {default} | {field.help}{needs} | `{first}: {field.example}` |")
-    return "\n".join(rows)

@@ -1,63 +1,55 @@
-"""What the user wrote, each value read."""
+"""What the user wrote for a link, each value read."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from model.errors import InputError
-from model.link.fields import ALSO_CALLED, FIELD, FIELDS, SETTINGS, SIDES, Side
+from model.link.fields import SETTINGS
 from model.units import LONGEST
 
 LONGEST_VALUE, MOST = 200, 10**LONGEST  # characters and number that a setting may have: the absurd is not repeated
 
 
 class Given:
-    """What the user wrote, each value read: finds the setting for a side, else the one for both, else the default."""
+    """The settings of one link as the user wrote them, each value read. A setting for one side wins over one for both,
+    and that over the default."""
 
     def __init__(self, mapping: Mapping[str, object]) -> None:
         self.values: dict[str, Any] = {}
-        for key, value in mapping.items():
-            setting = SETTINGS.get(key)
-            if setting is None:
-                raise _unknown_setting(key if key.isprintable() else repr(key))
-            like = f"Write one like {setting.field.example}"
+        for name, value in mapping.items():
+            setting = SETTINGS.key(name).setting
+            like = f"Write one like {setting.example}"
             if value is None:
-                raise InputError("it has no value", f"{like}, or leave it out", key=key)
-            if (isinstance(value, str) and len(value) > LONGEST_VALUE) or (
-                isinstance(value, int) and abs(value) > MOST
-            ):
-                raise InputError("its value is far too long", like, key=key)
-            self.values[key] = setting.field.read(value, key)
+                raise InputError("it has no value", f"{like}, or leave it out", key=name)
+            too_long = len(value) > LONGEST_VALUE if isinstance(value, str) else False
+            if too_long or (isinstance(value, int) and abs(value) > MOST):
+                raise InputError("its value is far too long", like, key=name)
+            self.values[name] = setting.read(value, name)
 
-    def key(self, name: str, side: Side | None = None) -> str:
+    def key(self, name: str, side: str | None = None) -> str:
         """The key that decides: the one to name in an error."""
         specific = f"{name}_{side}"
         return specific if specific in self.values else name
 
-    def value(self, name: str, side: Side | None = None) -> Any:  # noqa: ANN401 - what it is depends on the field
-        field, key = FIELD[name], self.key(name, side)
-        if key in self.values and not (field.needs and not self.value(field.needs, side)):
+    def value(self, name: str, side: str | None = None) -> Any:  # noqa: ANN401 - what it is depends on the setting
+        setting, key = SETTINGS.by_name[name], self.key(name, side)
+        if key in self.values and not (setting.needs and not self.value(setting.needs, side)):
             return self.values[key]
-        return field.read(field.default, name) if field.default else None
+        return setting.default_value()
 
     def check_needs(self) -> None:
         """A setting that could have no effect is a mistake."""
-        for key, value in self.values.items():
-            setting, field = SETTINGS[key], SETTINGS[key].field
-            sides: tuple[Side, ...] = (setting.side,) if setting.side else SIDES[field.per]
-            if not field.needs or any(self.value(field.needs, side) for side in sides):
+        for name, value in self.values.items():
+            key = SETTINGS[name]
+            setting, sides = (
+                key.setting,
+                [key.side] if key.side else list(key.setting.sides.words if key.setting.sides else ()),
+            )
+            if not setting.needs or any(self.value(setting.needs, side) for side in sides):
                 continue
-            if not field.default or value != field.read(field.default, key):
-                where = f" {setting.side}" if setting.side else ""
-                what = f"it means nothing without a {field.needs}{where}"
-                raise InputError(what, f"Set {field.needs} too, or leave {key} out", key=key)
-
-
-def _unknown_setting(key: str) -> InputError:
-    name = key.lower().replace("-", "_")
-    near = ALSO_CALLED.get(name) or next(iter(difflib.get_close_matches(name, SETTINGS, n=1)), "")
-    names = (field.settings[0].key if field.general else f"{field.name}_down, {field.name}_up" for field in FIELDS)
-    remedy = f"Did you mean {near}?" if near else f"Settings are {', '.join(names)}"
-    return InputError("there is no such setting", remedy, key=key)
+            if not setting.default or value != setting.default_value():
+                where = f" {key.side}" if key.side else ""
+                what = f"it means nothing without a {setting.needs}{where}"
+                raise InputError(what, f"Set {setting.needs} too, or leave {name} out", key=name)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from model.errors import InputError
 from model.link.direction import Direction, read_direction
-from model.link.fields import FIELD, FIELDS, HEADER, SIDES, Setting, Side
+from model.link.fields import DIRECTIONS, HEADER, SETTINGS, Side
 from model.link.given import Given
 from model.link.values import GilbertElliott, Loss
+from model.settings.setting import Key
 from model.units import Duration, Rate, Size
 
 MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
@@ -22,6 +22,10 @@ MAX_DELAY = Duration.parse("10s")  # one way
 class Host:
     congestion_control: str
     initial_window: int
+
+    def texts(self) -> dict[str, str | None]:
+        """Each setting as a user would write it."""
+        return {"congestion_control": self.congestion_control, "initial_window": str(self.initial_window)}
 
 
 class Described(NamedTuple):
@@ -41,8 +45,6 @@ class Link:
     client: Host
     server: Host
     mtu: int
-    dns: str = "instant"
-    addresses: str = "shared"
 
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> Link:
@@ -57,13 +59,7 @@ class Link:
             client=_host(given, "client"),
             server=_host(given, "server"),
             mtu=mtu,
-            dns=given.value("dns"),
-            addresses=given.value("addresses"),
         )
-
-    def wire(self) -> Link:
-        """The same link as packets see it: what the self-test is about, whatever pages do with names."""
-        return dataclasses.replace(self, dns=FIELD["dns"].default, addresses=FIELD["addresses"].default)
 
     @property
     def rtt(self) -> Duration:
@@ -75,37 +71,37 @@ class Link:
 
     def to_mapping(self) -> dict[str, str]:
         """Every effective setting in canonical form; parses back to an equal link."""
-        return {setting.key: text for setting, text in self._effective()}
+        return {key.name: text for key, text in self._effective()}
 
     def describe(self) -> list[Described]:
-        return [Described(setting.key, text, self._meaning(setting)) for setting, text in self._effective()]
+        return [Described(key.name, text, self._meaning(key)) for key, text in self._effective()]
 
-    def _effective(self) -> Iterator[tuple[Setting, str]]:
-        for field in FIELDS:
-            if field.per == "link":
-                texts = [field.show(self)]
+    def _effective(self) -> Iterator[tuple[Key, str]]:
+        """The keys that would be written, each with its value: the plain name where both sides are alike."""
+        alike = self.down.delay == self.up.delay
+        own = {"rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu)}
+        for setting in SETTINGS.settings:
+            if setting.sides is None:
+                texts = [own[setting.name]]
             else:
-                texts = [field.show(getattr(self, side)) for side in SIDES[field.per]]
-            if field.name == "delay" and self.down.delay == self.up.delay:
-                continue  # rtt has said it
-            if field.general and len(set(texts)) == 1:
-                texts = [texts[0], *(None for _ in SIDES[field.per])]
-            elif field.general:
-                texts = [None, *texts]
-            yield from (
-                (setting, text) for setting, text in zip(field.settings, texts, strict=True) if text is not None
-            )
+                texts = [getattr(self, side).texts()[setting.name] for side in setting.sides.words]
+                if setting.both_sides:
+                    same = len(set(texts)) == 1
+                    texts = [texts[0], *(None for _ in texts)] if same else [None, *texts]
+                elif alike:
+                    continue  # a delay: rtt shows it
+            yield from ((key, text) for key, text in zip(setting.keys, texts, strict=True) if text is not None)
 
-    def _meaning(self, setting: Setting) -> str:
+    def _meaning(self, key: Key) -> str:
         """The help text, with what the value comes to where that is not plain."""
-        ways = [getattr(self, side) for side in SIDES["direction"] if setting.side in (None, side)]
+        ways = [getattr(self, side) for side in DIRECTIONS.words if key.side in (None, side)]
         notes: list[str] = []
-        if setting.field.name == "queue":
+        if key.setting.name == "queue":
             notes = [_queue_note(way, way.rate, self.mtu) for way in ways if way.rate]
-        elif setting.field.name == "loss":
+        elif key.setting.name == "loss":
             notes = [_loss_note(way.loss) for way in ways]
         notes = sorted({note for note in notes if note})
-        return f"{setting.help} ({'; '.join(notes)})" if notes else setting.help
+        return f"{key.help} ({'; '.join(notes)})" if notes else key.help
 
 
 def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:

@@ -91,10 +91,9 @@ def resolve(name: str | None, overrides: Mapping[str, object]) -> Link:
     if not overrides.keys().isdisjoint({"rtt", "delay_down", "delay_up"}):
         _replace_delays(base, profile.link, overrides)
     for key in overrides:
-        setting = SETTINGS.get(key)
-        if setting and not setting.side:
-            for replaced in setting.field.settings:
-                base.pop(replaced.key, None)
+        if key in SETTINGS and not SETTINGS[key].side:
+            for replaced in SETTINGS[key].setting.keys:
+                base.pop(replaced.name, None)
     return Link.parse(base | dict(overrides))
 
 

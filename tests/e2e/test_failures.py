@@ -135,9 +135,7 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
         "sites: [dummy]\nlinks: {rate: 5mbit, rtt: 100ms}\narms: {one: {}}\ntrials: 1\n", "made.yaml", ["dummy"]
     )
     site, arm = load_site("dummy"), Arm.parse("one", {})
-    spec = TrialSpec(
-        site, arm, "instant", "shared", 30, experiment.recorders, tmp_path / "trial", tmp_path / "authority"
-    )
+    spec = TrialSpec(site, arm, 30, experiment.recorders, tmp_path / "trial", tmp_path / "authority")
     spec.folder.mkdir()
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
         bed.set_link(Link.parse({"rate": "50mbit", "rtt": "10ms"}))

@@ -33,8 +33,8 @@ ARMS = """\
 """
 PROTOCOLS = f"""\
 sites: many
-links: {{rtt: 20ms, dns: resolver}}
-defaults: {{start: fresh-context}}
+links: {{rtt: 20ms}}
+defaults: {{start: fresh-context, dns: resolver}}
 arms:
 {ARMS}
 trials: 1

@@ -23,9 +23,13 @@ retries: 0
 """
 ORIGINS = """\
 sites: two-origins
-links: {rtt: 50ms, dns: [instant, resolver], addresses: per-origin}
-defaults: {start: fresh-context}
-arms: {plain: {}, h2: {protocol: h2, tls: 1.3}}
+links: {rtt: 50ms}
+defaults: {start: fresh-context, addresses: per-origin}
+arms:
+  plain: {}
+  plain-resolver: {dns: resolver}
+  h2: {protocol: h2, tls: 1.3}
+  h2-resolver: {protocol: h2, tls: 1.3, dns: resolver}
 trials: 1
 """
 
@@ -49,15 +53,15 @@ def test_what_is_tolerated_counts(lanelab: LanelabCommand, tmp_path: Path) -> No
 
 def test_each_origin_has_its_own_address(origins: Played) -> None:
     assert origins.done.returncode == 0, origins.done.stderr
-    for arm in ("plain", "h2"):
-        assert origins.statuses(arm) == ["ok", "ok"], origins.reasons(arm)
+    for arm in ("plain", "plain-resolver", "h2", "h2-resolver"):
+        assert origins.statuses(arm) == ["ok"], origins.reasons(arm)
         addresses = {request["remote"].partition(":")[0] for request in origins.requests(arm)}
         assert addresses == {"10.10.3.1", "10.10.3.2"}
 
 
 def test_a_look_up_costs_a_round_trip(origins: Played) -> None:
     query = (
-        "SELECT settings, data FROM requests JOIN trials USING (trial) JOIN cells USING (cell) JOIN links USING (link) "
+        "SELECT settings, data FROM requests JOIN trials USING (trial) JOIN cells USING (cell) JOIN arms USING (arm) "
         "WHERE number = 1 AND json_extract(settings, '$.dns') = ?"
     )
     for dns, least_ms in (("resolver", 35), ("instant", 0)):  # Chromium asks some ms before its clock starts
@@ -70,9 +74,8 @@ def test_a_look_up_costs_a_round_trip(origins: Played) -> None:
 
 
 def test_names_that_were_looked_up_are_kept(origins: Played) -> None:
+    assert [evidence["resolver"] for evidence in origins.evidence("plain")] == [None]
     asked = [
-        {query["name"] for query in evidence["resolver"]["queries"]}
-        for evidence in origins.evidence("plain")
-        if evidence["resolver"]
+        {query["name"] for query in evidence["resolver"]["queries"]} for evidence in origins.evidence("plain-resolver")
     ]
     assert asked == [{"www.two.test", "img.two.test"}]

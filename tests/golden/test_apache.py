@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import ARM_FIELDS
+from driver.experiment.arm_fields import ARM
 from driver.host.find_program import find
 from driver.servers.apache import Place, configuration, directive_of
 from driver.servers.authority import Authority
@@ -113,7 +113,7 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = {"start", "display", "user_agent", "viewport", "browser_flags"}
     gateway = {"via", "pipelining", "connections_per_host", "coalescing"}
-    assert {field.name for field in ARM_FIELDS} - browser - gateway - {"server"} <= written
+    assert {setting.name for setting in ARM.settings} - browser - gateway - {"server", "dns", "addresses"} <= written
 
 
 def test_knows_the_arms_own_lines() -> None:

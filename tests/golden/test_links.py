@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from driver.shaping.shaping import Shaping, explain, shape
-from model.link import FIELDS, Link
+from model.link import SETTINGS, Link
 from model.link.profiles import PROFILES, resolve
 from model.units import Duration
 
@@ -83,5 +83,5 @@ def test_every_profile_has_a_file() -> None:
 
 def test_every_setting_is_in_a_file() -> None:
     written = {key for file in FILES for key in read(file)[1]}
-    for field in FIELDS:
-        assert any(setting.key in written for setting in field.settings), f"no golden file sets {field.name}"
+    for setting in SETTINGS.settings:
+        assert any(key.name in written for key in setting.keys), f"no golden file sets {setting.name}"

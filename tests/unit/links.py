@@ -59,9 +59,9 @@ def settings(draw: st.DrawFn, *, sides: bool = True) -> dict[str, object]:
     if sides and draw(st.booleans()):
         chosen = {"delay_down": draw(ONE_WAY), "delay_up": draw(ONE_WAY)}
     chosen |= {"rate": draw(EITHER["rate"]), "jitter": draw(EITHER["jitter"]), "mtu": draw(st.integers(576, 1500))}
-    for key, setting in SETTINGS.items():
-        if setting.field.name in EITHER and (sides or not setting.side) and draw(st.booleans()):
-            chosen[key] = draw(EITHER[setting.field.name])
+    for name, key in SETTINGS.items():
+        if key.setting.name in EITHER and (sides or not key.side) and draw(st.booleans()):
+            chosen[name] = draw(EITHER[key.setting.name])
     return chosen
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from driver.browser.chromium.fields import FLAGS_REFUSED
 from driver.experiment import Arm
-from driver.experiment.arm_fields import ARM_FIELDS
+from driver.experiment.arm_fields import ARM
 from model.errors import InputError
 from tests.unit.experiments import PATIENT, arm_settings
 
@@ -24,12 +24,12 @@ def test_an_arm_reads_back_from_its_own_settings(settings: dict[str, object]) ->
     assert again == arm
     assert hash(again) == hash(arm)
     assert Arm.parse("a", {**arm.changed(), "mpm": arm.mpm}) == arm
-    assert set(arm.settings()) == {field.name for field in ARM_FIELDS}
+    assert set(arm.settings()) == {setting.name for setting in ARM.settings}
 
 
 @PATIENT
 @given(
-    st.sampled_from([field.name for field in ARM_FIELDS]),
+    st.sampled_from([setting.name for setting in ARM.settings]),
     st.text(max_size=30) | st.integers() | st.none() | st.booleans() | st.lists(st.text(max_size=5), max_size=3),
 )
 def test_any_value_is_taken_or_refused_in_one_line(key: str, value: object) -> None:
@@ -96,12 +96,6 @@ def test_goes_through_the_gateway_only_where_the_browser_cannot(settings: dict[s
 def test_brotli_in_clear_is_for_the_gateway_to_offer() -> None:
     assert Arm.parse("a", {"compression": "brotli", "via": "gateway"}).tls == "off"
     assert refusal({"compression": "brotli"}) is not None
-
-
-def test_an_arm_without_a_gateway_is_the_arm_that_it_was() -> None:
-    assert not {"via", "pipelining", "coalescing"} & set(Arm.parse("a", {}).identity())
-    assert Arm.parse("a", {"pipelining": 4}).identity()["via"] == "gateway"
-    assert Arm.parse("a", {"user_agent": None}).identity()["user_agent"] is None
 
 
 def test_defaults_for_the_gateway_are_left_out_where_they_mean_nothing() -> None:
@@ -188,10 +182,10 @@ def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None
 
 
 def test_every_row_of_the_table_can_be_used() -> None:
-    for field in ARM_FIELDS:
+    for field in ARM.settings:
         under: dict[str, object] = {"tls": "1.3", **({"protocol": "h2"} if field.name == "coalescing" else {})}
         plain = Arm.parse("a", under).settings()
-        value: object = [field.example] if field.kind.metavar == "LIST" else field.example
+        value: object = [field.example] if field.metavar == "LIST" else field.example
         changed = Arm.parse("a", {**under, field.name: value}).settings()
         only_one = field.name in ("server", "tls")  # the example is the only value, or set above
         assert (changed != plain) is not only_one, field.name

@@ -68,7 +68,7 @@ GRIDS = {
     "rtt": st.lists(st.sampled_from(["20ms", "50ms", "1s"]), min_size=1, unique=True),
     "rate": st.lists(st.sampled_from(["1mbit", "2mbit", "unlimited"]), min_size=1, unique=True),
     "loss": st.lists(st.sampled_from(["0%", "1%"]), min_size=1, unique=True),
-    "dns": st.lists(st.sampled_from(["instant", "resolver"]), min_size=1, unique=True),
+    "mtu": st.lists(st.sampled_from(["576", "1500"]), min_size=1, unique=True),
     "profile": st.lists(st.sampled_from(["3g", "cable", "load-test-2013"]), min_size=1, unique=True),
 }
 

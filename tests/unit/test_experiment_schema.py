@@ -16,7 +16,7 @@ import yaml
 from hypothesis import given
 
 from driver.cli.experiments import EXAMPLE
-from driver.experiment.arm_fields import ARM_FIELDS
+from driver.experiment.arm_fields import ARM
 from driver.experiment.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
 from model.errors import InputError
 from model.link import SETTINGS
@@ -137,9 +137,9 @@ def test_every_arm_is_valid(mapping: dict[str, object]) -> None:
 
 
 def test_every_example_of_a_table_is_valid() -> None:
-    for field in ARM_FIELDS:
+    for field in ARM.settings:
         assert complaints(f"sites: dummy\nlinks: {{}}\narms:\n  a:\n    {field.name}: {field.example}\n") == []
-    for key, setting in SETTINGS.items():
-        assert complaints(f"sites: dummy\nlinks:\n  {key}: {setting.field.example}\n{ARMS}") == [], key
+    for name, key in SETTINGS.items():
+        assert complaints(f"sites: dummy\nlinks:\n  {name}: {key.setting.example}\n{ARMS}") == [], name
     for profile in PROFILES:
         assert complaints(f"sites: dummy\nlinks: {{profile: {profile}}}\n{ARMS}") == []

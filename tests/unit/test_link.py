@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.errors import InputError
-from model.link import FIELDS, SETTINGS, GilbertElliott, Link, RandomLoss, settings_table
+from model.link import SETTINGS, GilbertElliott, Link, RandomLoss
 from model.units import Rate, Ratio
 from tests.unit.links import settings
 
@@ -213,17 +213,17 @@ def test_description_says_what_a_value_comes_to() -> None:
 
 
 def test_every_row_of_the_table_can_be_used() -> None:
-    for field in FIELDS:
-        setting = field.settings[0]
+    for setting in SETTINGS.settings:
+        key = setting.keys[0].name
         needed = {"rtt": "50ms", "rate": "1mbit", "jitter": "1ms", "reorder": "2%"}
-        link = Link.parse(needed | {setting.key: field.example})
-        assert link.to_mapping() != Link.parse(needed).to_mapping(), f"{setting.key} has no effect"
-        assert field.help
-        if field.default:
-            assert field.read(field.default, field.name) is not NotImplemented
+        link = Link.parse(needed | {key: setting.example})
+        assert link.to_mapping() != Link.parse(needed).to_mapping(), f"{key} has no effect"
+        assert setting.help
+        if setting.default:
+            assert setting.default_value() is not NotImplemented
         else:
-            assert field.otherwise
+            assert setting.default_words
 
 
 def test_the_reference_shows_the_table() -> None:
-    assert settings_table() in REFERENCE.read_text(), "python tests/unit/test_profiles.py writes it again"
+    assert SETTINGS.markdown() in REFERENCE.read_text(), "python tests/unit/test_profiles.py writes it again"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from model.errors import InputError
-from model.link import Link, settings_table
+from model.link import SETTINGS, Link
 from model.link.profiles import PROFILES, Profile, profiles_table, resolve
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "link.md"
@@ -78,7 +78,7 @@ def test_the_reference_shows_the_table() -> None:
 
 def write_reference() -> None:
     text = REFERENCE.read_text()
-    for name, table in (("settings", settings_table()), ("profiles", profiles_table())):
+    for name, table in (("settings", SETTINGS.markdown()), ("profiles", profiles_table())):
         before, _, rest = text.partition(f"<!-- {name} -->\n")
         _, _, after = rest.partition(f"<!-- /{name} -->")
         text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"

@@ -87,7 +87,7 @@ def _trips_before_request(link: Link, arm: Arm, record: Mapping[str, Any] | None
         return 0  # the connection, and the address, may be there from the visit before
     trips = 1 + (arm.tls != "off")
     asked = {query["name"].rstrip(".").lower() for query in ((record or {}).get("dns") or {}).get("queries", ())}
-    if link.dns == "resolver" and first is not None and host(first) in asked:
+    if arm.dns == "resolver" and first is not None and host(first) in asked:
         trips += 1
     return trips * trip_ns(link)
 

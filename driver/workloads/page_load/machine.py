@@ -67,7 +67,7 @@ class TrialMachine:
         started = time.monotonic()
         trial = self._begin(data)
         spec, warm = trial.spec, trial.spec.arm.start == "warm"
-        if spec.dns == "resolver":
+        if spec.arm.dns == "resolver":
             self._ask_resolver()  # before a browser can read whom to ask
         # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's.
         # But a warm arm's browser loads the page while it is opened: it needs the server, and what it leaves goes, too.
@@ -111,7 +111,7 @@ class TrialMachine:
         spec = TrialSpec.from_json(data)
         folder = WORK / f"{self._count:06d}"
         folder.mkdir()
-        addresses = origin_addresses(spec.site.hosts, spec.addresses)
+        addresses = origin_addresses(spec.site.hosts, spec.arm.addresses)
         shown = self._leaf(spec, LOOPBACK_CERTIFICATE) if spec.arm.via == "gateway" else None
         self._trial = UnderWay(spec, folder, utc_now(), addresses, self._server_leaf(spec), shown)
         return self._trial
@@ -128,7 +128,7 @@ class TrialMachine:
     def _serve(self, trial: UnderWay) -> None:
         spec = trial.spec
         with trial.failing(Reason.SERVER_FAILED):
-            if spec.dns == "resolver":
+            if spec.arm.dns == "resolver":
                 trial.resolver = Resolver.start(self._server, trial.addresses, WORK / "resolver")
             trial.server = Server.start(
                 self._server, spec.arm, spec.site, WORK / "server", trial.leaf, spec.spdy_module
@@ -146,7 +146,7 @@ class TrialMachine:
                 self._client,
                 self._gateway_program(spec),
                 spec.arm,
-                gateway_side.Names(trial.addresses, spec.dns),
+                gateway_side.Names(trial.addresses, spec.arm.dns),
                 WORK / "gateway",
                 trial.shown,
                 (trial.leaf.spki_sha256_b64,) if trial.leaf else (),
@@ -182,7 +182,7 @@ class TrialMachine:
         spec = trial.spec
         around = Surroundings(
             hosts=trial.addresses,
-            dns=spec.dns,
+            dns=spec.arm.dns,
             trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
             keys=trial.leaf is not None,
             netlog=NETLOG in wishes(spec.recorders),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import yaml
 
 from model.errors import InputError
-from model.settings.kinds import near_miss
 
 LARGEST_FILE = 1_000_000
 MOST_VALUES = 50_000  # aliases may repeat values: a short file can mean a huge one
@@ -55,8 +54,8 @@ class Written:
     def text(self) -> str:
         """A single value, as it was typed."""
         if not isinstance(self.node, yaml.ScalarNode):
-            found = "a list" if self.is_list else "a mapping"
-            raise self.error(f"there is {found} where one value is needed", "Write one value")
+            shape = "a list" if self.is_list else "a mapping"
+            raise self.error(f"there is {shape} where one value is needed", "Write one value")
         if self.absent:
             raise self.error("it has no value", "Write one, or leave the key out")
         return str(self.node.value)
@@ -77,24 +76,22 @@ class Written:
     def texts(self) -> list[str]:
         return [element.text() for element in self.elements()]
 
-    def entries(self, known: Collection[str] = ()) -> dict[str, Written]:
-        """Those of a mapping, each key once, and only `known` ones where any are given."""
+    def entries(self, expected: Collection[str] = ()) -> dict[str, Written]:
+        """The entries of a mapping, each key once. `expected` names the usual keys, for the error; a `Table` of
+        settings refuses others."""
         if not isinstance(self.node, yaml.MappingNode):
-            keys = f" with {', '.join(known)}" if known else ""
+            keys = f" with {', '.join(expected)}" if expected else ""
             raise self.error("this must be a mapping", f"Write lines of 'key: value' below it{keys}")
-        found: dict[str, Written] = {}
+        entries: dict[str, Written] = {}
         for key_node, node in self.node.value:
             key = self._key(key_node)
             entry = Written(self.source, f"{self.path}.{key}" if self.path else key, _line(key_node), node)
-            if key in found:
-                raise entry.error(f"it is written twice, here and on line {found[key].line}", "Remove one of them")
+            if key in entries:
+                raise entry.error(f"it is written twice, here and on line {entries[key].line}", "Remove one of them")
             if key == "<<":
                 raise entry.error("merge keys are not supported", "Write what arms share under 'defaults'")
-            if known and key not in known:
-                remedy = near_miss(key, known) or f"Keys here are {', '.join(known)}"
-                raise entry.error("there is no such key", remedy.strip())
-            found[key] = entry
-        return found
+            entries[key] = entry
+        return entries
 
     def _key(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value or not node.value.isprintable():
