@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driver.host import needs
+from driver.host.ansible import ansible_settings
 from driver.host.build import go, mod_spdy
 from driver.host.find_program import find
-from driver.host.install import ansible_settings
 from driver.host.needs import PLAYBOOKS
 from model.errors import LanelabError
 from model.paths import PROJECT, build_folder

@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from devtools.test import LONG_VARIABLE
 from model import configuration
 from model.configuration import Configuration
 from tests.kit.handles import LanelabCommand
+
+# Tests share their machine with others: none may fail because it was slow.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
+from driver.host.ansible import ansible_settings
 from driver.host.find_program import search_path
-from driver.host.install import ansible_settings
 from model.errors import InputError, VmError
 from model.paths import PROJECT, build_folder
 from vm import libvirt

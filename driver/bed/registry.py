@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from driver.bed.netns.substrate import NetnsSubstrate
-from driver.bed.ssh.substrate import SshSubstrate
-from driver.bed.substrate import Substrate
+from driver.bed.netns.substrate import NetnsKind
+from driver.bed.ssh.kind import SshKind
+from driver.bed.substrate import Given, Option, SubstrateKind
 from model.errors import InputError
+from vm.substrate import VagrantKind
 
-# Virtual machines are reached over ssh, too.
-SUBSTRATES: dict[str, type[Substrate]] = {"netns": NetnsSubstrate, "vagrant": SshSubstrate, "ssh": SshSubstrate}
+# In the order in which they are asked whether they are meant.
+KINDS: tuple[SubstrateKind, ...] = (NetnsKind(), VagrantKind(), SshKind())
 
 
-def substrate_named(name: str) -> Substrate:
-    """A substrate, not yet entered."""
-    if name not in SUBSTRATES:
-        raise InputError(f"there is no substrate '{name}'", f"There is: {', '.join(SUBSTRATES)}", key="substrate")
-    return SUBSTRATES[name]()
+def names() -> tuple[str, ...]:
+    return tuple(kind.name for kind in KINDS)
+
+
+def options() -> tuple[Option, ...]:
+    """Of all substrates."""
+    return tuple(option for kind in KINDS for option in kind.options)
+
+
+def kind_named(name: str) -> SubstrateKind:
+    for kind in KINDS:
+        if kind.name == name:
+            return kind
+    raise InputError(f"there is no substrate '{name}'", f"There is: {', '.join(names())}", key="substrate")
+
+
+def kind_meant(name: str, given: Given) -> SubstrateKind:
+    """The kind that a user means who names a substrate and gives these options. Raises InputError."""
+    named = kind_named(name)
+    for option in named.options:
+        if option.name not in given:
+            raise InputError(*option.missing, key="--substrate")
+    for kind in KINDS:
+        for option in kind.options:
+            if option.name in given and option not in named.options:
+                what = f"a {name} bed has no {option.name.replace('_', ' ')}"
+                raise InputError(what, f"Add --substrate {kind.name}", key=option.flag)
+    return next(kind for kind in KINDS if kind.is_meant(name, given))

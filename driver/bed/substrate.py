@@ -1,4 +1,7 @@
-"""What nodes are made of. A new substrate is one file with these; nothing outside driver/bed/ knows which it is."""
+"""What nodes are made of. A new substrate is a folder with a kind and a substrate, and a line in registry.py.
+
+Nothing outside driver/bed/ asks which substrate a bed has. What makes a difference to others is one of its `Traits`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,36 @@ from typing import Any
 
 from driver.bed.node import Node
 from driver.bed.routers.router import Router
-from driver.bed.ssh.hosts import Hosts
 from model.errors import BedError
 
 ROUTER_KINDS = ("auto", "uml", "kernel")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a substrate says of its nodes."""
+
+    same_machine: bool = True  # as lanelab: the nodes have its files, programs, environment and processors
+    same_clock: bool = True  # a time on one node can be compared with a time on another
+    wire: bool = False  # between the nodes is more than the router: what packets take there is measured without a link
+    tolerance: float = 1.0  # times what a self-test tolerates
+    up_within_s: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of the command line, a path, that only beds of this substrate have. They cannot do without it."""
+
+    name: str
+    help: str
+    missing: tuple[str, str]  # the error where it is not given, and its remedy
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+Given = Mapping[str, str]  # name of an option -> its value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +53,46 @@ class BedSettings:
     substrate: str = "netns"
     router: str = "auto"
     cpus: Mapping[str, str] = field(default_factory=dict)
-    hosts: Hosts | None = None  # of a substrate whose nodes are other machines
+    nodes: Mapping[str, Any] = field(default_factory=dict)  # settings of the substrate, as its kind gives them: JSON
+
+
+class SubstrateKind(ABC):
+    """An entry of the registry: what is known of a substrate before there is a bed."""
+
+    name: str
+    help: str  # a few words, for --substrate
+    traits = Traits()
+    options: tuple[Option, ...] = ()
+    needs: tuple[
+        str, ...
+    ] = ()  # purposes of programs (driver/host/needs.py) that this machine needs to reach the nodes
+
+    def is_meant(self, name: str, given: Given) -> bool:  # noqa: ARG002 - some know a bed by its options
+        """Whether a user who names this substrate and gives these options means this kind."""
+        return name == self.name
+
+    def settings(self, given: Given) -> Mapping[str, Any]:  # noqa: ARG002 - not all have options
+        """The settings of the nodes as they are now, as JSON. Raises InputError."""
+        return {}
+
+    def facts(self, given: Given) -> Mapping[str, Any]:  # noqa: ARG002
+        """What belongs in the record of a run, once `settings` has been asked for."""
+        return {}
+
+    def warning(self, given: Given) -> str:  # noqa: ARG002
+        """What a user should know before a run; empty where there is nothing."""
+        return ""
+
+    @abstractmethod
+    def make(self, settings: Mapping[str, Any]) -> Substrate:
+        """A substrate with these settings, not yet entered. In the bed process."""
 
 
 class Substrate(ABC):
     """The life of a bed's nodes. The bed process calls `enter` before anything else, then `bring_up`, then `close`."""
 
     _router: Router | None = None  # since `bring_up`
-    apart = False  # the nodes are machines of their own, with a way and a clock of their own each
+    traits = Traits()
 
     @abstractmethod
     def enter(self, settings: BedSettings, controller: int | None = None) -> None:

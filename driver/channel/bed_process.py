@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from driver.bed.local import start_local
 from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
-from driver.bed.registry import substrate_named
+from driver.bed.registry import kind_named
 from driver.bed.remote import namespaces
 from driver.bed.remote.enclosure import BED_STATE
-from driver.bed.ssh.hosts import Hosts
 from driver.bed.substrate import BedSettings, Substrate
 from driver.channel.facts import bed_facts, tc_state
 from driver.channel.link_state import LinkState
@@ -54,13 +53,14 @@ class BedProcess:
         self._changing = threading.Lock()
         # The link is the controller's: no script may change it in mid-run.
         self.for_scripts: Mapping[str, Operation] = {
-            "exec": self._exec,
+            "exec": self._exec_for_script,
             "wait": self._wait,
             "signal": self._signal,
             "resize": self._resize,
         }
         self.for_controller: Mapping[str, Operation] = {
             **self.for_scripts,
+            "exec": self._exec,
             "script": self._script,
             "set_link": self._set_link,
             "test_link": self._test_link,
@@ -133,6 +133,12 @@ class BedProcess:
         terminal = Terminal(*size) if size else None
         return self._remember(self._substrate.node(name).spawn(command, Stdio(*fds), terminal))
 
+    def _exec_for_script(self, message: Message, fds: list[int]) -> Message:
+        """A script's command has the script's folder and environment, where the node has them too."""
+        if not self._substrate.traits.same_machine:
+            message = {**message, "env": {"LANELAB_NODE": message["node"]}, "cwd": "/"}
+        return self._exec(message, fds)
+
     def _script(self, message: Message, fds: list[int]) -> Message:
         """A user's program beside the nodes, with `node` on its PATH."""
         self._link.require_whole()
@@ -141,7 +147,7 @@ class BedProcess:
             "PATH": f"{HELPERS}:{search_path()}",
             "LANELAB_NODE_SOCKET": NODE_SOCKET,
             "LANELAB_PYTHON": sys.executable,
-            **({"LANELAB_APART": "1"} if self._substrate.apart else {}),
+            **({} if self._substrate.traits.same_machine else {"LANELAB_APART": "1"}),
             **{f"LANELAB_{name.upper()}": address for name, address in self._substrate.addresses().items()},
         }
         try:
@@ -190,8 +196,7 @@ class BedProcess:
     # --- trials
 
     def _facts(self, _message: Message, _fds: list[int]) -> Message:
-        facts = bed_facts(self._substrate)
-        return {**facts, "wire_rtt_ms": self._link.wire_ms} if self._substrate.apart else facts
+        return {**bed_facts(self._substrate), **self._link.facts()}
 
     def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
         return {"qdiscs": tc_state(self._substrate)}
@@ -203,7 +208,6 @@ class BedProcess:
             from driver.workloads.page_load.machine import TrialMachine  # noqa: PLC0415
 
             self._trials = TrialMachine(self._substrate, self._link.drain)
-            self._substrate.when_lost(_end_at_once)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:
@@ -226,8 +230,7 @@ class BedProcess:
 
 
 def _end_at_once(why: str) -> None:
-    """Without one of its nodes no trial of this bed can come to anything: the controller sees at once that it is
-    gone."""
+    """Without one of its nodes a bed is of no use: the controller sees at once that it is gone."""
     print(why, file=sys.stderr, flush=True)
     os._exit(1)
 
@@ -282,15 +285,14 @@ def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
         substrate=message["substrate"],
         router=message["router"],
         cpus=message["cpus"],
-        hosts=Hosts.from_json(message["hosts"]) if message.get("hosts") else None,
+        nodes=message["nodes"],
     )
     started = time.monotonic()
     namespaces.precise_timers()
-    substrate = substrate_named(settings.substrate)
+    substrate = kind_named(settings.substrate).make(settings.nodes)
     substrate.enter(settings, controller)
     substrate.bring_up(settings)
-    if substrate.apart:
-        substrate.when_lost(_end_at_once)
+    substrate.when_lost(_end_at_once)
     bed = BedProcess(substrate)
     serve_nodes(bed)
     ready: dict[str, Any] = {

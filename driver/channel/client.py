@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from driver.bed.node import Command, Process, Stdio, Terminal
+from driver.bed.registry import kind_named
 from driver.bed.substrate import BedSettings
 from driver.channel.protocol import VERSION, Channel, Message, error_from_message
 from driver.timeouts import scaled
@@ -26,8 +27,6 @@ from model.paths import PROJECT
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.channel.bed_process import main; main()"
-UP_TIMEOUT_S = 90
-UP_ELSEWHERE_TIMEOUT_S = 300  # machines of their own may be emulated ones, or far away
 DOWN_TIMEOUT_S = 5
 # Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. LANELAB_PATIENCE
 # multiplies these and what the bed itself waits for: a slow program fails its trial, and not the bed.
@@ -81,18 +80,18 @@ class Bed:
                     "substrate": self.settings.substrate,
                     "router": self.settings.router,
                     "cpus": dict(self.settings.cpus),
-                    "hosts": self.settings.hosts.to_json() if self.settings.hosts else None,
+                    "nodes": dict(self.settings.nodes),
                 }
             )
         except OSError:
             raise self._lost_error("during its start") from None
-        within_s = UP_ELSEWHERE_TIMEOUT_S if self.settings.hosts else UP_TIMEOUT_S
+        within_s = kind_named(self.settings.substrate).traits.up_within_s
         line.settimeout(within_s)
         begun = time.monotonic()
         received = self._channel.receive()
         line.settimeout(None)
         if received is None and time.monotonic() - begun >= within_s:
-            raise BedError(f"the bed did not come up within {within_s} s", f"Its logs: {self.folder}")
+            raise BedError(f"the bed did not come up within {within_s:g} s", f"Its logs: {self.folder}")
         if received is None:
             raise self._lost_error("during its start")
         message = received[0]

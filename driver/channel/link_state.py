@@ -13,6 +13,7 @@ from driver import selftest
 from driver.bed.node import Node
 from driver.bed.substrate import Substrate
 from driver.selftest import traffic
+from driver.selftest.attempts import ATTEMPTS
 from driver.selftest.plan import Pings
 from driver.selftest.results import shown
 from driver.shaping.addresses import ADDRESSES
@@ -35,7 +36,8 @@ class LinkState:
         self._substrate = substrate
         self._link: Link | None = None
         self._broken = ""
-        self.wire_ms = self._measure_wire() if substrate.apart else 0.0  # the round trip without any link
+        # The round trip without any link, where there is more than the router on the way.
+        self._wire_ms = self._measure_wire() if substrate.traits.wire else None
 
     def require_whole(self) -> None:
         if self._broken:
@@ -62,7 +64,10 @@ class LinkState:
     def compensation_us(self) -> int:
         """What each direction is late by without our doing: the router's timers, and where the nodes are machines of
         their own, the way between them."""
-        return self._substrate.router.compensation_us + round(self.wire_ms * 1000 / 2)
+        return self._substrate.router.compensation_us + round((self._wire_ms or 0.0) * 1000 / 2)
+
+    def facts(self) -> dict[str, Any]:
+        return {} if self._wire_ms is None else {"wire_rtt_ms": self._wire_ms}
 
     def _measure_wire(self) -> float:
         client, server = self._substrate.node("client"), self._substrate.node("server")
@@ -94,14 +99,15 @@ class LinkState:
         client, server = self._substrate.node("client"), self._substrate.node("server")
         lost_at_input = self._substrate.router.lost_at_input
         lost_at_input()  # what was lost before is not this test's
-        apart = self._substrate.apart
-        found = selftest.measure(
-            link, client, server, lost_at_input, thorough=bool(options.get("thorough")), apart=apart
+        thorough, attempts = bool(options.get("thorough")), int(options.get("attempts", ATTEMPTS))
+        measured = selftest.measure(
+            link, client, server, lost_at_input, thorough=thorough, attempts=attempts, traits=self._substrate.traits
         )
-        if apart:
+        if self._wire_ms is not None:
             note = "taken off the delay that is asked of the router"
-            found = replace(found, results=(shown("rtt without link", "ms", self.wire_ms, note), *found.results))
-        return found.to_json()
+            without = shown("rtt without link", "ms", self._wire_ms, note)
+            measured = replace(measured, results=(without, *measured.results))
+        return measured.to_json()
 
     def measure(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """One measurement between client and server, without a verdict."""

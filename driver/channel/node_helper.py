@@ -54,8 +54,6 @@ def main() -> int:
     except OSError:
         return fail("the folder that you are in no longer exists. Go to another one with cd")
     request: Message = {"id": 1, "op": "exec", "node": name, "argv": argv, "env": environment(), "cwd": folder}
-    if os.environ.get("LANELAB_APART"):  # a node that is another machine has files and programs of its own
-        request |= {"env": {"LANELAB_NODE": name}, "cwd": "/"}
     try:
         answer = ask(channel, request, (0, 1, 2))
     except OSError:

@@ -17,7 +17,7 @@ from driver.cli.foreground import wait_in_foreground
 from driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
 from driver.cli.output import note
 from driver.host.install import prepare
-from driver.host.needs import BED, MACHINES_OVER_SSH, programs
+from driver.host.needs import BED, programs
 from model import paths
 from model.errors import InputError
 from model.link import Link
@@ -29,7 +29,7 @@ STANDARD = Stdio(0, 1, 2)
 @contextlib.contextmanager
 def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
     """A bed with that link; leaving it ends the bed."""
-    prepare(programs(*(BED if made.here else MACHINES_OVER_SSH)))
+    prepare(made.needs(programs(*BED)))
     with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
         try:
             bed.set_link(link)
@@ -66,7 +66,7 @@ def shell(link: Link, node: str, made: BedOptions) -> None:
       lanelab bed shell                                   (on the client; try: ping server)
       lanelab bed shell router --profile 3g               (try: tc -s qdisc)
     """
-    program = os.environ.get("SHELL", "") if made.here else ""
+    program = os.environ.get("SHELL", "") if made.traits.same_machine else ""
     command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder(made))
     with open_bed(link, made) as bed:
         note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
@@ -136,7 +136,7 @@ def _node_environment(node: str) -> dict[str, str]:
 
 def _folder(made: BedOptions) -> str:
     """Where commands begin: here, or at the root of another machine, which need not have this folder."""
-    if not made.here:
+    if not made.traits.same_machine:
         return "/"
     try:
         return os.getcwd()  # noqa: PTH109 - as the shell knows it

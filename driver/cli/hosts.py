@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import click
 
 from driver.bed.node import NODE_NAMES
-from driver.bed.ssh import check as ssh_check
-from driver.bed.ssh.connection import SshLine
 from driver.bed.ssh.findings import HostFinding
-from driver.bed.ssh.hosts import INVENTORY_FORMATS, Hosts, read_inventory
+from driver.bed.ssh.hosts import read_inventory
+from driver.bed.ssh.machines import examine, play, unreachable
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
-from driver.host.install import ansible_settings, prepare
-from driver.host.needs import MACHINES_OVER_SSH, PLAYBOOKS, programs
+from driver.host.install import prepare
+from driver.host.needs import MACHINES_OVER_SSH, programs
 from model.errors import HostError
 
 
@@ -56,27 +51,6 @@ def check(inventory: Path, *, as_json: bool) -> None:
     note(f"these machines can be a bed: lanelab run FILE --substrate ssh --inventory {inventory}")
 
 
-def examine(hosts: Hosts) -> list[HostFinding]:
-    """All that can be told; where one machine cannot be reached, little can be of the others."""
-    with tempfile.TemporaryDirectory() as folder:
-        lines = {name: SshLine(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
-        try:
-            errors = ssh_check.open_all(lines)
-            if errors:
-                reached = [
-                    HostFinding("ok", "reach", "", node=name, host=host.name)
-                    for name, host in hosts
-                    if name not in errors
-                ]
-                return [*ssh_check.unreachable(hosts, errors), *reached]
-            verdict = ssh_check.judge(hosts, ssh_check.look(lines, hosts))
-            tried = [] if verdict.gaps else ssh_check.try_cables(lines, hosts, verdict)
-            return [*verdict.findings, *tried]
-        finally:
-            for line in lines.values():
-                line.close()
-
-
 def _told(finding: HostFinding) -> str:
     return f"{finding.found}. {finding.remedy}" if finding.remedy else finding.found
 
@@ -93,33 +67,14 @@ def prepare_hosts(inventory: Path, *, only_look: bool) -> None:
     """
     hosts = read_inventory(inventory)
     prepare(programs(*MACHINES_OVER_SSH))
-    with tempfile.TemporaryDirectory() as folder:
-        lines = {name: SshLine(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
-        errors = ssh_check.open_all(lines)
-        for line in lines.values():
-            line.close()
+    errors = unreachable(hosts)
     lacking = []
     for name, host in hosts:
         if name in errors:
             note(str(errors[name]))
-        if name in errors or not _played(inventory, name, only_look=only_look):
+        if name in errors or not play(inventory, name, only_look=only_look):
             lacking.append(f"{host.name} ({name})")
     if lacking:
         others = "" if len(lacking) == len(NODE_NAMES) else "; the others were"
         what = f"{' and '.join(lacking)} could not be prepared{others}. Why is told above"
         raise HostError(what, "See: lanelab hosts check")
-
-
-def _played(inventory: Path, node: str, *, only_look: bool) -> bool:
-    """Ansible's playbook on the machine of one node: where it fails on one, Ansible begins no other."""
-    argv = [sys.executable, "-I", "-m", "ansible", "playbook", "--inventory", str(inventory.resolve())]
-    argv += [str(PLAYBOOKS / "prepare.yml"), "--limit", node, *(["--check"] if only_look else [])]
-    settings = {
-        **ansible_settings(),
-        "ANSIBLE_INVENTORY_ENABLED": INVENTORY_FORMATS,
-        "ANSIBLE_HOST_KEY_CHECKING": "1",
-        "ANSIBLE_PIPELINING": "1",  # no files: sftp breaks where a shell prints something at login
-        "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=3s",  # not a minute: nobody would end them
-    }
-    done = subprocess.run(argv, cwd=PLAYBOOKS, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, check=False)
-    return done.returncode == 0

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
+from driver.bed import registry
 from driver.bed.node import NODE_NAMES
-from driver.bed.registry import SUBSTRATES
-from driver.bed.ssh.hosts import Hosts, read_inventory
-from driver.bed.substrate import ROUTER_KINDS, BedSettings
+from driver.bed.substrate import ROUTER_KINDS, BedSettings, SubstrateKind, Traits
 from driver.cli.output import note
+from driver.host.needs import Program, programs
 from model import configuration
 from model.errors import InputError
 from model.link import SETTINGS, Link
@@ -89,10 +89,12 @@ router_option = click.option(
 
 @dataclass(frozen=True, slots=True)
 class BedOptions:
-    """How beds are made, as it was asked for."""
+    """How beds are made, as the user asks for it."""
 
     substrate: str = "netns"
-    inventory: str = ""  # as a path that holds from every folder
+    given: Mapping[str, str] = field(
+        default_factory=dict
+    )  # options of the substrate, paths as they hold in every folder
     router: str = "auto"
     cpus: Mapping[str, str] = field(default_factory=dict)
     accept_links: bool = False  # go on where a link is out of tolerance
@@ -100,79 +102,60 @@ class BedOptions:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> BedOptions:
         """From the record of a run; older ones know no substrates."""
-        known = data.get("substrate", "netns"), data.get("inventory", ""), data["router"], data["pinned"]
-        return cls(*known, data.get("accept_links", False))
+        given = {option.name: data[option.name] for option in registry.options() if option.name in data}
+        substrate, accept = data.get("substrate", "netns"), data.get("accept_links", False)
+        return cls(substrate, given, data["router"], data["pinned"], accept)
 
     def to_json(self) -> dict[str, Any]:
         made: dict[str, Any] = {"router": self.router, "pinned": dict(self.cpus), "substrate": self.substrate}
-        made |= {"inventory": self.inventory} if self.inventory else {}
-        return made | ({"accept_links": True} if self.accept_links else {})
+        return {**made, **self.given, **({"accept_links": True} if self.accept_links else {})}
 
     @property
     def is_default(self) -> bool:
         return self == BedOptions()
 
     @property
-    def here(self) -> bool:
-        """Whether the nodes are this machine: then it has to have what they need."""
-        return self.substrate == "netns"
+    def kind(self) -> SubstrateKind:
+        """Raises InputError where options do not fit the substrate."""
+        return registry.kind_meant(self.substrate, self.given)
 
     @property
-    def virtual(self) -> bool:
-        """Whether the nodes are lanelab's own virtual machines, whatever way they were named."""
-        if self.substrate == "ssh":
-            from vm import inventory  # noqa: PLC0415 - only who has other machines needs it
+    def traits(self) -> Traits:
+        return self.kind.traits
 
-            return Path(self.inventory).resolve() == inventory.inventory_file().resolve()
-        return self.substrate == "vagrant"
-
-    @property
-    def emulated(self) -> bool:
-        """Whether the nodes' processors are known to be emulated: then their timings mean nothing."""
-        if self.virtual:
-            from vm import accelerator  # noqa: PLC0415
-
-            return accelerator.is_emulated()
-        return False
+    def needs(self, of_nodes: Iterable[Program]) -> Iterable[Program]:
+        """The programs that this machine must have: those of the nodes, or what it takes to reach them."""
+        return of_nodes if self.traits.same_machine else programs(*self.kind.needs)
 
     def facts(self) -> dict[str, Any]:
-        """What of it belongs to the record of a run, once `hosts` has looked where the nodes are."""
-        known = {"emulated_processors": self.emulated} if self.virtual else {}
-        return {"bed_options": self.to_json(), "patience": configuration.current().timeout_factor, **known}
+        """What of it belongs in the record of a run, once `settings` has looked where the nodes are."""
+        factor = configuration.current().timeout_factor
+        return {"bed_options": self.to_json(), "patience": factor, **self.kind.facts(self.given)}
 
     def settings(self, folder: Path) -> BedSettings:
-        return BedSettings(folder, self.substrate, self.router, self.cpus, self.hosts())
+        return BedSettings(folder, self.substrate, self.router, self.cpus, self.nodes())
 
-    def hosts(self) -> Hosts | None:
-        """Where the nodes are, as it is now. Virtual ones then have the right time, and everything the patience that
-        they need."""
-        if self.virtual:
-            from vm import inventory  # noqa: PLC0415
-
-            found: Hosts = inventory.hosts()
-            return found
-        return read_inventory(Path(self.inventory)) if self.substrate == "ssh" else None
+    def nodes(self) -> Mapping[str, Any]:
+        """Where the nodes are, as it is now. Raises InputError for an inventory that cannot be read."""
+        return self.kind.settings(self.given)
 
 
-def bed_options_of(given: dict[str, Any]) -> BedOptions:
+def bed_options_of(values: dict[str, Any]) -> BedOptions:
     """Takes the options of `bed_options` out of a command's arguments."""
-    substrate, inventory = given.pop("substrate"), given.pop("inventory")
-    router, pins = given.pop("router"), given.pop("pins")
-    if substrate == "ssh" and not inventory:
-        remedy = "Add --inventory FILE; docs/reference/ssh.md has one to begin with"
-        raise InputError("ssh beds need to know their machines", remedy, key="--substrate")
-    if inventory and substrate != "ssh":
-        raise InputError(f"a {substrate} bed has no inventory", "Add --substrate ssh", key="--inventory")
-    path = str(inventory.resolve()) if inventory else ""
-    accept_links = given.pop("accept_links", False)  # only a run has it
-    return BedOptions(substrate, path, router, cpus_of(pins, here=substrate == "netns"), accept_links)
+    substrate, router, pins = values.pop("substrate"), values.pop("router"), values.pop("pins")
+    paths = {option.name: values.pop(option.name) for option in registry.options()}
+    given = {name: str(path.resolve()) for name, path in paths.items() if path}
+    here = registry.kind_meant(substrate, given).traits.same_machine
+    accept_links = values.pop("accept_links", False)  # only a run has it
+    return BedOptions(substrate, given, router, cpus_of(pins, here=here), accept_links)
 
 
 def bed_options(command: Decorated) -> Decorated:
     """How the bed is made; the command gets `made: BedOptions`."""
 
     def with_options(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - a click callback
-        return command(*args, made=bed_options_of(given), **given)
+        made = bed_options_of(given)
+        return command(*args, made=made, **given)
 
     with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
     with_options.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
@@ -180,17 +163,14 @@ def bed_options(command: Decorated) -> Decorated:
 
 
 def _bed_options(command: Decorated) -> Decorated:
-    command = click.option(
-        "--inventory",
-        type=click.Path(path_type=Path),
-        help="For ssh beds: an Ansible inventory whose groups client, router and server name the machines",
-    )(command)
+    for option in registry.options():
+        command = click.option(option.flag, option.name, type=click.Path(path_type=Path), help=option.help)(command)
     command = click.option(
         "--substrate",
-        type=click.Choice(tuple(SUBSTRATES)),
+        type=click.Choice(registry.names()),
         default="netns",
         show_default=True,
-        help="What the nodes are: namespaces of this machine, virtual machines (lanelab vm up), or machines over ssh",
+        help=f"What the nodes are: {', '.join(kind.help for kind in registry.KINDS)}",
     )(command)
     return here_options(command)
 

@@ -21,7 +21,6 @@ from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.host.install import prepare
-from driver.host.needs import MACHINES_OVER_SSH, programs
 from driver.run.events import Event, Listener
 from model import paths
 from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
@@ -92,7 +91,7 @@ def run(  # noqa: PLR0913 - an option each
     try:
         made = BedOptions.from_json(json.loads(store.meta("bed")))
         if resumed:
-            made.hosts()
+            made.nodes()
         _warn(made)
         _play(begun, _programs(begun.experiment, made), made, as_json=as_json)
         missing = _note_missing(begun)
@@ -109,16 +108,13 @@ def _prepared(file: Path, made: BedOptions) -> Experiment:
 
     experiment = read_experiment(file)
     _programs(experiment, made)
-    made.hosts()  # an inventory that cannot be read is told of now, too
+    made.nodes()  # an inventory that cannot be read is told of now, too
     return experiment
 
 
 def _warn(made: BedOptions) -> None:
-    if made.emulated:
-        note(
-            "mind: the processors of these virtual machines are emulated. Page load times will tell how slow they are, "
-            "and nothing about links or protocols; table and report say so"
-        )
+    if warning := made.kind.warning(made.given):
+        note(warning)
 
 
 def _programs(experiment: Experiment, made: BedOptions) -> Programs:
@@ -126,7 +122,7 @@ def _programs(experiment: Experiment, made: BedOptions) -> Programs:
     from driver.run.built_programs import Programs  # noqa: PLC0415
     from driver.run.needs import needs_of  # noqa: PLC0415
 
-    prepare(needs_of(experiment) if made.here else programs(*MACHINES_OVER_SSH))
+    prepare(made.needs(needs_of(experiment)))
     return Programs.built(experiment.arms)
 
 

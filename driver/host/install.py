@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from driver.host import needs
+from driver.host.ansible import ansible_settings
 from driver.host.find_program import find
 from driver.host.needs import PLAYBOOKS, Program
 from model import configuration
@@ -101,19 +102,6 @@ def host_has_netem() -> bool:
     modules = Path("/lib/modules") / platform.release()
     lists = [modules / "modules.builtin", modules / "modules.dep"]
     return any("/sch_netem.ko" in file.read_text() for file in lists if file.is_file())
-
-
-def ansible_settings() -> dict[str, str]:
-    """The environment that Ansible needs to behave the same everywhere, and to leave no files behind."""
-    home = build_folder() / "ansible"
-    (home / "tmp").mkdir(parents=True, exist_ok=True)  # made by us: under sudo it would become root's
-    return {
-        "ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"),
-        "ANSIBLE_HOME": str(home),
-        "ANSIBLE_NOCOLOR": "1",
-        "LC_ALL": "C.UTF-8",  # Ansible refuses any locale that is not UTF-8
-        "PYTHONDONTWRITEBYTECODE": "1",  # under sudo: leave no files of root's in the user's environment
-    }
 
 
 def _names(programs: Iterable[Program]) -> str:

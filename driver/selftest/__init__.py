@@ -16,12 +16,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from driver.bed.node import Node
-from driver.selftest import attempts, one_way, plan, round_trip, traffic
+from driver.bed.substrate import Traits
+from driver.selftest import one_way, plan, round_trip, traffic
+from driver.selftest.attempts import ATTEMPTS, settled
 from driver.selftest.results import Result, SelfTest, at_most
 from driver.shaping.addresses import ADDRESSES
 from model.link import Direction, Link
 
-APART_SLACK = round_trip.APART_SLACK
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other
 
 
@@ -32,13 +33,13 @@ def measure(
     lost_at_input: Callable[[], int],
     *,
     thorough: bool = False,
-    apart: bool = False,
+    attempts: int = ATTEMPTS,
+    traits: Traits = Traits(),  # noqa: B008 - it cannot change
 ) -> SelfTest:
     """Measure everything that the link sets; a few seconds unless `thorough`. `lost_at_input`: what the router was too
-    slow to take in meanwhile. `apart`: the nodes are machines with clocks of their own, so one-way times tell nothing,
-    and switches and interfaces between them, so what is tolerated is wider."""
+    slow to take in meanwhile. `attempts`: how often what is out of tolerance is measured, at most."""
     started = time.monotonic()
-    results = attempts.settled(lambda: round_trip.measure(link, client, server, apart=apart))
+    results = settled(lambda: round_trip.measure(link, client, server, traits), attempts)
     ways = (("down", link.down, server, client), ("up", link.up, client, server))
     fast = any(way.rate and way.rate.bps > FAST_BPS for _, way, _, _ in ways)
 
@@ -48,7 +49,8 @@ def measure(
         def send(train: plan.Train) -> traffic.Seen:
             return traffic.send(sender, receiver, ADDRESSES[receiver.name], train, plan.linger_s(way))
 
-        return one_way.measure(name, way, link.mtu, send, thorough=thorough, slack=APART_SLACK if apart else 1.0)
+        scope = one_way.Scope(thorough=thorough, attempts=attempts, slack=traits.tolerance)
+        return one_way.measure(name, way, link.mtu, send, scope)
 
     with ThreadPoolExecutor(1 if fast else 2) as pool:
         for found in pool.map(measure_way, ways):

@@ -10,7 +10,7 @@ from driver.selftest.results import Result
 ATTEMPTS = 3
 
 
-def settled(measure_once: Callable[[], list[Result]], attempts: int = ATTEMPTS) -> list[Result]:
+def settled(measure_once: Callable[[], list[Result]], attempts: int) -> list[Result]:
     """A busy machine can spoil a measurement but not mend a wrong link: one that is out is measured again."""
     for attempt in range(1, attempts + 1):
         found = measure_once()

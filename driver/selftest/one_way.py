@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from driver.selftest import attempts, estimate, plan, traffic
+from driver.selftest import estimate, plan, traffic
+from driver.selftest.attempts import settled
 from driver.selftest.results import Result, chance, expected, failed, not_measured, within
 from model.link import HEADER, Direction
 
@@ -15,17 +17,25 @@ TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queu
 Send = Callable[[plan.Train], traffic.Seen]
 
 
-def measure(name: str, way: Direction, mtu: int, send: Send, *, thorough: bool, slack: float = 1.0) -> list[Result]:
-    """`slack`: times what is tolerated."""
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How much is measured, and how much is tolerated."""
+
+    thorough: bool
+    attempts: int  # at most, of what is out of tolerance
+    slack: float  # times what is tolerated
+
+
+def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> list[Result]:
     results = []
     if way.rate:
         train = plan.rate_train(way, mtu)
-        results += attempts.settled(lambda: [_rate(f"rate {name}", way, train, send, slack)])
-        burst = plan.queue_burst(way, mtu, thorough=thorough)
-        results += attempts.settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, slack)])
-    chances = plan.chance_train(way, thorough=thorough)
-    tries = 1 if thorough else attempts.ATTEMPTS
-    return results + attempts.settled(lambda: _chances(name, way, chances, send(chances)), tries)
+        results += settled(lambda: [_rate(f"rate {name}", way, train, send, scope.slack)], scope.attempts)
+        burst = plan.queue_burst(way, mtu, thorough=scope.thorough)
+        results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)], scope.attempts)
+    chances = plan.chance_train(way, thorough=scope.thorough)
+    tries = 1 if scope.thorough else scope.attempts  # so many packets settle it at once
+    return results + settled(lambda: _chances(name, way, chances, send(chances)), tries)
 
 
 def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 
 from driver.bed.node import Node
+from driver.bed.substrate import Traits
 from driver.selftest import estimate, plan, traffic
 from driver.selftest.results import Result, at_most, failed, not_measured, shown, within
 from driver.shaping.addresses import ADDRESSES
@@ -15,26 +16,25 @@ RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
 DELAY_TOLERANCE_MS = 0.4
 CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too busy to measure on
 JITTER_TOLERANCE = 0.35
-APART_SLACK = 2.0  # times what is tolerated where the nodes are machines of their own
 MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
 # tc's tables, in units of the jitter: their mean is not quite the delay, and they vary less than they say
 TABLE_MEAN = {"normal": 0.0, "uniform": 0.0, "pareto": -0.0335, "paretonormal": -0.0253}
 TABLE_DEVIATION = {"normal": 1.0, "uniform": 3**-0.5, "pareto": 0.8197, "paretonormal": 0.8339}
 
 
-def measure(link: Link, client: Node, server: Node, *, apart: bool) -> list[Result]:
+def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Result]:
     found = traffic.ping_ways(client, server, ADDRESSES["server"], plan.pings(link), link.mtu)
     target = link.rtt.milliseconds
     if len(found.ways_ms) < 2:
         return [failed("rtt", "ms", target, f"of {found.sent} packets {len(found.ways_ms)} came back")]
     ups, downs = [way[0] for way in found.ways_ms], [way[1] for way in found.ways_ms]
-    slack = APART_SLACK if apart else 1.0
+    slack = traits.tolerance
     tolerance = slack * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
     results = [
         _time("rtt", (link.down, link.up), found.round_trips_ms, tolerance),
         _deviation(link, found.round_trips_ms, slack),
     ]
-    if not apart:
+    if traits.same_clock:
         tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
         results.append(_time("delay down", (link.down,), downs, tolerance))
         results.append(_time("delay up", (link.up,), ups, tolerance))

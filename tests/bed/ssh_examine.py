@@ -6,7 +6,7 @@ import json
 import sys
 
 from driver.bed.ssh.hosts import Hosts
-from driver.cli.hosts import examine
+from driver.bed.ssh.machines import examine
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.node import Node
-from driver.bed.registry import substrate_named
+from driver.bed.registry import kind_named
 from driver.bed.remote import namespaces
 from driver.bed.ssh.hosts import Hosts
 from driver.bed.substrate import BedSettings, Substrate
@@ -84,7 +84,7 @@ def _python(through: Sequence[str], *words: str, timeout_s: float | None = None)
 
 def _bring_up(settings: BedSettings) -> InsideBed:
     namespaces.precise_timers()
-    substrate = substrate_named(settings.substrate)
+    substrate = kind_named(settings.substrate).make(settings.nodes)
     substrate.enter(settings)
     substrate.bring_up(settings)
     return InsideBed(substrate, LinkState(substrate), settings.folder)
@@ -94,8 +94,8 @@ def main(*checks: Check) -> None:
     """Run the checks and end this process."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a check prints is for people
-    hosts = Hosts.from_json(json.loads(sys.argv[2])) if len(sys.argv) > 2 else None
-    bed = _bring_up(BedSettings(Path(sys.argv[1]), "ssh" if hosts else "netns", hosts=hosts))
+    nodes = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
+    bed = _bring_up(BedSettings(Path(sys.argv[1]), "ssh" if nodes else "netns", nodes=nodes))
     bed.memory.mkdir()
     outcome = {}
     for check in checks:

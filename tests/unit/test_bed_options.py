@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from driver.bed.ssh.hosts import Hosts
-from driver.cli import options, runs
+from driver.bed.ssh import kind
+from driver.bed.ssh.hosts import Hosts, SshHost
+from driver.cli import runs
 from driver.cli.options import BedOptions
 from vm import accelerator, inventory
+from vm.substrate import VagrantKind
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +27,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(params=["vagrant", "ssh"])
 def virtual(request: pytest.FixtureRequest) -> BedOptions:
     """The machines of `lanelab vm`, named in both ways."""
-    return BedOptions(request.param, str(inventory.inventory_file()) if request.param == "ssh" else "")
+    return BedOptions(request.param, {"inventory": str(inventory.inventory_file())} if request.param == "ssh" else {})
 
 
 def test_emulated_processors_are_in_the_record_and_are_warned_of(
@@ -50,10 +52,10 @@ def test_real_processors_are_in_the_record_too(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("made", [BedOptions(), BedOptions("ssh", "machines.yml")])
+@pytest.mark.parametrize("made", [BedOptions(), BedOptions("ssh", {"inventory": "machines.yml"})])
 def test_nothing_is_said_of_processors_that_nobody_knows(made: BedOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accelerator, "is_emulated", lambda: True)
-    assert not made.virtual
+    assert not isinstance(made.kind, VagrantKind)
     assert "emulated_processors" not in made.facts()
 
 
@@ -63,11 +65,13 @@ def test_virtual_machines_get_their_care_by_whatever_way_they_are_named(
     """Their clocks and the patience with them: an inventory alone tells of neither."""
     cared: list[str] = []
 
-    def hosts() -> Hosts | None:
+    machine = SshHost("one", "192.0.2.1")
+
+    def hosts() -> Hosts:
         cared.append(virtual.substrate)
-        return None
+        return Hosts(machine, machine, machine)
 
     monkeypatch.setattr(inventory, "hosts", hosts)
-    monkeypatch.setattr(options, "read_inventory", lambda _path: pytest.fail("read without care"))
-    virtual.hosts()
+    monkeypatch.setattr(kind, "read_inventory", lambda _path: pytest.fail("read without care"))
+    assert set(virtual.nodes()) == {"client", "router", "server"}
     assert cared == [virtual.substrate]

@@ -20,7 +20,10 @@ def pair() -> tuple[Channel, Channel]:
     return Channel(ours), Channel(theirs)
 
 
-@given(st.lists(st.dictionaries(st.text(), st.text()), max_size=8))
+KEYS = st.text().filter(lambda key: key != "fds")  # that one counts descriptors
+
+
+@given(st.lists(st.dictionaries(KEYS, st.text()), max_size=8))
 def test_messages_arrive_in_order(messages: list[dict[str, object]]) -> None:
     one, other = pair()
     for message in messages:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from driver.host import install, needs
+from driver.host.ansible import ansible_settings
 from tests.kit.machine import needs_namespaces, on_changed_machine
 
 PLAYBOOK = [sys.executable, "-I", "-m", "ansible", "playbook", str(needs.PLAYBOOKS / "prepare.yml")]
@@ -35,7 +36,7 @@ needs_packages = pytest.mark.skipif(
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
-    return {**os.environ, **install.ansible_settings()}
+    return {**os.environ, **ansible_settings()}
 
 
 @needs_packages

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from driver.bed.node import NODE_NAMES
 from driver.bed.ssh import check as ssh_check
+from driver.bed.ssh import machines
 from driver.bed.ssh.hosts import Hosts, SshHost, hosts_of, read_inventory
 from driver.cli import hosts as commands
 from model.errors import HostAway, HostError, InputError
@@ -176,9 +177,9 @@ def test_a_machine_that_is_away_keeps_no_other_from_being_prepared(
         return node != "router"
 
     away = HostAway("client1 (client): there is no way to it")
-    monkeypatch.setattr(commands, "SshLine", lambda *_: io.BytesIO())  # it can be closed
+    monkeypatch.setattr(machines, "SshLine", lambda *_: io.BytesIO())  # it can be closed
     monkeypatch.setattr(commands, "prepare", lambda _what: None)
-    monkeypatch.setattr(commands, "_played", play)
+    monkeypatch.setattr(commands, "play", play)
     monkeypatch.setattr(ssh_check, "open_all", lambda _lines: {"client": away})
     with pytest.raises(HostError, match=r"client1 \(client\) and router1 \(router\) could not be .*; the others were"):
         CliRunner().invoke(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.host.install import ansible_settings
+from driver.host.ansible import ansible_settings
 from driver.host.needs import PLAYBOOKS
 from model.paths import build_folder
 from tests.kit.processes import command_lines

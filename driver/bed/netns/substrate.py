@@ -6,7 +6,9 @@ nothing here writes outside the bed's own /run.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from driver.bed.commands import disable_ipv6, disable_offloads, run_ip, set_kernel
 from driver.bed.netns import nodes as netns
@@ -17,7 +19,7 @@ from driver.bed.remote.refusals import diagnose
 from driver.bed.routers import kernel as kernel_router
 from driver.bed.routers import uml
 from driver.bed.routers.router import Router
-from driver.bed.substrate import BedSettings, Substrate
+from driver.bed.substrate import BedSettings, Substrate, SubstrateKind
 from driver.shaping.addresses import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
 from model.errors import BedError, RouterError
 
@@ -94,3 +96,13 @@ class NetnsSubstrate(Substrate):
             node.close()
         if self._router:
             self._router.close()
+
+
+class NetnsKind(SubstrateKind):
+    """Namespaces of this machine: as many beds as it has memory for, without root."""
+
+    name = "netns"
+    help = "namespaces of this machine"
+
+    def make(self, settings: Mapping[str, Any]) -> NetnsSubstrate:  # noqa: ARG002 - it has none
+        return NetnsSubstrate()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.node import NODE_NAMES
+from driver.host.ansible import ansible_settings
 from driver.timeouts import scaled
 from model.errors import InputError
 
@@ -234,8 +235,6 @@ def _listed(path: Path) -> Mapping[str, Any]:
     formats = "yaml" if path.suffix in (".yml", ".yaml", ".json") else INVENTORY_FORMATS
     settings = {"ANSIBLE_INVENTORY_ENABLED": formats, "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
     argv = [sys.executable, "-I", "-m", "ansible", "inventory", "--inventory", str(path), "--list"]
-    from driver.host.install import ansible_settings  # noqa: PLC0415 - only who has an inventory needs it
-
     done = subprocess.run(
         argv,
         env={**os.environ, **ansible_settings(), **settings},

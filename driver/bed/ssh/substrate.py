@@ -29,10 +29,10 @@ from driver.bed.ssh.findings import Seen, Verdict
 from driver.bed.ssh.hosts import Hosts
 from driver.bed.ssh.node import SshNode
 from driver.bed.ssh.router import SshKernelRouter, SshUmlRouter, settle_cable
-from driver.bed.substrate import BedSettings, Substrate
+from driver.bed.substrate import BedSettings, Substrate, Traits
 from driver.shaping.addresses import HOSTS, host_lines, hosts_file
 from driver.timeouts import scaled
-from model.errors import HostError, RouterError
+from model.errors import RouterError
 
 BEAT_S = 2.0
 # LANELAB_PATIENCE multiplies these.
@@ -47,9 +47,11 @@ HOSTS_OF = {host.name: host for host in HOSTS}
 class SshSubstrate(Substrate):
     """Nodes on machines of their own."""
 
-    apart = True
+    # Each machine has a clock of its own, and interfaces and switches are between them. They may be slow, or far away.
+    traits = Traits(same_machine=False, same_clock=False, wire=True, tolerance=2.0, up_within_s=300.0)
 
-    def __init__(self) -> None:
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
         self._lines: dict[str, SshLine] = {}
         self._links: dict[str, AgentLink] = {}
         self._nodes: dict[str, SshNode] = {}
@@ -60,18 +62,14 @@ class SshSubstrate(Substrate):
 
     def enter(self, settings: BedSettings, controller: int | None = None) -> None:
         """ssh starts before: it wants its user's own configuration, agent and /run. It ends with this process."""
-        if settings.hosts is None:
-            raise HostError("no machines are named for this bed", "Name an inventory: --inventory FILE")
-        for name, host in settings.hosts:
+        for name, host in self._hosts:
             self._lines[name] = SshLine(name, host, settings.folder / f"ssh-{name}.log", os.getpid())
         NetnsSubstrate().enter(settings, controller)
 
     def bring_up(self, settings: BedSettings) -> None:
-        hosts = settings.hosts
-        assert hosts is not None  # noqa: S101 - enter has refused
         for error in ssh_check.open_all(self._lines).values():
             raise error
-        seen, verdict = self._judged(hosts)
+        seen, verdict = self._judged()
         self._described = {name: _described(seen.facts[name], verdict.interfaces[name]) for name in NODE_NAMES}
         router = self._router_kind(settings.router, seen.facts["router"])
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
@@ -87,12 +85,12 @@ class SshSubstrate(Substrate):
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(self._set_up, NODE_NAMES))
 
-    def _judged(self, hosts: Hosts) -> tuple[Seen, Verdict]:
+    def _judged(self) -> tuple[Seen, Verdict]:
         """The machines, which are fit. A bed that uses them may be ours that was lost: it goes later than we notice."""
         until = time.monotonic() + scaled(IN_USE_S)
         while True:
-            seen = ssh_check.look(self._lines, hosts)
-            verdict = ssh_check.judge(hosts, seen)
+            seen = ssh_check.look(self._lines, self._hosts)
+            verdict = ssh_check.judge(self._hosts, seen)
             if not verdict.busy or time.monotonic() > until:
                 verdict.require()
                 return seen, verdict

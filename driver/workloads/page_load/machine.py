@@ -207,7 +207,7 @@ class TrialMachine:
         trial.recorders.start(
             Context(
                 nodes={name: self._substrate.node(name) for name in NODE_NAMES},
-                apart=self._substrate.apart,
+                apart=not self._substrate.traits.same_machine,
                 scratch=WORK / "captures",
                 folder=trial.folder,
                 page=trial.page,
