@@ -37,7 +37,7 @@ def read_experiment(path: Path) -> Experiment:
 
 def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experiment:
     """The experiment with that text; `sites` are the known ones, `source` is what errors call the file."""
-    root = read_yaml(text, source)
+    root = read_yaml(text, source, "See an example: lanelab new -")
     entries = EXPERIMENT.entries(root)
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)

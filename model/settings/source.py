@@ -110,23 +110,25 @@ class Written:
             raise entries.get(error.key, self).error(error.what, error.remedy) from None
 
 
-def read_yaml(text: str, source: str) -> Written:
-    """The whole file, checked for what would surprise later: tags, loops, aliases that make it huge."""
-    if len(text) > LARGEST_FILE:
-        raise InputError(f"the file is longer than {LARGEST_FILE} characters", "Is it an experiment?", key=source)
+def read_yaml(text: str, source: str, example: str, *, scale: int = 1) -> Written:
+    """The whole file, checked for what would surprise later: tags, loops, aliases that make it huge. `example`: where a
+    right file can be seen, for errors. `scale`: by how much the file may be larger than an experiment."""
+    largest, most_values = LARGEST_FILE * scale, MOST_VALUES * scale
+    if len(text) > largest:
+        raise InputError(f"the file is longer than {largest} characters", example, key=source)
     try:
         node = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
-        raise _syntax(error, source) from None
+        raise _syntax(error, source, example) from None
     except yaml.YAMLError as error:
         what = "the file has a character that YAML does not allow"
         raise InputError(what, "Save it as UTF-8 text", key=source) from error
     except RecursionError:
         raise InputError("the file is nested too deeply", "Write fewer levels", key=source) from None
     if node is None:
-        raise InputError("the file is empty", "See an example: lanelab new -", key=source)
+        raise InputError("the file is empty", example, key=source)
     root = Written(source, "", _line(node), node)
-    _check(root)
+    _check(root, most_values)
     return root
 
 
@@ -140,20 +142,20 @@ _HINTS = {
     "expected <block end>": "Are the keys of one mapping indented alike?",
     "could not find expected ':'": "Is a colon missing after a key?",
     "undefined alias": "Define it with &name before it is used, or quote a value that begins with *",
-    "expected a single document": "Remove the line ---: one file is one experiment",
+    "expected a single document": "Remove the line ---: a file is one document",
 }
 
 
-def _syntax(error: yaml.MarkedYAMLError, source: str) -> InputError:
+def _syntax(error: yaml.MarkedYAMLError, source: str, example: str) -> InputError:
     mark = error.problem_mark or error.context_mark
     place = f"{source}:{mark.line + 1}" if mark else source
     problem = " ".join((error.problem or error.context or "it cannot be read").split())
-    told = f"{error.context or ''} {problem}"
-    hint = next((hint for part, hint in _HINTS.items() if part in told), "See an example: lanelab new -")
+    words = f"{error.context or ''} {problem}"
+    hint = next((hint for part, hint in _HINTS.items() if part in words), example)
     return InputError(f"this is not YAML: {problem}", hint, key=place)
 
 
-def _check(root: Written) -> None:
+def _check(root: Written, most_values: int) -> None:
     seen = 0
 
     def walk(node: yaml.Node, above: tuple[int, ...]) -> None:
@@ -162,8 +164,8 @@ def _check(root: Written) -> None:
         where = Written(root.source, "", _line(node), node)
         if id(node) in above:
             raise where.error("this alias contains itself", "Write its value out")
-        if seen > MOST_VALUES:
-            raise where.error(f"with its aliases the file has more than {MOST_VALUES} values", "Write less")
+        if seen > most_values:
+            raise where.error(f"with its aliases the file has more than {most_values} values", "Write less")
         if node.tag not in _TAGS:
             raise where.error(f"the tag {node.tag} is not supported", "Write the value without a tag")
         if isinstance(node, yaml.MappingNode):

@@ -2,29 +2,74 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from model.errors import InputError
+from model.settings.kinds import Kind, count, near_miss
+from model.settings.setting import Setting, Table
+from model.settings.source import Written, read_yaml
 
 MANIFEST = "site.yaml"
 INDEX = "index.html"
 REFERENCE = "See docs/reference/site.md"
 
-SITE_KEYS = ("title", "source", "entry", "objects", "generate")
-REQUIRED_KEYS = ("title", "source", "entry", "objects")
-OBJECT_KEYS = ("host", "path", "mime", "size", "sha256")
+LARGEST_SIZE = 9_999_999_999
+SCALE = 50  # a site may have many objects, so its manifest may be so many times larger than an experiment
 
-_HOST = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
-_PATH = re.compile(r"/[!\"$-~]*")  # printable ASCII without the space and the fragment's #: as a request line has it
-_MIME = re.compile(r"[a-z0-9.+-]+/[a-z0-9.+-]+")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+def _text(what: str, pattern: str = ".*", metavar: str = "TEXT") -> Kind:
+    """A text of one line that the pattern describes."""
+
+    def parse(value: object, key: str) -> str:
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise InputError(f"{value!r} is not a text of one line", REFERENCE, key=key)
+        if not re.fullmatch(pattern, value):
+            raise InputError(f"{value!r} is no {what}", REFERENCE, key=key)
+        return value
+
+    return Kind(metavar, what, parse)
+
+
+def _path(value: object, key: str) -> str:
+    path: str = _text("path", r"/[!\"$-~]*").parse(value, key)  # ASCII without space and #, as a request line has it
+    file = path.partition("?")[0]
+    if {".", ".."} & set(file.split("/")) or "//" in file:
+        raise InputError(f"{path!r} has an empty part, '.' or '..'", "Write it without", key=key)
+    return path
+
+
+_LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = _text("host", rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*", "HOST")
+_GENERATOR = _text(f"name of a Python file beside {MANIFEST}", r"[a-z0-9_-]+\.py", "FILE")
+
+SITE = Table(
+    (
+        Setting("title", _text("title"), "", "what the site is", "The dummy page", required=True),
+        Setting("source", _text("source"), "", "where it is from", "made by a recipe", required=True),
+        Setting(
+            "entry", _text("host and path"), "", "the page that is loaded", "example.test/index.html", required=True
+        ),
+        Setting(
+            "objects", None, "", "everything that a browser may ask for", "[{host: example.test, …}]", required=True
+        ),
+        Setting("generate", _GENERATOR, "", "the program that makes the files", "generate.py"),
+    )
+)
+OBJECT = Table(
+    (
+        Setting("host", _HOST, "", "of the address", "example.test", required=True),
+        Setting(
+            "path", Kind("PATH", "path", _path), "", "of the address, with the query", "/index.html", required=True
+        ),
+        Setting("mime", _text("mime", "[a-z0-9.+-]+/[a-z0-9.+-]+"), "", "the media type", "text/html", required=True),
+        Setting("size", count("BYTES", "bytes", 0, LARGEST_SIZE), "", "on disk", "14000", required=True),
+        Setting("sha256", _text("sha256", "[0-9a-f]{64}"), "", "of the file", "64 hexadecimal digits", required=True),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +95,7 @@ class SiteObject:
         return f"{self.host}{named}{mark}{query.replace('/', '%2F')}"
 
     def to_json(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in OBJECT_KEYS}
+        return {key: getattr(self, key) for key in OBJECT.by_name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,91 +133,31 @@ def read_manifest(file: Path) -> Manifest:
 
 
 def parse_manifest(text: str, source: str) -> Manifest:
-    """The manifest in that text; errors begin with `source`."""
-    try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark else ""
-        what = f"{source}{where}: this is no YAML: {getattr(error, 'problem', None) or error!r}"
-        raise InputError(what, REFERENCE) from error
-    found = _mapping(data, source, SITE_KEYS, REQUIRED_KEYS)
-    objects = found["objects"]
-    if not isinstance(objects, list) or not objects:
-        raise InputError(f"{source}: objects: it is not a list of at least one object", REFERENCE)
-    read = tuple(_object(entry, f"{source}: objects[{number}]") for number, entry in enumerate(objects))
-    _require_single(read, source)
-    entry = _text(found, "entry", source)
-    if entry not in {each.url for each in read}:
-        near = difflib.get_close_matches(entry, [each.url for each in read], n=1)
-        remedy = f"Did you mean {near[0]}?" if near else "Write host and path, like example.test/index.html"
-        raise InputError(f"{source}: entry: {entry!r} is none of the objects", remedy)
-    return Manifest(
-        title=_text(found, "title", source),
-        source=_text(found, "source", source),
-        entry=entry,
-        objects=read,
-        generate=_generator(found, source),
-    )
+    """The manifest in that text. Errors name `source`, the line and the key."""
+    root = read_yaml(text, source, REFERENCE, scale=SCALE)
+    entries = SITE.entries(root)
+    values = SITE.values_of(entries)
+    listed = entries["objects"]
+    if not listed.is_list:
+        raise listed.error("it is not a list of at least one object", REFERENCE)
+    written = listed.elements()
+    objects = tuple(SiteObject(**OBJECT.values_of(OBJECT.entries(each))) for each in written)
+    _require_single(objects, written)
+    if values["entry"] not in {each.url for each in objects}:
+        near = near_miss(values["entry"], (each.url for each in objects))
+        remedy = near or "Write host and path, like example.test/index.html"
+        raise entries["entry"].error(f"{values['entry']!r} is none of the objects", remedy.strip())
+    return Manifest(objects=objects, **values)
 
 
-def _mapping(data: object, where: str, known: tuple[str, ...], required: tuple[str, ...]) -> Mapping[str, object]:
-    if not isinstance(data, dict):
-        raise InputError(f"{where}: it is not a mapping with the keys {', '.join(known)}", REFERENCE)
-    for key in data:
-        if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            raise InputError(f"{where}: {key}: there is no such key", f"{hint}Keys are {', '.join(known)}")
-    for key in required:
-        if key not in data:
-            raise InputError(f"{where}: {key} is missing", REFERENCE)
-    return data
-
-
-def _text(found: Mapping[str, object], key: str, where: str, pattern: re.Pattern[str] | None = None) -> str:
-    value = found[key]
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise InputError(f"{where}: {key}: {value!r} is not a text of one line", REFERENCE)
-    if pattern and not pattern.fullmatch(value):
-        raise InputError(f"{where}: {key}: {value!r} is no {key}", REFERENCE)
-    return value
-
-
-def _object(data: object, where: str) -> SiteObject:
-    found = _mapping(data, where, OBJECT_KEYS, OBJECT_KEYS)
-    size = found["size"]
-    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise InputError(f"{where}: size: {size!r} is not a whole number of bytes", REFERENCE)
-    path = _text(found, "path", where, _PATH)
-    if {".", ".."} & set(path.partition("?")[0].split("/")) or "//" in path.partition("?")[0]:
-        raise InputError(f"{where}: path: {path!r} has an empty part, '.' or '..'", "Write it without")
-    return SiteObject(
-        host=_text(found, "host", where, _HOST),
-        path=path,
-        size=size,
-        mime=_text(found, "mime", where, _MIME),
-        sha256=_text(found, "sha256", where, _SHA256),
-    )
-
-
-def _require_single(objects: tuple[SiteObject, ...], source: str) -> None:
-    """Each URL once; two URLs may share a file (/ and /index.html), but then they say the same of it."""
+def _require_single(objects: Sequence[SiteObject], written: Sequence[Written]) -> None:
+    """Each URL once. Two URLs may share a file (/ and /index.html), and then they have the same size and sha256."""
     urls: set[str] = set()
     files: dict[str, tuple[int, str]] = {}
-    for each in objects:
+    for each, where in zip(objects, written, strict=True):
         if each.url in urls:
-            raise InputError(f"{source}: objects: {each.url} is there twice", "Leave one of them out")
+            raise where.error(f"{each.url} is there twice", "Leave one of them out")
         urls.add(each.url)
         if files.setdefault(each.file, (each.size, each.sha256)) != (each.size, each.sha256):
-            what = f"{source}: objects: {each.url} and another object are the file {each.file}, with other contents"
-            raise InputError(what, "Give both the same size and sha256")
-
-
-def _generator(found: Mapping[str, object], source: str) -> str | None:
-    if "generate" not in found:
-        return None
-    name = _text(found, "generate", source)
-    if not re.fullmatch(r"[a-z0-9_-]+\.py", name):
-        raise InputError(f"{source}: generate: {name!r} is not the name of a Python file beside {MANIFEST}", REFERENCE)
-    return name
+            what = f"{each.url} and another object are the file {each.file}, with other contents"
+            raise where.error(what, "Give both the same size and sha256")

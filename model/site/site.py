@@ -11,7 +11,7 @@ from typing import Any
 from model.errors import InputError
 from model.paths import sites_folder
 from model.site.content import content_of
-from model.site.manifest import MANIFEST, OBJECT_KEYS, Manifest, SiteObject, hosts_of, read_manifest
+from model.site.manifest import MANIFEST, OBJECT, Manifest, SiteObject, hosts_of, read_manifest
 
 __all__ = ["Site", "SiteObject", "load_site", "read_site_manifest", "site_names"]
 
@@ -59,7 +59,7 @@ class Site:
             title=data["title"],
             entry_host=data["entry_host"],
             entry_path=data["entry_path"],
-            objects=tuple(SiteObject(**{key: each[key] for key in OBJECT_KEYS}) for each in data["objects"]),
+            objects=tuple(SiteObject(**{key: each[key] for key in OBJECT.by_name}) for each in data["objects"]),
             content=Path(data["content"]),
         )
 

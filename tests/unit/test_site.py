@@ -235,15 +235,16 @@ def test_a_build_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 WRONG = [
-    ("", "it is not a mapping"),
-    ("a: [", ":1: this is no YAML"),
+    ("", "site.yaml: the file is empty. See docs/reference/site.md"),
+    ("x", "site.yaml:1: this must be a mapping"),
+    ("a: [", ":1: this is not YAML"),
     ("titel: x", r"titel: there is no such key\. Did you mean title\?"),
     ("title: x", "source is missing"),
-    (manifest().replace("objects: [", "objects: []\n#"), "not a list of at least one object"),
-    (manifest().replace("title: One", "title: [1]"), "title: .* is not a text of one line"),
+    (manifest().replace("objects: [", "objects: []\n#"), "site.yaml:4: objects: the list is empty"),
+    (manifest().replace("title: One", "title: [1]"), "site.yaml:1: title: there is a list where one value is needed"),
     (manifest().replace("entry: a.test", "entry: b.test"), r"none of the objects\. Did you mean a\.test/index\.html"),
-    (manifest().replace("size: 5", "size: -1"), r"objects\[0\]: size: -1 is not a whole number"),
-    (manifest().replace("size: 5", "size: true"), "size: True is not a whole number"),
+    (manifest().replace("size: 5", "size: -1"), r"site.yaml:4: objects\[0\].size: '-1' cannot be used. Write a whole number of bytes"),
+    (manifest().replace("size: 5", "size: true"), "size: 'true' cannot be used. Write a whole number of bytes"),
     (manifest(sha256="abc"), "sha256: 'abc' is no sha256"),
     (manifest().replace("a.test,", "A.test,"), "host: 'A.test' is no host"),
     (manifest().replace("mime: text/html", "mime: html"), "mime: 'html' is no mime"),
@@ -251,7 +252,7 @@ WRONG = [
     (manifest(path="//x"), "has an empty part"),
     (manifest(path="/a b"), "path: '/a b' is no path"),
     (manifest(path="/a#b"), "is no path"),
-    (manifest(more="generate: ../x.py"), "generate: '../x.py' is not the name"),
+    (manifest(more="generate: ../x.py"), "site.yaml:5: generate: '../x.py' is no name of a Python file"),
     (manifest().replace("objects: [", "objects: [{}, "), r"objects\[0\]: host is missing"),
 ]
 
