@@ -1,0 +1,116 @@
+"""The table of metrics: one line is all that a new metric takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model import metrics
+from model.metrics import METRICS, PRIMARY, measured, metric_named, primary_of
+from model.paths import PROJECT
+from model.record import TrialRecord
+
+RECORD = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {}, {}, (), (), (), {}, None)
+
+# A lanelab with one line more in its table. Everything else is as it is.
+WITH_A_NEW_METRIC = """
+import dataclasses, io, json, sys
+from pathlib import Path
+from model import metrics
+from model.metrics import Metric
+
+metrics.METRICS = (
+    *metrics.METRICS,
+    Metric("tea_ms", "time for tea", "ms", of=lambda record: 2 * record.measures["plt_ms"], column="tea"),
+)
+
+from click.testing import CliRunner
+
+from analysis import export
+from analysis.drawing import draw
+from analysis.model import Figure
+from analysis.run_folder import read_run
+from driver.cli.main import lanelab
+from driver.experiment.read import parse_experiment
+from driver.experiment.schema import schema_text
+from driver.run.store import Store
+from model.record import TrialRecord
+from tests.kit.stored import stored
+
+folder = Path(sys.argv[1])
+text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, y: tea}\\n"
+experiment = parse_experiment(text, "made.yaml", ["dummy"])
+figures = json.dumps([figure.to_json() for figure in experiment.figures])
+meta = {"format": "2", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures}
+store = Store.create(folder, text, meta, experiment.cells)
+store.begin_session({})
+record = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {"plt_ms": 210.0}, {}, (), (), (), {}, None)
+trial, _ = store.begin_trial()
+store.add_trial(stored(trial, experiment.cells[0], record))
+store.close()
+
+run = read_run(folder)
+csv = io.StringIO()
+export.write_csv(export.trial_rows(run), csv)
+export.write_parquet(export.trial_rows(run), folder / "trials.parquet")
+import pyarrow.parquet as pq
+
+def shown(*words):
+    return CliRunner().invoke(lanelab, ["show", str(folder), *words], catch_exceptions=False).stdout
+
+drawing = draw(run, run.figures[0])
+json.dump({
+    "stored": run.trials[0].measures,
+    "csv": csv.getvalue(),
+    "parquet": pq.read_table(folder / "trials.parquet").column("tea_ms").to_pylist(),
+    "json": export.everything(run)["trials"][0]["tea_ms"],
+    "figure": [run.figures[0].title, drawing.metric.title, next(iter(drawing.points())).summary.median],
+    "schema": json.loads(schema_text())["definitions"]["figure"]["properties"]["y"]["enum"],
+    "table": shown(),
+    "cells": json.loads(shown("--json"))["cells"],
+    "trial": shown("--trial", "1"),
+}, sys.stdout)
+"""
+
+
+def test_a_new_metric_is_one_line(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", WITH_A_NEW_METRIC, str(tmp_path / "run")]
+    done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["stored"] == {"plt_ms": 210.0, "requests": 0.0, "tea_ms": 420.0}
+    head, row = (line.split(",") for line in seen["csv"].splitlines())
+    assert dict(zip(head, row, strict=True))["tea_ms"] == "420.0"
+    assert seen["parquet"] == [420.0]
+    assert seen["json"] == 420.0
+    assert seen["figure"] == ["Time for tea over arm", "Time for tea (ms)", 420.0]
+    assert "tea" in seen["schema"]
+    assert "tea" in seen["table"].split()
+    assert seen["cells"][0]["tea_ms"] == 420.0
+    assert "time for tea" in seen["trial"]
+
+
+def test_names_and_keys_of_metrics_are_unique() -> None:
+    assert len({metric.name for metric in METRICS}) == len(METRICS)
+    assert len({metric.key for metric in METRICS}) == len(METRICS)
+    assert all(metric_named(metric.key) is metric for metric in METRICS)
+
+
+@pytest.mark.parametrize("workload", PRIMARY)
+def test_each_workload_has_its_primary_metric_in_the_table(workload: str) -> None:
+    assert workload in primary_of(workload).workloads
+
+
+def test_what_the_table_does_not_know_is_measured_all_the_same() -> None:
+    record = dataclasses.replace(RECORD, measures={"plt_ms": 210.0, "tea_ms": 3.0})
+    assert measured(record) == {"plt_ms": 210.0, "requests": 0.0, "tea_ms": 3.0}
+
+
+def test_what_was_not_measured_is_not_there() -> None:
+    assert measured(RECORD) == {"requests": 0.0}
+    assert "plt_ms" in {metric.name for metric in metrics.metrics_of("page_load")}
