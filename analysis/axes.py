@@ -84,12 +84,12 @@ def _quantity(name: str, text: str) -> Place:
 
 def dimension(cells: Iterable[Cell], name: str) -> Dimension:
     """Numbers in order of size, names in the experiment's order."""
-    found = tuple(dict.fromkeys(place(cell, name) for cell in cells))
-    if found and all(one.number is not None for one in found):
-        found = tuple(sorted(found, key=lambda one: one.number or 0.0))
-    units = {one.unit for one in found}
+    places = tuple(dict.fromkeys(place(cell, name) for cell in cells))
+    if places and all(one.number is not None for one in places):
+        places = tuple(sorted(places, key=lambda one: one.number or 0.0))
+    units = {one.unit for one in places}
     words = _WORDS.get(name, name.replace("_", " "))
-    return Dimension(name, words or name, units.pop() if len(units) == 1 else "", found)
+    return Dimension(name, words or name, units.pop() if len(units) == 1 else "", places)
 
 
 def varying(run: Run) -> list[str]:

@@ -90,19 +90,19 @@ def drift(
 
 
 def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:
-    found = points(values)
-    span = found[-1].at_s - found[0].at_s if found else 0.0
-    if len(found) < LEAST_POINTS or span <= 0:
-        return Drift(len(found), span, 0.0, 0.0, None)
-    slope = theil_sen([(point.at_s, point.percent) for point in found], seed)
-    times = _centred(ranks([point.at_s for point in found]))
-    deviations = _centred(ranks([point.percent for point in found]))
+    deviating = points(values)
+    span = deviating[-1].at_s - deviating[0].at_s if deviating else 0.0
+    if len(deviating) < LEAST_POINTS or span <= 0:
+        return Drift(len(deviating), span, 0.0, 0.0, None)
+    slope = theil_sen([(point.at_s, point.percent) for point in deviating], seed)
+    times = _centred(ranks([point.at_s for point in deviating]))
+    deviations = _centred(ranks([point.percent for point in deviating]))
     observed = _dot(times, deviations)
     scale = (_dot(times, times) * _dot(deviations, deviations)) ** 0.5
     if scale == 0:
-        return Drift(len(found), span, 0.0, 0.0, 1.0)
-    p = _permutation_p(found, times, deviations, abs(observed), seed)
-    return Drift(len(found), span, slope * span, observed / scale, p)
+        return Drift(len(deviating), span, 0.0, 0.0, 1.0)
+    p = _permutation_p(deviating, times, deviations, abs(observed), seed)
+    return Drift(len(deviating), span, slope * span, observed / scale, p)
 
 
 def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:

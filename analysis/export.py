@@ -215,7 +215,7 @@ def write_text(path: Path, rows_to: Any, rows: Rows) -> int:  # noqa: ANN401 - a
 
 def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
     """The run as one JSON object."""
-    found = {
+    exported = {
         "format": 2,
         "workload": run.workload,
         "name": run.name,
@@ -236,8 +236,8 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
         ],
         **results(run),
     }  # fmt: skip
-    found["trials"] = list(_trials_json(run, requests=requests))
-    return found
+    exported["trials"] = list(_trials_json(run, requests=requests))
+    return exported
 
 
 def results(run: Run) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
     for number, _, request in each_request(run.folder) if requests else ():
         asked.setdefault(number, []).append(request)
     for trial in run.trials:
-        found = {
+        exported = {
             **_identity(trial),
             "session": trial.session,
             "wall_s": trial.wall_s,
@@ -269,7 +269,7 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
             **{name: _number(name, trial.measures.get(name)) for name in names},
             "record": records.get(trial.number, {}),
         }
-        yield {**found, "requests_made": asked.get(trial.number, [])} if requests else found
+        yield {**exported, "requests_made": asked.get(trial.number, [])} if requests else exported
 
 
 def _json(text: str) -> Any:  # noqa: ANN401 - JSON
@@ -286,8 +286,8 @@ def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Pa
     """A HAR for each trial that counts, or only for each cell's median trial. Also how many had none to give."""
     trials = run.ok
     if median:
-        found = (tables.median_trial(trials) for trials in run.by_cell().values())
-        trials = [trial for trial in found if trial]
+        medians = (tables.median_trial(trials) for trials in run.by_cell().values())
+        trials = [trial for trial in medians if trial]
     written, lacking = [], 0
     for trial in trials:
         try:

@@ -36,26 +36,26 @@ def lacking(run: Run) -> list[str]:
     trials = _trials(run)
     if not trials:
         return []
-    heard = dict(each_heard(run.folder))
+    known = dict(each_heard(run.folder))
     silences: dict[tuple[str, tuple[str, ...]], list[Trial]] = {}
     unnoted = []
     for trial in trials:
-        said = heard.get(trial.number)
-        if said is None:
+        parties = known.get(trial.number)
+        if parties is None:
             unnoted.append(trial)
             continue
         for who in WHO:
-            silent = tuple(what for what in TOLD if who not in said.get(what, ()))
+            silent = tuple(what for what in TOLD if who not in parties.get(what, ()))
             if silent:
                 silences.setdefault((who, silent), []).append(trial)
-    found = [
+    sentences = [
         f"In {_of(some, trials)} {WHO[who]} could not tell {_and([TOLD[what] for what in silent])}: the others were "
         "heard alone."
         for (who, silent), some in silences.items()
     ]
     if unnoted:
-        found.append(f"In {_of(unnoted, trials)} it was not noted who could tell what was on the link.")
-    return found
+        sentences.append(f"In {_of(unnoted, trials)} it was not noted who could tell what was on the link.")
+    return sentences
 
 
 def _of(some: Sequence[Trial], trials: Sequence[Trial]) -> str:

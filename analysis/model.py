@@ -152,10 +152,10 @@ class Run:
 
     def by_cell(self) -> dict[int, list[Trial]]:
         """Number of a cell -> its trials in order, for every cell."""
-        found: dict[int, list[Trial]] = {cell.number: [] for cell in self.cells}
+        trials: dict[int, list[Trial]] = {cell.number: [] for cell in self.cells}
         for trial in self.trials:
-            found[trial.cell.number].append(trial)
-        return found
+            trials[trial.cell.number].append(trial)
+        return trials
 
     def values(self, metric: str = "") -> dict[int, dict[int, float]]:
         """Number of a cell -> round -> value, of the trials that count; of the primary metric unless one is named."""

@@ -55,19 +55,19 @@ class ComparisonRow:
     comparison: Comparison | None
 
     def to_json(self) -> dict[str, Any]:
-        found = self.comparison
+        comparison = self.comparison
         return {
             "site": self.cell.site,
             "link": self.cell.link.label,
             "arm": self.cell.arm.name,
             "base": self.base.name,
-            "rounds": found.n if found else 0,
-            "ratio": estimate_json(found.ratio) if found else None,
-            self._difference: estimate_json(found.difference) if found else None,
-            "rounds_faster": found.faster if found else 0,
-            "rounds_slower": found.slower if found else 0,
-            "sign_test_p": found.sign_p if found else None,
-            "verdict": found.verdict if found else "no pairs",
+            "rounds": comparison.n if comparison else 0,
+            "ratio": estimate_json(comparison.ratio) if comparison else None,
+            self._difference: estimate_json(comparison.difference) if comparison else None,
+            "rounds_faster": comparison.faster if comparison else 0,
+            "rounds_slower": comparison.slower if comparison else 0,
+            "sign_test_p": comparison.sign_p if comparison else None,
+            "verdict": comparison.verdict if comparison else "no pairs",
         }
 
     @property
@@ -188,7 +188,7 @@ def timed(run: Run) -> list[tuple[int, float, float]]:
     return [(t.cell.number, (t.started - began).total_seconds(), t.value or 0.0) for t in run.ok]
 
 
-def noise_percent(found: Iterable[Row]) -> float | None:
+def noise_percent(rows: Iterable[Row]) -> float | None:
     """The median of the cells' standard deviations."""
-    deviations = [row.summary.stdev_percent for row in found if row.summary and row.summary.stdev_percent is not None]
+    deviations = [row.summary.stdev_percent for row in rows if row.summary and row.summary.stdev_percent is not None]
     return statistics.median(deviations) if deviations else None

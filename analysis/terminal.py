@@ -36,16 +36,16 @@ def results(run: Run) -> RenderableType:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
         fail = "1 trial failed and does" if len(run.failed) == 1 else f"{len(run.failed)} trials failed and do"
         parts += [Text(), Text(f"{fail} not count: {words}", style="yellow")]
-    found = tables.run_drift(run)
-    if found.found:
-        parts.append(Text(found.words(), style="yellow"))
+    run_drift = tables.run_drift(run)
+    if run_drift.found:
+        parts.append(Text(run_drift.words(), style="yellow"))
     parts += [Text(sentence, style="yellow") for sentence in conditions.sentences(run)]
     return Group(*parts)
 
 
 def _meaning(rows: Sequence[Row]) -> list[RenderableType]:
     """What the weakest interval of the tables above means, where it is a weak one."""
-    least = min((row.summary.estimate for row in rows if row.summary), key=lambda found: found.n, default=None)
+    least = min((row.summary.estimate for row in rows if row.summary), key=lambda estimate: estimate.n, default=None)
     return [Text(least.meaning(), style="dim")] if least and least.n < ENOUGH else []
 
 
@@ -74,12 +74,12 @@ def _numbers(row: Row, columns: Sequence[Metric], *, bound: bool) -> list[Text]:
     failed = Text(str(row.failed), style="yellow" if row.failed else "dim")
     if row.summary is None:
         return [Text("0", style="bold red"), failed, *(Text("-") for _ in range(4 + len(columns) + bound))]
-    found, primary = row.summary.estimate, row.primary
-    interval = "-" if found.low is None else f"{shown(primary, found.low)} to {shown(primary, found.high)}"
+    estimate, primary = row.summary.estimate, row.primary
+    interval = "-" if estimate.low is None else f"{shown(primary, estimate.low)} to {shown(primary, estimate.high)}"
     return [
         Text(str(row.ok)),
         failed,
-        Text(shown(primary, found.median), style="bold"),
+        Text(shown(primary, estimate.median), style="bold"),
         Text(interval),
         Text(f"{shown(primary, row.summary.quartile_1)} to {shown(primary, row.summary.quartile_3)}"),
         Text(percent(row.summary.stdev_percent)),
@@ -101,16 +101,16 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
 
 
 def _compared(row: ComparisonRow) -> list[Text]:
-    found = row.comparison
-    if found is None:
+    comparison = row.comparison
+    if comparison is None:
         return [Text("-"), Text("-"), Text("-"), Text("-"), Text("no round has both", style="dim")]
-    low, high = found.ratio.low, found.ratio.high
+    low, high = comparison.ratio.low, comparison.ratio.high
     return [
-        Text(change_words(found.ratio.median), style="bold"),
+        Text(change_words(comparison.ratio.median), style="bold"),
         Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
-        Text(difference(found.difference.median / row.primary.scale)),
-        Text(f"{found.faster} of {found.n}"),
-        Text(found.verdict, style=_STYLES.get(found.verdict, "")),
+        Text(difference(comparison.difference.median / row.primary.scale)),
+        Text(f"{comparison.faster} of {comparison.n}"),
+        Text(comparison.verdict, style=_STYLES.get(comparison.verdict, "")),
     ]
 
 

@@ -66,10 +66,10 @@ def hello(data: bytes) -> Hello | None:
             return Hello(kind)
     except IndexError:
         return Hello(kind)
-    found = dict(_extensions(rest))
+    extensions = dict(_extensions(rest))
     whole = len(rest) >= 2 and len(rest) >= 2 + int.from_bytes(rest[:2])
-    offered = tuple(_names(found[ALPN])) if ALPN in found else () if whole else None
-    has_key = PRE_SHARED_KEY in found if whole or PRE_SHARED_KEY in found else None
+    offered = tuple(_names(extensions[ALPN])) if ALPN in extensions else () if whole else None
+    has_key = PRE_SHARED_KEY in extensions if whole or PRE_SHARED_KEY in extensions else None
     return Hello(kind, session, cipher, offered, has_key)
 
 

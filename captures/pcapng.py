@@ -68,9 +68,9 @@ def _option(code: int, value: bytes) -> bytes:
 
 
 def _block(kind: int, body: bytes, *options: bytes) -> bytes:
-    given = b"".join(options)
-    end = struct.pack("<HH", 0, 0) if given else b""
-    inside = _padded(body) + given + end
+    packed = b"".join(options)
+    end = struct.pack("<HH", 0, 0) if packed else b""
+    inside = _padded(body) + packed + end
     length = struct.pack("<I", len(inside) + 12)
     return struct.pack("<I", kind) + length + inside + length
 

@@ -104,5 +104,5 @@ def metrics_of(workload: str) -> list[Metric]:
 def measured(record: TrialRecord) -> dict[str, float]:
     """Every number of a trial by its name: metrics first, then measures that the table does not know."""
     known = {metric.name: metric.value(record) for metric in metrics_of(record.workload)}
-    there = {name: value for name, value in known.items() if value is not None}
-    return {**there, **{name: value for name, value in record.measures.items() if name not in there}}
+    values = {name: value for name, value in known.items() if value is not None}
+    return {**values, **{name: value for name, value in record.measures.items() if name not in values}}

@@ -17,8 +17,8 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
     def at(value: float) -> float:
         return round(4 + (WIDTH - 8) * value / top, 1)
 
-    found = summary.estimate
-    low, high = (found.median if end is None else end for end in (found.low, found.high))
+    estimate = summary.estimate
+    low, high = (estimate.median if end is None else end for end in (estimate.low, estimate.high))
     paint = f"var(--s{colour % len(SERIES)})"
     return el(
         "svg",
@@ -27,20 +27,22 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
         el("line", x1=4, x2=at(low), y1=HEIGHT / 2, y2=HEIGHT / 2, stroke=paint, stroke_width=2, opacity=0.5),
         [el("circle", cx=at(value), cy=HEIGHT / 2, r=2, fill=paint, opacity=0.35) for value in values],
         el("rect", x=at(low), width=max(1.5, at(high) - at(low)), y=6, height=8, rx=2, fill=paint, opacity=0.45),
-        el("rect", x=at(found.median) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
+        el("rect", x=at(estimate.median) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
         width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="spark", aria_label=words,
     )  # fmt: skip
 
 
-def change(found: Comparison, reach: float, words: str) -> Html:
+def change(comparison: Comparison, reach: float, words: str) -> Html:
     """A ratio around 1, on a scale that reaches equally far to both sides."""
-    low, middle, high = found.ratio.low, found.ratio.median, found.ratio.high
+    low, middle, high = comparison.ratio.low, comparison.ratio.median, comparison.ratio.high
 
     def at(value: float) -> float:
         return round(WIDTH / 2 + (WIDTH / 2 - 4) * max(-1.0, min(1.0, (value - 1) / reach)), 1)
 
     sure = low is not None and high is not None and not low <= 1 <= high
-    paint = "var(--muted)" if not sure else "var(--good)" if (middle < 1) != found.higher_is_better else "var(--bad)"
+    paint = (
+        "var(--muted)" if not sure else "var(--good)" if (middle < 1) != comparison.higher_is_better else "var(--bad)"
+    )
     first, last = at(low if low is not None else middle), at(high if high is not None else middle)
     return el(
         "svg",

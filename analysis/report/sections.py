@@ -28,7 +28,7 @@ def section(name: str, title: str, *children: object) -> Html:
     return el("section", el("h2", title), *children, id=name)
 
 
-def header(run: Run, said: Sequence[str]) -> Html:
+def header(run: Run, sentences: Sequence[str]) -> Html:
     badge = el("span", _STATES[run.state], class_="badge") if run.state in _STATES else None
     return el(
         "header",
@@ -36,7 +36,7 @@ def header(run: Run, said: Sequence[str]) -> Html:
         el("h1", run.name),
         el("p", run.description, class_="lead") if run.description else None,
         el("p", _date(run.created_utc), badge and join(" ", badge), class_="date"),
-        el("ul", [el("li", sentence) for sentence in said], class_="said"),
+        el("ul", [el("li", sentence) for sentence in sentences], class_="said"),
     )
 
 
@@ -101,16 +101,16 @@ def _result(row: Row, top: float, colour: int, values: list[float], others: Sequ
     if row.summary is None:
         nothing = el("td", "no trial counts", colspan=5 + len(others), class_="muted")
         return el("tr", el("td", arm), el("td", "0", failed, class_="num"), nothing)
-    found, primary = row.summary.estimate, row.primary
-    words = f"{row.cell}: {found.meaning()}"
-    between = "-" if found.low is None else f"{shown(primary, found.low)} to {shown(primary, found.high)}"
+    estimate, primary = row.summary.estimate, row.primary
+    words = f"{row.cell}: {estimate.meaning()}"
+    between = "-" if estimate.low is None else f"{shown(primary, estimate.low)} to {shown(primary, estimate.high)}"
     quartiles = f"{shown(primary, row.summary.quartile_1)} to {shown(primary, row.summary.quartile_3)}"
     return el(
         "tr",
         el("td", arm),
         el("td", row.ok, failed, class_="num"),
-        el("td", el("b", shown(primary, found.median)), class_="num"),
-        el("td", between, class_="num", title=found.meaning()),
+        el("td", el("b", shown(primary, estimate.median)), class_="num"),
+        el("td", between, class_="num", title=estimate.meaning()),
         el("td", plots.interval(row.summary, top, colour, values, words)),
         el("td", quartiles, class_="num"),
         el("td", percent(row.summary.stdev_percent), class_="num"),
@@ -151,26 +151,31 @@ def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
 def _ends(row: ComparisonRow) -> list[float]:
     if row.comparison is None:
         return []
-    found = row.comparison.ratio
-    return [end for end in (found.low, found.median, found.high) if end is not None]
+    ratio = row.comparison.ratio
+    return [end for end in (ratio.low, ratio.median, ratio.high) if end is not None]
 
 
 def _compared(row: ComparisonRow, reach: float) -> Html:
-    found = row.comparison
-    if found is None:
+    comparison = row.comparison
+    if comparison is None:
         return el("tr", el("td", row.cell.arm.name), el("td", "no round has both", colspan=6, class_="muted"))
-    low, middle, high = found.ratio.low, found.ratio.median, found.ratio.high
+    low, middle, high = comparison.ratio.low, comparison.ratio.median, comparison.ratio.high
     between = "-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"
-    mood = "good" if found.verdict == "faster" else "bad" if found.verdict == "slower" else "muted"
+    mood = "good" if comparison.verdict == "faster" else "bad" if comparison.verdict == "slower" else "muted"
     return el(
         "tr",
         el("td", row.cell.arm.name),
         el("td", el("b", change_words(middle)), class_="num"),
         el("td", between, class_="num"),
-        el("td", plots.change(found, reach, f"{row.cell}: {between}, {found.ratio.meaning()}")),
-        el("td", f"{difference(found.difference.median / row.primary.scale)} {row.primary.unit}", class_="num"),
-        el("td", f"{found.faster} of {found.n}", class_="num", title=f"sign test: p = {found.sign_p:.3g}"),
-        el("td", found.verdict, class_=mood),
+        el("td", plots.change(comparison, reach, f"{row.cell}: {between}, {comparison.ratio.meaning()}")),
+        el("td", f"{difference(comparison.difference.median / row.primary.scale)} {row.primary.unit}", class_="num"),
+        el(
+            "td",
+            f"{comparison.faster} of {comparison.n}",
+            class_="num",
+            title=f"sign test: p = {comparison.sign_p:.3g}",
+        ),
+        el("td", comparison.verdict, class_=mood),
     )
 
 

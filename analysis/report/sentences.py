@@ -22,10 +22,10 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
     if not run.ok:
         none = f"None of {len(run.trials)} trials counts: every one failed."
         return [f"{none} Nothing can be said about {values_of(run.primary)}.", *conditions.caveats(run)]
-    found = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
-    said = [sentence for sentence in found if sentence] or _single(rows)
+    comparisons = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
+    result = [sentence for sentence in comparisons if sentence] or _single(rows)
     few = _few(rows)
-    return [*conditions.caveats(run), *said, *([few] if few else []), *conditions.changes(run)]
+    return [*conditions.caveats(run), *result, *([few] if few else []), *conditions.changes(run)]
 
 
 def _against(run: Run, arm: str, compared: Sequence[ComparisonRow]) -> str:
@@ -62,17 +62,17 @@ def _neither(arm: str, base: str, own: Sequence[ComparisonRow]) -> str:
 
 
 def _one_against(row: ComparisonRow, base: str) -> str:
-    found = row.comparison
-    n = found.n if found else 0
-    if found is None or found.verdict == TOO_FEW:
+    comparison = row.comparison
+    n = comparison.n if comparison else 0
+    if comparison is None or comparison.verdict == TOO_FEW:
         return f"Too few rounds to compare {row.cell.arm.name} with {base}: {counted(n, 'round')}."
-    if found.verdict not in (*FASTER, *SLOWER):
+    if comparison.verdict not in (*FASTER, *SLOWER):
         return f"Between {row.cell.arm.name} and {base} no difference is shown ({counted(n, 'round')})."
-    way = "faster" if found.verdict in FASTER else "slower"
-    by = f"{_change(row)}: {shown(row.primary, abs(found.difference.median))} {row.primary.unit}"
+    way = "faster" if comparison.verdict in FASTER else "slower"
+    by = f"{_change(row)}: {shown(row.primary, abs(comparison.difference.median))} {row.primary.unit}"
     return (
         f"{row.cell.arm.name} was {way} than {base} by {by}, in "
-        f"{found.faster if way == 'faster' else found.slower} of {found.n} rounds."
+        f"{comparison.faster if way == 'faster' else comparison.slower} of {comparison.n} rounds."
     )
 
 
@@ -111,17 +111,17 @@ def _between(rows: Sequence[ComparisonRow]) -> str:
 
 def _single(rows: Sequence[Row]) -> list[str]:
     """Without a comparison: the cells themselves, if they are few."""
-    said: list[str] = []
+    sentences: list[str] = []
     for row in rows:
-        if row.summary is None or len(said) == MOST_CELLS:
+        if row.summary is None or len(sentences) == MOST_CELLS:
             continue
-        found, metric = row.summary.estimate, row.primary
-        ends = (found.low, found.high)
+        estimate, metric = row.summary.estimate, row.primary
+        ends = (estimate.low, estimate.high)
         interval = "" if None in ends else f" ({' to '.join(with_unit(metric, end or 0.0) for end in ends)})"
-        median = f"{with_unit(metric, found.median)}{interval}"
+        median = f"{with_unit(metric, estimate.median)}{interval}"
         took = f"took {median}" if metric.unit == "ms" else f"had {median}"
-        said.append(f"{row.cell.site} {took} over {row.cell.link.label} by {row.cell.arm.name}.")
-    return said
+        sentences.append(f"{row.cell.site} {took} over {row.cell.link.label} by {row.cell.arm.name}.")
+    return sentences
 
 
 def _few(rows: Sequence[Row]) -> str:

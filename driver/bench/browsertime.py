@@ -43,7 +43,7 @@ def measure_against_browsertime(
     if not program.is_file():
         remedy = "In a folder of your own: npm install browsertime, and name that folder (CHROMEDRIVER_SKIP_DOWNLOAD=1)"
         raise InputError(f"there is no Browsertime in {folder}", remedy, key="FOLDER")
-    found: dict[str, list[tuple[float, float]]] = {"lanelab": [], "Browsertime": [], "Browsertime, settled": []}
+    loads_by: dict[str, list[tuple[float, float]]] = {"lanelab": [], "Browsertime": [], "Browsertime, settled": []}
     with (
         paths.bed_folder() as bed_folder,
         tempfile.TemporaryDirectory(prefix="lanelab-bench-", dir=paths.build_folder()) as scratch,
@@ -52,12 +52,12 @@ def measure_against_browsertime(
         bed.set_link(Link.parse(LINK))
         spec = dummy_trial(Path(scratch), Arm.parse("plain", {}))
         for number in range(1, trials + 1):
-            found["lanelab"].append(_trial(bed, spec))
-            found["Browsertime"].append(_iteration(bed, spec, program, Path(scratch)))
-            found["Browsertime, settled"].append(_iteration(bed, spec, program, Path(scratch), SETTLED))
-            told = ", ".join(f"{name} {loads[-1][0]:.0f} ms" for name, loads in found.items())
-            tell(f"{number} of {trials}: {told}")
-    return _figures(found)
+            loads_by["lanelab"].append(_trial(bed, spec))
+            loads_by["Browsertime"].append(_iteration(bed, spec, program, Path(scratch)))
+            loads_by["Browsertime, settled"].append(_iteration(bed, spec, program, Path(scratch), SETTLED))
+            times = ", ".join(f"{name} {loads[-1][0]:.0f} ms" for name, loads in loads_by.items())
+            tell(f"{number} of {trials}: {times}")
+    return _figures(loads_by)
 
 
 def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
@@ -99,24 +99,24 @@ def _iteration(
     if status != 0:
         last = "; ".join(log.read_text(errors="replace").strip().splitlines()[-5:])
         raise BedError(f"Browsertime ended with status {status}: {last}", "Run it by hand to see why")
-    found: list[dict[str, Any]] = json.loads((results / "browsertime.json").read_text())
-    timings = found[0]["browserScripts"][0]["timings"]
+    iterations: list[dict[str, Any]] = json.loads((results / "browsertime.json").read_text())
+    timings = iterations[0]["browserScripts"][0]["timings"]
     return float(timings["navigationTiming"]["loadEventEnd"]), took
 
 
-def _figures(found: dict[str, list[tuple[float, float]]]) -> list[Figure]:
-    plts = {name: statistics.median(plt for plt, _ in loads) for name, loads in found.items()}
-    walls = {name: statistics.median(wall for _, wall in loads) for name, loads in found.items()}
-    count = len(found["lanelab"])
+def _figures(loads_by: dict[str, list[tuple[float, float]]]) -> list[Figure]:
+    plts = {name: statistics.median(plt for plt, _ in loads) for name, loads in loads_by.items()}
+    walls = {name: statistics.median(wall for _, wall in loads) for name, loads in loads_by.items()}
+    count = len(loads_by["lanelab"])
     figures = []
     for name in ("Browsertime", "Browsertime, settled"):
         difference = plts["lanelab"] / plts[name] - 1
         text = f"{difference:+.2%} ({plts['lanelab']:.0f} and {plts[name]:.0f} ms)"
-        loads = tuple(plt for plt, _ in found[name])
+        loads = tuple(plt for plt, _ in loads_by[name])
         what = f"PLT against {name}, medians of {count} in turns"
         figures.append(Figure(what, text, f"within {PLT_TARGET:.0%}", abs(difference) <= PLT_TARGET, loads))
     ratio = walls["Browsertime"] / walls["lanelab"]
     text = f"{ratio:.1f} ({walls['Browsertime']:.1f} and {walls['lanelab']:.2f} s)"
-    took = tuple(wall for _, wall in found["Browsertime"])
+    took = tuple(wall for _, wall in loads_by["Browsertime"])
     figures.append(Figure("wall time: an iteration of Browsertime / a trial", text, "", None, took))
     return figures

@@ -91,11 +91,11 @@ def _started_s(pid: int) -> float:
 
 
 def _namespaces_of(pid: int) -> set[str]:
-    found = set()
+    namespaces = set()
     for kind in ("user", "net", "mnt", "pid"):
         with contextlib.suppress(OSError):
-            found.add(str(Path(f"/proc/{pid}/ns/{kind}").readlink()))
-    return found
+            namespaces.add(str(Path(f"/proc/{pid}/ns/{kind}").readlink()))
+    return namespaces
 
 
 def _traces() -> set[str]:
@@ -111,13 +111,13 @@ def _traces() -> set[str]:
 
 def carriers_of(marker: str) -> list[Part]:
     """Processes that carry a bed's marker in their environment: its own, wherever they have got to."""
-    found = []
+    carriers = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
                 if f"LANELAB_BED={marker}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(Part(int(entry.name), (entry / "comm").read_text().strip()))
-    return found
+                    carriers.append(Part(int(entry.name), (entry / "comm").read_text().strip()))
+    return carriers
 
 
 def kill(part: Part) -> None:

@@ -65,7 +65,7 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
     """Every round loads each of them once, so that whatever the machine does hits all alike."""
     program, spdy = gateway_program("spdy-load"), module()
     loads = _loads(1 if quick else 5)
-    found: dict[tuple[str, str], list[float]] = {}
+    rates: dict[tuple[str, str], list[float]] = {}
     with (
         paths.bed_folder() as folder,
         tempfile.TemporaryDirectory(prefix="lanelab-bench-", dir=paths.build_folder()) as scratch,
@@ -78,9 +78,9 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
                 bed.serve_site(served.to_json())
                 for load in loads:
                     rate = _rate(bed, each, load, program, Path(scratch))
-                    found.setdefault((each.name, load.what), []).append(load.figure(rate))
+                    rates.setdefault((each.name, load.what), []).append(load.figure(rate))
             tell(f"round {number} of {rounds}")
-    return [_figure(load, tls, client, found) for load in loads for tls in ("clear", "TLS") for client in _clients()]
+    return [_figure(load, tls, client, rates) for load in loads for tls in ("clear", "TLS") for client in _clients()]
 
 
 def _loads(times: int) -> list[Load]:
@@ -96,14 +96,14 @@ def _clients() -> list[str]:
 
 
 def _contenders() -> list[Contender]:
-    found = []
+    contenders = []
     for place, tls in (("clear", "off"), ("TLS", "1.3")):
         common = {"via": "gateway", "tls": tls, "mpm": "event"}
         spdy = Arm.parse("spdy", {**common, "protocol": "spdy/3.1"})
         http2 = Arm.parse("h2", {**common, "protocol": "h2"})
-        found.append(Contender(f"mod_spdy {place}", spdy, "spdy-load"))
-        found += [Contender(f"mod_http2 {place} {client}", http2, client) for client in _clients()]
-    return found
+        contenders.append(Contender(f"mod_spdy {place}", spdy, "spdy-load"))
+        contenders += [Contender(f"mod_http2 {place} {client}", http2, client) for client in _clients()]
+    return contenders
 
 
 def _rate(bed: Bed, each: Contender, load: Load, program: Path, scratch: Path) -> float:
@@ -116,8 +116,8 @@ def _rate(bed: Bed, each: Contender, load: Load, program: Path, scratch: Path) -
         argv = [str(find("h2load")), "-n", str(load.requests), "-c", str(CLIENTS), "-m", str(STREAMS), "-t", "1"]
         argv += [f"--connect-to=127.0.0.1:{port}", url]
     out = scratch / "load"
-    with out.open("wb") as told:
-        process = bed.exec("server", Command(argv), Stdio(None, told.fileno(), told.fileno()))
+    with out.open("wb") as output:
+        process = bed.exec("server", Command(argv), Stdio(None, output.fileno(), output.fileno()))
         status = process.wait()
     text = out.read_text(errors="replace")
     rate = _told_by_h2load(text) if each.client == "h2load" else _told_by_ours(text)
@@ -139,8 +139,8 @@ def _told_by_h2load(text: str) -> float | None:
     return float(rate[1]) if rate and failed and failed[1] == failed[2] == "0" else None
 
 
-def _figure(load: Load, place: str, client: str, found: dict[tuple[str, str], list[float]]) -> Figure:
-    spdy, http2 = found[f"mod_spdy {place}", load.what], found[f"mod_http2 {place} {client}", load.what]
+def _figure(load: Load, place: str, client: str, rates: dict[tuple[str, str], list[float]]) -> Figure:
+    spdy, http2 = rates[f"mod_spdy {place}", load.what], rates[f"mod_http2 {place} {client}", load.what]
     ratios = [ours / theirs for ours, theirs in zip(spdy, http2, strict=True)]
     ratio = statistics.median(ratios)
     figure = f"{ratio:.2f} ({statistics.median(spdy):,.0f} and {statistics.median(http2):,.0f} {load.unit})"

@@ -173,13 +173,13 @@ def _kills(options: Options, folder: Path, kills: int, tell: Tell) -> Figure:
     trials = max(kills // 3, 3)  # enough that the last kill still meets a run
     file = _begin(folder, KILLED.format(trials=trials))
     chance = random.Random(KILL_SEED)  # noqa: S311 - not for secrets
-    told: set[int] = set()
+    reported: set[int] = set()
     for number in range(kills):
         words = ["--resume", str(folder)] if (folder / "run.sqlite").exists() else [str(file), "--out", str(folder)]
         shutil.rmtree(folder, ignore_errors=True) if "--out" in words else None
         seen, ended = _kill_once(options.argv(*words), chance.uniform(0.2, 12))
-        told |= seen
-        tell(f"kill {number + 1} of {kills}: {len(told)} trials stored so far")
+        reported |= seen
+        tell(f"kill {number + 1} of {kills}: {len(reported)} trials stored so far")
         if ended:
             break
     done = subprocess.run(
@@ -188,16 +188,16 @@ def _kills(options: Options, folder: Path, kills: int, tell: Tell) -> Figure:
     )  # fmt: skip
     if done.returncode != 0:
         raise BedError(f"the killed run could not be finished: {done.stderr.strip()}", f"Its folder: {folder}")
-    return _account(read_run(folder), told, trials, kills)
+    return _account(read_run(folder), reported, trials, kills)
 
 
-def _account(run: Run, told: set[int], trials: int, kills: int) -> Figure:
-    there = {trial.number for trial in run.trials}
+def _account(run: Run, reported: set[int], trials: int, kills: int) -> Figure:
+    stored = {trial.number for trial in run.trials}
     counted = [(trial.cell.id, trial.round) for trial in run.trials if trial.ok]
-    lost = len(told - there) + max(trials * len(run.cells) - len(counted), 0)
+    lost = len(reported - stored) + max(trials * len(run.cells) - len(counted), 0)
     twice = len(counted) - len(set(counted)) + max(len(counted) - trials * len(run.cells), 0)
     folders = {int(path.name) for path in (run.folder / "trials").iterdir()}
-    half = len(folders ^ there)
+    half = len(folders ^ stored)
     text = f"{lost} lost, {twice} duplicated, {half} half there, of {trials * len(run.cells)}"
     return Figure(f"trials after {kills} random kill -9 and resumes", text, "0", not (lost or twice or half), ())
 
@@ -208,6 +208,6 @@ def _kill_once(argv: list[str], after_s: float) -> tuple[set[int], bool]:
     time.sleep(after_s)
     ended = process.poll() is not None
     process.send_signal(signal.SIGKILL)
-    said, _ = process.communicate()
-    events = [json.loads(line) for line in said.splitlines() if line.endswith("}")]
+    output, _ = process.communicate()
+    events = [json.loads(line) for line in output.splitlines() if line.endswith("}")]
     return {event["trial"] for event in events if event["event"] == "trial"}, ended

@@ -91,13 +91,13 @@ def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
     from analysis.trial_table import heading, trial_parts  # noqa: PLC0415
 
     trial = next(one for one in read_run(folder).trials if one.number == number)
-    there = [
+    artifacts = [
         (file, length if artifact_path(folder, number, file).exists() else None)
         for file, length, _ in read_artifacts(folder, number)
     ]
     note(heading(trial))
     out = console()
-    for part in trial_parts(trial, record, there):
+    for part in trial_parts(trial, record, artifacts):
         out.print(part)
 
 

@@ -194,15 +194,15 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
         nonlocal interrupted
         if stop.asked or not stop.under_way:
             interrupted = True
-            for each in heard:  # ending takes a moment, in which another Ctrl-C would only do harm
+            for each in watched:  # ending takes a moment, in which another Ctrl-C would only do harm
                 signal.signal(each, signal.SIG_IGN)
             raise KeyboardInterrupt
         stop.asked = True
         tell(Event("stopping"))
 
     numbers = [signal.SIGINT, signal.SIGTERM]
-    heard = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, asked) for number in heard}
+    watched = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, asked) for number in watched}
     try:
         yield
     finally:

@@ -47,13 +47,13 @@ def status(*, as_json: bool) -> None:
     from vm import libvirt, machines  # noqa: PLC0415
 
     _prepare()
-    found = machines.status(note)
+    states = machines.status(note)
     daemon = libvirt.ours()
     if as_json:
         ours = {"pid": daemon.pid, "uri": daemon.uri, "driver": daemon.driver} if daemon else None
-        print_json({"machines": [machine.to_json() for machine in found], "libvirtd": ours})
+        print_json({"machines": [machine.to_json() for machine in states], "libvirtd": ours})
         return
-    rows = ((m.name, Text(m.state, style="green" if m.state == "running" else ""), m.address or "-") for m in found)
+    rows = ((m.name, Text(m.state, style="green" if m.state == "running" else ""), m.address or "-") for m in states)
     console().print(table(("machine", "state", "address"), rows))
     if daemon:
         note(f"libvirtd: lanelab's own, process {daemon.pid}, {daemon.driver}; virsh --connect '{daemon.uri}'")

@@ -53,13 +53,13 @@ def verify(content: Path, objects: Iterable[SiteObject], remedy: str) -> None:
 
 def _files_in(content: Path) -> set[str]:
     """Regular files only: a link could lead anywhere."""
-    found = set()
+    files = set()
     for folder, _, names in os.walk(content):
         for name in names:
             file = Path(folder, name)
             if file.is_file() and not file.is_symlink():
-                found.add(str(file.relative_to(content)))
-    return found
+                files.add(str(file.relative_to(content)))
+    return files
 
 
 def _size_and_hash(file: Path) -> tuple[int, str]:
@@ -114,5 +114,5 @@ def _run_generator(generator: Path, folder: Path) -> None:
     except subprocess.TimeoutExpired as error:
         raise InputError(f"{generator} did not end within {GENERATOR_TIMEOUT_S} s", "Make it faster") from error
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise InputError(f"{generator} failed with status {done.returncode}: {said}", f"Run it: {' '.join(argv)}")
+        output = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise InputError(f"{generator} failed with status {done.returncode}: {output}", f"Run it: {' '.join(argv)}")

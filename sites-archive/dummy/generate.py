@@ -40,12 +40,12 @@ def noise(seed: str, count: int) -> bytes:
     """`count` numbers below COLOURS, all equally likely."""
     fair = 256 - 256 % COLOURS
     table = bytes(value % COLOURS for value in range(256))
-    found, block = bytearray(), 0
-    while len(found) < count:
+    references, block = bytearray(), 0
+    while len(references) < count:
         digests = (hashlib.sha256(f"{seed}/{block + step}".encode()).digest() for step in range(256))
-        found += b"".join(digests).translate(table, bytes(range(fair, 256)))
+        references += b"".join(digests).translate(table, bytes(range(fair, 256)))
         block += 256
-    return bytes(found[:count])
+    return bytes(references[:count])
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
