@@ -98,7 +98,6 @@ class LinkState:
         link = self._link or UNSHAPED
         client, server = self._substrate.node("client"), self._substrate.node("server")
         lost_at_input = self._substrate.router.lost_at_input
-        lost_at_input()  # what was lost before is not this test's
         thorough, attempts = bool(options.get("thorough")), int(options.get("attempts", ATTEMPTS))
         measured = selftest.measure(
             link, client, server, lost_at_input, thorough=thorough, attempts=attempts, traits=self._substrate.traits

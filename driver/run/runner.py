@@ -79,8 +79,6 @@ class Runner:
         stored."""
         try:
             while batch := self._schedule.batch():
-                if self._current.is_up:
-                    self._current.links.reconsider()
                 for planned, following in itertools.zip_longest(batch, batch[1:]):
                     if self._stop.asked:
                         raise Interrupted("stopped after a finished trial")
@@ -98,8 +96,7 @@ class Runner:
             measured_s = self._current.links.measuring_s
             prepared = self._take_prepared(planned)
             if prepared.refusal:
-                if self._current.links.has_given_up(planned.cell):
-                    self._schedule.give_up(planned)
+                self._schedule.give_up(planned)
                 self._add(
                     planned,
                     prepared,

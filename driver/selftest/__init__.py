@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from driver.bed.node import Node
 from driver.bed.substrate import Traits
 from driver.selftest import one_way, plan, round_trip, traffic
-from driver.selftest.attempts import ATTEMPTS, settled
+from driver.selftest.attempts import ATTEMPTS, Attempts
 from driver.selftest.results import Result, SelfTest, at_most
 from driver.shaping.addresses import ADDRESSES
 from model.link import Direction, Link
@@ -39,7 +39,8 @@ def measure(
     """Measure everything that the link sets; a few seconds unless `thorough`. `lost_at_input`: what the router was too
     slow to take in meanwhile. `attempts`: how often what is out of tolerance is measured, at most."""
     started = time.monotonic()
-    results = settled(lambda: round_trip.measure(link, client, server, traits), attempts)
+    tries = Attempts(attempts, lost_at_input)
+    results = tries.settled(lambda: round_trip.measure(link, client, server, traits))
     ways = (("down", link.down, server, client), ("up", link.up, client, server))
     fast = any(way.rate and way.rate.bps > FAST_BPS for _, way, _, _ in ways)
 
@@ -49,11 +50,11 @@ def measure(
         def send(train: plan.Train) -> traffic.Seen:
             return traffic.send(sender, receiver, ADDRESSES[receiver.name], train, plan.linger_s(way))
 
-        scope = one_way.Scope(thorough=thorough, attempts=attempts, slack=traits.tolerance)
+        scope = one_way.Scope(tries, thorough=thorough, slack=traits.tolerance)
         return one_way.measure(name, way, link.mtu, send, scope)
 
     with ThreadPoolExecutor(1 if fast else 2) as pool:
         for found in pool.map(measure_way, ways):
             results += found
-    results.append(at_most("lost at input", "packets", lost_at_input(), 0))
+    results.append(at_most("lost at input", "packets", tries.lost, 0))
     return SelfTest(tuple(results), time.monotonic() - started)

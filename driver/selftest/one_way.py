@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from driver.selftest import estimate, plan, traffic
-from driver.selftest.attempts import settled
+from driver.selftest.attempts import Attempts
 from driver.selftest.results import Result, chance, expected, failed, not_measured, within
 from model.link import HEADER, Direction
 
@@ -21,21 +21,21 @@ Send = Callable[[plan.Train], traffic.Seen]
 class Scope:
     """How much is measured, and how much is tolerated."""
 
+    attempts: Attempts
     thorough: bool
-    attempts: int  # at most, of what is out of tolerance
     slack: float  # times what is tolerated
 
 
 def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> list[Result]:
-    results = []
+    results, settled = [], scope.attempts.settled
     if way.rate:
         train = plan.rate_train(way, mtu)
-        results += settled(lambda: [_rate(f"rate {name}", way, train, send, scope.slack)], scope.attempts)
+        results += settled(lambda: [_rate(f"rate {name}", way, train, send, scope.slack)])
         burst = plan.queue_burst(way, mtu, thorough=scope.thorough)
-        results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)], scope.attempts)
+        results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)])
     chances = plan.chance_train(way, thorough=scope.thorough)
-    tries = 1 if scope.thorough else scope.attempts  # so many packets settle it at once
-    return results + settled(lambda: _chances(name, way, chances, send(chances)), tries)
+    once = 1 if scope.thorough else None  # so many packets settle it
+    return results + settled(lambda: _chances(name, way, chances, send(chances)), once)
 
 
 def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:

@@ -1,0 +1,63 @@
+"""What is out of tolerance is measured again, a few times, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, repeat
+
+import pytest
+
+from driver.selftest.attempts import Attempts
+from driver.selftest.results import Result, within
+
+
+def result(achieved: float) -> Result:
+    return within("rtt", "ms", 100, achieved, 1, "a note")
+
+
+def settle(achieved: list[float], lost: list[int] | None = None, most: int = 3) -> tuple[Result, int, int]:
+    """What is settled from these measurements, how many were taken, and the packets that count as lost."""
+    values: Iterator[float] = iter(achieved)
+    losses = chain([0], lost or [], repeat(0))  # the first is what was lost before the test
+    attempts = Attempts(most, lambda: next(losses), pause_s=0)
+    (settled,) = attempts.settled(lambda: [result(next(values))])
+    return settled, len(achieved) - len(list(values)), attempts.lost
+
+
+def test_a_measurement_that_is_fine_is_taken_once() -> None:
+    assert settle([100, 200]) == (result(100), 1, 0)
+
+
+def test_one_that_is_out_is_taken_again() -> None:
+    settled, taken, _ = settle([150, 100, 200])
+    assert (settled.verdict, taken) == ("ok", 2)
+    assert settled.note == "a note; attempt 2 of 3"
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_link_that_is_wrong_is_out_after_so_many(most: int) -> None:
+    settled, taken, _ = settle([150] * 5, most=most)
+    assert (settled.verdict, taken) == ("out", most)
+
+
+def test_what_the_router_did_not_take_in_spoils_a_measurement() -> None:
+    assert settle([100, 100], lost=[7, 0])[1:] == (2, 0)
+    assert settle([100] * 3, lost=[7, 7, 7])[1:] == (3, 7)
+
+
+def test_what_was_lost_before_is_not_this_tests() -> None:
+    losses = iter([9, 0])
+    attempts = Attempts(3, lambda: next(losses), pause_s=0)
+    attempts.settled(lambda: [result(100)])
+    assert attempts.lost == 0
+
+
+def test_a_measurement_may_be_taken_once_whatever_it_says() -> None:
+    taken: list[int] = []
+
+    def measure() -> list[Result]:
+        taken.append(1)
+        return [result(150)]
+
+    Attempts(3, lambda: 0, pause_s=0).settled(measure, most=1)
+    assert taken == [1]
