@@ -173,7 +173,7 @@ def _run(step: Step, argv: Sequence[str], environment: Mapping[str, str]) -> tup
             argv, cwd=step.folder or PROJECT, env=step.environment or environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
         )  # fmt: skip
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # the latter too where a folder in PATH cannot be read
         return False, f"{argv[0]} is not installed"
     return result.returncode == 0 and not (step.silent and result.stdout.strip()), result.stdout
 

@@ -15,7 +15,7 @@ def namespaces_work() -> bool:
     """Whether we may make user and mount namespaces here."""
     try:
         return subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return False
 
 

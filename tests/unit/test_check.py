@@ -121,3 +121,9 @@ def test_c_without_its_compiler_is_skipped_and_said_so(
     said = capsys.readouterr().out
     assert "skipped c warnings (gcc): no-such-compiler missing" in said
     assert said.splitlines()[-1] == "check passed, without: c warnings (gcc)"
+
+
+def test_a_tool_that_nobody_may_execute_is_not_installed(tmp_path: Path) -> None:
+    (tmp_path / "some-tool").write_text("not for everybody")
+    step = checking.Step("tool", ["some-tool"])
+    assert checking._run(step, step.argv, {"PATH": str(tmp_path)}) == (False, "some-tool is not installed")

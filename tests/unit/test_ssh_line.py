@@ -140,7 +140,10 @@ def test_what_to_type_by_hand_has_all_that_was_given() -> None:
     )
 
 
-def test_a_machine_without_sudo_is_told_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", ["", "a sudo that nobody may execute"])
+def test_a_machine_without_sudo_is_told_so(tmp_path: Path, file: str) -> None:
+    if file:
+        (tmp_path / "sudo").write_text(file)
     program = ssh_line.BECOME_ROOT.format(begin="")
     argv = [PYTHON, "-c", f"import os, signal, sys\n{program}"]
     done = subprocess.run(argv, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)

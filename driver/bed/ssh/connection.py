@@ -50,7 +50,7 @@ signal.alarm(0)
 try:
     os.execvp("sudo", ["sudo", "-n", "--", sys.executable, "-I", "-S", "-c", {begin!r}])
 except OSError as error:
-    sys.exit("sudo: " + ("there is no sudo there" if error.errno == 2 else error.strerror))
+    sys.exit("sudo: " + ("there is no sudo there" if error.errno in (2, 13) else error.strerror))
 """
 LOAD = """
 data, fd = b"", os.memfd_create("lanelab")
