@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis import axes, conditions, gateway_cost, tables
+from analysis import axes, conditions, gateway_cost, machine, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request, each_series
 from analysis.text import visible_everywhere
@@ -37,6 +37,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
             "failures": ";".join(dict.fromkeys(failure.reason for failure in trial.failures)),
+            "flags": ";".join(dict.fromkeys(flag.name for flag in trial.flags)),
             "link_in_tolerance": fit.get(trial.number),
             "emulated": slow.get(trial.session),
             **{name: _number(name, trial.measures.get(name)) for name in names},
@@ -248,6 +249,7 @@ def results(run: Run) -> dict[str, Any]:
         "comparisons": [row.to_json() for row in tables.comparisons(run)],
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
+        "flags": machine.flag_counts(run),
         "drift": {"found": drift.found, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
         "caveats": conditions.caveats(run),

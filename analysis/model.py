@@ -57,6 +57,12 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Flag:
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """One execution of the run's workload. Only one that is ok counts."""
 
@@ -71,6 +77,7 @@ class Trial:
     measures: Mapping[str, float]  # by name: plt_ms, requests, bytes_down, …; only those that it has
     value: float | None  # of the run's primary metric
     failures: tuple[Failure, ...]
+    flags: tuple[Flag, ...] = ()  # reasons to doubt a trial that counts
 
 
 @dataclass(frozen=True, slots=True)

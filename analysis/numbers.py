@@ -13,6 +13,8 @@ def shown(metric: Metric, value: float | None) -> str:
         return NONE
     if metric.unit == "kB":
         return kilobytes(value)
+    if metric.unit == "s":
+        return f"{value:.3f}"
     return count(value / metric.scale) if metric.whole else milliseconds(value / metric.scale)
 
 

@@ -17,7 +17,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.model import Arm, Cell, Failure, Figure, LinkCase, Run, SelfTest, Session, State, Trial
+from analysis.model import Arm, Cell, Failure, Figure, Flag, LinkCase, Run, SelfTest, Session, State, Trial
 from model import run_format
 from model.errors import InputError, StoreError
 from model.metrics import primary_of
@@ -244,6 +244,9 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
     failures: dict[int, list[Failure]] = {}
     for trial, reason, detail in database.execute("SELECT trial, reason, detail FROM failures ORDER BY rowid"):
         failures.setdefault(trial, []).append(Failure(reason, detail))
+    flags: dict[int, list[Flag]] = {}
+    for trial, name, detail in database.execute("SELECT trial, name, detail FROM flags ORDER BY rowid"):
+        flags.setdefault(trial, []).append(Flag(name, detail))
     measures: dict[int, dict[str, float]] = {}
     for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
         measures.setdefault(trial, {})[name] = value
@@ -261,6 +264,7 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
             measures=measures.get(number, {}),
             value=measures.get(number, {}).get(primary),
             failures=tuple(failures.get(number, ())),
+            flags=tuple(flags.get(number, ())),
         )
         for number, session, cell, in_round, attempt, started, wall_s, status in database.execute(
             f"SELECT {columns} FROM trials ORDER BY trial"  # noqa: S608 - names from above

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import conditions, gateway_cost, heard, tables
+from analysis import conditions, gateway_cost, heard, machine, tables
 from analysis.model import Run
 from analysis.numbers import change_words, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -36,6 +36,8 @@ def results(run: Run) -> RenderableType:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
         fail = "1 trial failed and does" if len(run.failed) == 1 else f"{len(run.failed)} trials failed and do"
         parts += [Text(), Text(f"{fail} not count: {words}", style="yellow")]
+    if flagged := machine.sentence(run):
+        parts.append(Text(flagged, style="yellow"))
     run_drift = tables.run_drift(run)
     if run_drift.found:
         parts.append(Text(run_drift.words(), style="yellow"))

@@ -36,6 +36,8 @@ def trial_parts(
         yield _table(("", "measured", "unit"), others, ("measured",))
     for failure in record.get("failures") or []:
         yield Text(f"failed: {failure.get('reason', '')}: {failure.get('detail', '')}", style="yellow")
+    for flag in trial.flags:
+        yield Text(f"flagged: {flag.name}: {flag.detail}", style="yellow")
     requests = record.get("requests") or []
     if requests:
         columns = ("#", "from ms", "to ms", "status", "protocol", "conn.", "priority", "bytes", "url")

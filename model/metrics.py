@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from model.record import TrialRecord
 
 PAGE_LOAD, SERVER_LOAD = "page_load", "server_load"
+ANY = (PAGE_LOAD, SERVER_LOAD)
 MILLISECONDS = "_ms"
 
 
@@ -80,6 +81,24 @@ METRICS: tuple[Metric, ...] = (
     Metric("latency_99_ms", "time that 99 of 100 requests took at most", "ms", (SERVER_LOAD,), column="99% ms"),
     Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
            higher_is_better=True, column="h2load"),
+    # What the machine did: docs/reference/machine.md.
+    Metric("cpu_client_s", "processor time of the browser or load generator", "s", ANY),
+    Metric("cpu_server_s", "processor time of the server", "s", ANY),
+    Metric("cpu_gateway_s", "processor time of the gateway", "s", ANY),
+    Metric("cpu_router_s", "processor time of the router", "s", ANY),
+    Metric("cpu_capture_s", "processor time of captures", "s", ANY),
+    Metric("cpu_harness_s", "processor time of lanelab itself", "s", ANY),
+    Metric("cpu_other_s", "processor time of everything else on the machine", "s", ANY),
+    Metric("cpu_busy", "processors in use", "%", ANY, scale=0.01),
+    Metric("cpu_steal", "processors given to other virtual machines", "%", ANY, scale=0.01),
+    Metric("load", "load average before the trial", "", ANY),
+    Metric("pressure_cpu_some", "time in which something waited for a processor", "%", ANY, scale=0.01),
+    Metric("pressure_io_some", "time in which something waited for a disk", "%", ANY, scale=0.01),
+    Metric("pressure_io_full", "time in which everything waited for a disk", "%", ANY, scale=0.01),
+    Metric("pressure_memory_some", "time in which something waited for memory", "%", ANY, scale=0.01),
+    Metric("pressure_memory_full", "time in which everything waited for memory", "%", ANY, scale=0.01),
+    Metric("router_wait_s", "time in which the router waited for a processor", "s", ANY),
+    Metric("throttled_s", "time for which a limit stopped programs", "s", ANY),
 )
 # fmt: on
 PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", SERVER_LOAD: "requests_per_s"}

@@ -83,6 +83,11 @@ CREATE TABLE failures (
   reason TEXT NOT NULL,
   detail TEXT NOT NULL
 ) STRICT;
+CREATE TABLE flags (
+  trial INTEGER NOT NULL REFERENCES trials (trial),
+  name TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
 CREATE TABLE requests (
   trial INTEGER NOT NULL REFERENCES trials (trial),
   number INTEGER NOT NULL,

@@ -21,7 +21,7 @@ from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run, Trial
 from analysis.numbers import seconds
-from analysis.report import gateway, provenance, sections
+from analysis.report import gateway, machine, provenance, sections
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
@@ -66,6 +66,7 @@ def page(run: Run) -> str:
         gateway.section_of(cost(run), heard.sentences(run)),
         waterfalls(run),
         sections.failures(run),
+        machine.section_of(run),
         sections.self_tests(run),
         sections.noise(run, rows, _drift_picture(run)),
         provenance.provenance(run),

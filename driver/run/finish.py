@@ -82,7 +82,8 @@ def _measures(finished: Mapping[str, Any], packets: PacketSummary | None) -> dic
     if packets:
         names = ("connections", "bytes_down", "bytes_up", "retransmissions")
         measures |= {name: getattr(packets, name) for name in names}
-    return {name: float(value) for name, value in measures.items() if value is not None}
+    known = {name: float(value) for name, value in measures.items() if value is not None}
+    return {**finished["measures"], **known}
 
 
 def _as_stored(finished: Mapping[str, Any], artifacts: Sequence[str]) -> dict[str, Any]:
@@ -97,13 +98,13 @@ def _as_stored(finished: Mapping[str, Any], artifacts: Sequence[str]) -> dict[st
         **{key: finished.get(key) for key in ("server", "router", "capture", "packets")},
     }
     own = {key: finished[key] for key in ("started_utc", "requests", "failures")}
-    marks, series = finished.get("marks", {}), dict[str, Any]()
+    marks = finished.get("marks", {})
     return {
         "workload": PAGE_LOAD,
         **own,
         "artifacts": artifacts,
         "marks": marks,
-        "series": series,
+        **{key: finished[key] for key in ("series", "flags", "recordings")},
         "evidence": evidence,
     }
 

@@ -244,6 +244,7 @@ class Store:
                 (name, t_ms, value) for name, series in record["series"].items() for t_ms, value in series["points"]
             ),
             "failures": ((failure["reason"], failure["detail"]) for failure in record["failures"]),
+            "flags": ((flag["name"], flag["detail"]) for flag in record["flags"]),
             "requests": (
                 (number, *(request.get(key) for key in _REQUEST), json.dumps(request))
                 for number, request in enumerate(record["requests"], 1)

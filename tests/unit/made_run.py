@@ -60,6 +60,8 @@ class Made:
     reason: str = "protocol-fallback"
     detail: str = "https://dummy.test/i07.png came by http/1.1, the arm says h2"
     with_requests: bool = True
+    machine: Mapping[str, float] = field(default_factory=dict)  # measures of the machine, of every trial
+    flags: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)  # by trial: name and detail
 
 
 def make_run(folder: Path, made: Made | None = None) -> Path:
@@ -165,6 +167,10 @@ class _Writer:
         )  # fmt: skip
         for name, value in measures.items():
             self.add("measures", self.trial, name, value)
+        for name, value in self.made.machine.items():
+            self.add("measures", self.trial, name, value)
+        for name, detail in self.made.flags.get(self.trial, ()):
+            self.add("flags", self.trial, name, detail)
         for t_ms in (0.0, 100.0):
             self.add("series", self.trial, "load", t_ms, 0.5)
         if failed:

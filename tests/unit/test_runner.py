@@ -81,7 +81,7 @@ def _judged_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def finish(record: dict[str, Any], *_rest: object) -> Finished:
         measures = {} if record["plt_ms"] is None else {"plt_ms": record["plt_ms"]}
-        return Finished(measures, {**record, "workload": "page_load", "series": {}})
+        return Finished(measures, {**record, "workload": "page_load", "series": {}, "flags": []})
 
     monkeypatch.setattr(runner, "finish", finish)
 

@@ -36,6 +36,7 @@ def record(**more: Any) -> dict[str, Any]:
         "started_utc": "2026-01-01T00:00:00.000Z",
         "requests": [{"url": "http://a.example/", "status": 200, "started_ms": 0.0, "ended_ms": 12.5}],
         "failures": [],
+        "flags": [{"name": "router-waited", "detail": "for long"}],
         "series": {"load": {"unit": "processes", "points": [[0.0, 0.5], [100.0, 0.75]]}},
         **more,
     }
@@ -58,6 +59,7 @@ def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> No
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     assert database.execute("SELECT name, bytes FROM artifacts").fetchall() == [("page.har.gz", 3)]
     assert database.execute("SELECT name, value FROM measures").fetchall() == [("fcp_ms", 400.0), ("plt_ms", 1000.0)]
+    assert database.execute("SELECT * FROM flags").fetchall() == [(trial, "router-waited", "for long")]
     points = database.execute("SELECT name, t_ms, value FROM series ORDER BY t_ms").fetchall()
     assert points == [("load", 0.0, 0.5), ("load", 100.0, 0.75)]
     (text,) = database.execute("SELECT record FROM trials").fetchone()
