@@ -28,11 +28,11 @@ class Configuration:
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Configuration:
         """Raises InputError, which names the variable."""
-        given = environment.get(TIMEOUTS)
+        factor = environment.get(TIMEOUTS)
         return cls(
             build=Path(environment.get("LANELAB_BUILD") or PROJECT / "build"),
             sites=Path(environment.get("LANELAB_SITES") or PROJECT / "sites-archive"),
-            timeouts=_factor(given) if given else None,
+            timeouts=_factor(factor) if factor else None,
             may_install=not environment.get("LANELAB_NO_INSTALL"),
             shows_traces=bool(environment.get("LANELAB_DEBUG")),
         )
@@ -50,13 +50,13 @@ class Configuration:
         return {TIMEOUTS: f"{self.timeouts:g}"} if self.timeouts else {}
 
 
-def _factor(given: str) -> float:
+def _factor(text: str) -> float:
     try:
-        factor = float(given)
+        factor = float(text)
     except ValueError:
         factor = 0.0
     if not 1 <= factor <= LARGEST_FACTOR:  # NaN is not in there either
-        raise InputError(f"'{given}' is not how often", f"Set a number from 1 to {LARGEST_FACTOR:.0f}", key=TIMEOUTS)
+        raise InputError(f"'{text}' is not how often", f"Set a number from 1 to {LARGEST_FACTOR:.0f}", key=TIMEOUTS)
     return factor
 
 

@@ -150,8 +150,8 @@ class Node(ABC):
             err.seek(0)
             done = Completed(status, out.read().decode(errors="replace"), err.read().decode(errors="replace"))
         if check and done.status != 0:
-            said = (done.stderr.strip() or done.stdout.strip() or "it said nothing").replace("\n", "; ")
-            raise CommandFailed(f"on {self.name}, '{command}' {ended(done.status)}: {said}", status=done.status)
+            complaint = (done.stderr.strip() or done.stdout.strip() or "it said nothing").replace("\n", "; ")
+            raise CommandFailed(f"on {self.name}, '{command}' {ended(done.status)}: {complaint}", status=done.status)
         return done
 
     def _wait_or_kill(self, command: Command, process: Process, timeout_s: float | None) -> int:

@@ -28,15 +28,15 @@ def kind_named(name: str) -> SubstrateKind:
     raise InputError(f"there is no substrate '{name}'", f"There is: {', '.join(names())}", key="substrate")
 
 
-def kind_meant(name: str, given: Given) -> SubstrateKind:
+def kind_meant(name: str, options: Given) -> SubstrateKind:
     """The kind that a user means who names a substrate and gives these options. Raises InputError."""
     named = kind_named(name)
     for option in named.options:
-        if option.name not in given:
+        if option.name not in options:
             raise InputError(*option.missing, key="--substrate")
     for kind in KINDS:
         for option in kind.options:
-            if option.name in given and option not in named.options:
+            if option.name in options and option not in named.options:
                 what = f"a {name} bed has no {option.name.replace('_', ' ')}"
                 raise InputError(what, f"Add --substrate {kind.name}", key=option.flag)
-    return next(kind for kind in KINDS if kind.is_meant(name, given))
+    return next(kind for kind in KINDS if kind.is_meant(name, options))

@@ -67,19 +67,19 @@ class SubstrateKind(ABC):
         str, ...
     ] = ()  # purposes of programs (driver/host/needs.py) that this machine needs to reach the nodes
 
-    def is_meant(self, name: str, given: Given) -> bool:  # noqa: ARG002 - some know a bed by its options
+    def is_meant(self, name: str, options: Given) -> bool:  # noqa: ARG002 - some know a bed by its options
         """Whether a user who names this substrate and gives these options means this kind."""
         return name == self.name
 
-    def settings(self, given: Given) -> Mapping[str, Any]:  # noqa: ARG002 - not all have options
+    def settings(self, options: Given) -> Mapping[str, Any]:  # noqa: ARG002 - not all have options
         """The settings of the nodes as they are now, as JSON. Raises InputError."""
         return {}
 
-    def facts(self, given: Given) -> Mapping[str, Any]:  # noqa: ARG002
+    def facts(self, options: Given) -> Mapping[str, Any]:  # noqa: ARG002
         """What belongs in the record of a run, once `settings` has been asked for."""
         return {}
 
-    def warning(self, given: Given) -> str:  # noqa: ARG002
+    def warning(self, options: Given) -> str:  # noqa: ARG002
         """What a user should know before a run; empty where there is nothing."""
         return ""
 

@@ -136,9 +136,9 @@ class LinkState:
         wanted = sorted(_wanted(line) for line in shaping.router_tc if line.startswith("qdisc add"))
         shown = json.loads(router.run(["tc", "-j", "qdisc", "show"]).stdout or "[]")
         # what a device has by itself shows handle 0:
-        found = sorted((entry["dev"], entry["kind"]) for entry in shown if entry["handle"] != "0:")
-        if wanted != found:
-            raise LinkError(f"the router holds {found} where {wanted} was asked for")
+        present = sorted((entry["dev"], entry["kind"]) for entry in shown if entry["handle"] != "0:")
+        if wanted != present:
+            raise LinkError(f"the router holds {present} where {wanted} was asked for")
 
     def _restore(self, cause: str) -> None:
         try:

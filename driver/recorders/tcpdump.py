@@ -97,23 +97,23 @@ class Capture:
         self._said = ""
         self._process.signal(signal.SIGUSR1)
         self._hear(lambda: bool(COUNTS.search(self._said)), until - time.monotonic())
-        found = COUNTS.search(self._said)
-        if not found:
+        match = COUNTS.search(self._said)
+        if not match:
             raise RecordingError(
                 f"on {self._node.name}, tcpdump ended before it was stopped, or hangs: {self._last_words()}",
                 f"Is there room for {self._file}?",
             )
-        return dict(zip(("captured", "received", "dropped"), map(int, found.groups()), strict=True))
+        return dict(zip(("captured", "received", "dropped"), map(int, match.groups()), strict=True))
 
     def _hear(self, enough: Callable[[], bool], timeout_s: float) -> bool:
         """Read what it says until that is enough; False when it ended or the time is over."""
         until = time.monotonic() + timeout_s
         while not enough():
             ready, _, _ = select.select([self._words], [], [], max(until - time.monotonic(), 0))
-            said = os.read(self._words, 65536) if ready else b""
-            if not said:
+            data = os.read(self._words, 65536) if ready else b""
+            if not data:
                 return False
-            self._said += said.decode(errors="replace")
+            self._said += data.decode(errors="replace")
         return True
 
     def _last_words(self) -> str:

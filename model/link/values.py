@@ -86,19 +86,19 @@ def _loss_ratio(value: object, key: str) -> Ratio:
 
 def _read_ge(inside: str, key: str) -> GilbertElliott:
     like = "Write ge(p=1%, r=10%) or ge(p=1%, r=10%, bad=100%, good=0%)"
-    given: dict[str, Ratio] = {}
+    probabilities: dict[str, Ratio] = {}
     for part in inside.split(","):
         name, equals, text = (piece.strip() for piece in part.partition("="))
         if not equals or name not in ("p", "r", "bad", "good"):
             raise InputError(f"{part.strip()!r} is not a parameter of ge(...)", like, key=key)
-        if name in given:
+        if name in probabilities:
             raise InputError(f"{name} is given twice in ge(...)", like, key=key)
-        given[name] = Ratio.parse(text, key=key)
+        probabilities[name] = Ratio.parse(text, key=key)
     for name, why in (("p", "no burst would ever begin"), ("r", "the first burst would never end")):
-        if not given.get(name):
-            state = "0%" if name in given else "missing"
+        if not probabilities.get(name):
+            state = "0%" if name in probabilities else "missing"
             raise InputError(f"{name} of ge(...) is {state}: {why}", like, key=key)
-    loss = GilbertElliott(**given)
+    loss = GilbertElliott(**probabilities)
     if loss.bad.ppb == loss.good.ppb == PPB:
         raise InputError("ge(...) with bad=100% and good=100% loses every packet", like, key=key)
     return loss

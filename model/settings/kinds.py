@@ -134,10 +134,10 @@ def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = N
     """Several lines, or one; those that begin with a key of `refused` are, with its reason."""
 
     def parse(value: object, key: str) -> tuple[str, ...]:
-        given = list(value) if isinstance(value, list | tuple) else [value]
-        if len(given) > MOST_LINES:
+        entries = list(value) if isinstance(value, list | tuple) else [value]
+        if len(entries) > MOST_LINES:
             raise InputError(f"there are more than {MOST_LINES}", "Write fewer", key=key)
-        read = tuple(_line_of(one, key, what) for one in given)
+        read = tuple(_line_of(one, key, what) for one in entries)
         for text in read:
             if not re.fullmatch(pattern, text):
                 raise InputError(f"{text[:60]!r} is no {what}", f"Write one like {like}", key=key)

@@ -126,8 +126,8 @@ class Key:
     @property
     def description(self) -> str:
         """For editors: the help and the default."""
-        given = self.setting.default or self.setting.default_words
-        return f"{self.help} (default: {self.setting.default_text})".replace("`", "") if given else self.help
+        default = self.setting.default or self.setting.default_words
+        return f"{self.help} (default: {self.setting.default_text})".replace("`", "") if default else self.help
 
 
 class Table(Mapping[str, Key]):

@@ -73,10 +73,10 @@ class NetnsNode(Node):
         if shutil.which(place, path=":".join(str(Path(folder, entry)) for entry in path.split(":"))):
             return
         try:
-            there = "/" in name and Path(place).is_file()
+            exists = "/" in name and Path(place).is_file()
         except OSError as error:
             raise NodeError(f"on {self.name}, '{name}' cannot be reached: {error.strerror}") from error
-        if there:
+        if exists:
             raise NodeError(f"on {self.name}, '{name}' is not executable", f"Run: chmod +x {name}")
         raise NodeError(f"on {self.name}, there is no program '{name}'", "Install it, or mind its spelling and PATH")
 
@@ -148,8 +148,8 @@ def _make_namespaces(name: str) -> dict[str, int]:
             os._exit(status)
     theirs.close()
     with ours:
-        said, fds, _, _ = socket.recv_fds(ours, 200, len(KINDS))
+        announcement, fds, _, _ = socket.recv_fds(ours, 200, len(KINDS))
     os.waitpid(child, 0)
-    if said != b"+":
-        raise NodeError(f"cannot make the node {name}: {said[1:].decode(errors='replace')}")
+    if announcement != b"+":
+        raise NodeError(f"cannot make the node {name}: {announcement[1:].decode(errors='replace')}")
     return dict(zip(KINDS, fds, strict=True))

@@ -99,9 +99,9 @@ def _detached(process: subprocess.Popen[bytes]) -> int:
 
 def _pipes(process: subprocess.Popen[bytes]) -> list[tuple[int, int]]:
     """Copies that live on when `process` is forgotten."""
-    found = []
+    pipes = []
     for stream, pipe in ((1, process.stdout), (2, process.stderr)):
         if pipe:
-            found.append((stream, os.dup(pipe.fileno())))
+            pipes.append((stream, os.dup(pipe.fileno())))
             pipe.close()
-    return found
+    return pipes

@@ -73,11 +73,11 @@ def reap_until(child: int) -> None:
             os._exit(max(os.waitstatus_to_exitcode(status), 0))
 
 
-def _close_everything(kept: int | None = None) -> None:
+def _close_everything(spared: int | None = None) -> None:
     """A process that only waits must hold no end of the channel to the controller: the channel closes when the process
     inside ends."""
     last = min(os.sysconf("SC_OPEN_MAX"), 65536)
     with contextlib.suppress(OSError):
-        os.closerange(0, last if kept is None else kept)
-        if kept is not None:
-            os.closerange(kept + 1, last)
+        os.closerange(0, last if spared is None else spared)
+        if spared is not None:
+            os.closerange(spared + 1, last)

@@ -85,14 +85,14 @@ def _lacks_capabilities() -> bool:
 
 
 def _interfaces(here: str) -> list[dict[str, Any]]:
-    found = []
+    interfaces = []
     carriers = _carriers(here)
     below = {each for carrier in carriers for each in wires(carrier)}
     for folder in sorted(DEVICES.iterdir()):
         if _read(folder / "type") != str(ETHERNET):
             continue
         kind = [line[8:] for line in _read(folder / "uevent").splitlines() if line.startswith("DEVTYPE=")]
-        found.append(
+        interfaces.append(
             {
                 "name": folder.name,
                 "mac": _read(folder / "address"),
@@ -107,17 +107,17 @@ def _interfaces(here: str) -> list[dict[str, Any]]:
                 "wire_of_management": next((each for each in wires(folder.name) if each in below), ""),
             }
         )
-    return found
+    return interfaces
 
 
 def _carriers(here: str) -> list[str]:
     """The interfaces that ssh comes through: that with the address it came to; where none of Ethernet has it (a reverse
     tunnel ends at the loopback), those that packets to elsewhere take."""
     address, _, zone = here.partition("%")
-    found = [zone] if zone else []
+    names = [zone] if zone else []
     if address and not zone:
-        found = re.findall(r"^\d+: (\S+)", _ip("-o", "addr", "show", "to", address), re.MULTILINE)
-    ethernet = [name for name in found if _read(DEVICES / name / "type") == str(ETHERNET)]
+        names = re.findall(r"^\d+: (\S+)", _ip("-o", "addr", "show", "to", address), re.MULTILINE)
+    ethernet = [name for name in names if _read(DEVICES / name / "type") == str(ETHERNET)]
     return ethernet or [
         name for version in ("-4", "-6") for name in re.findall(r" dev (\S+)", _ip(version, "route", "show", "default"))
     ]
@@ -202,7 +202,7 @@ class Neighbours:
 
     def heard(self) -> list[list[str]]:
         """[our device, their token, their device] of each that came."""
-        found = []
+        callers = []
         for device, line in self._lines.items():
             while True:
                 try:
@@ -211,8 +211,8 @@ class Neighbours:
                     break
                 data = frame[14:].rstrip(b"\0")
                 if sender[2] != socket.PACKET_OUTGOING and data.startswith(MAGIC):
-                    found.append([device, *data[len(MAGIC) :].decode(errors="replace").split(" ", 1)])
-        return found
+                    callers.append([device, *data[len(MAGIC) :].decode(errors="replace").split(" ", 1)])
+        return callers
 
     def close(self) -> None:
         for line in self._lines.values():

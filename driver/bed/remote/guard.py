@@ -86,9 +86,9 @@ def _keep_only(wanted: Iterable[int]) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)
-    kept = set(wanted)
+    spared = set(wanted)
     for fd in range(3, 4096):
-        if fd not in kept:
+        if fd not in spared:
             try:
                 os.close(fd)
             except OSError:

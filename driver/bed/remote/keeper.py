@@ -154,9 +154,9 @@ class _Node:
                 os._exit(1)
         theirs.close()
         os.close(beat)
-        said, fds, _, _ = socket.recv_fds(self._line, 2000, 1)
-        if said != b"+":
-            raise OSError(said.decode(errors="replace") or "its namespaces could not be made")
+        announcement, fds, _, _ = socket.recv_fds(self._line, 2000, 1)
+        if announcement != b"+":
+            raise OSError(announcement.decode(errors="replace") or "its namespaces could not be made")
         self.network = fds[0]
 
     def plug(self, cables: list[dict[str, str]]) -> None:
@@ -179,21 +179,21 @@ class _Node:
             check=False,
         )
         if done.returncode != 0:
-            said = " ".join(done.stdout.decode(errors="replace").split())
-            raise OSError("no macvlan can be made on " + cable["on"] + ": " + said)
+            complaint = " ".join(done.stdout.decode(errors="replace").split())
+            raise OSError("no macvlan can be made on " + cable["on"] + ": " + complaint)
 
     def go(self) -> None:
         self._line.send(b"+")
 
     def watch(self, silence_s: float) -> None:
         """Until the agent ends, or nobody has been heard by it for so long."""
-        heard = time.monotonic()
+        last_sign = time.monotonic()
         while True:
-            left = heard + silence_s - time.monotonic()
+            left = last_sign + silence_s - time.monotonic()
             ready, _, _ = select.select([self._beats], [], [], max(left, 0))
             if not ready or not os.read(self._beats, 4096):
                 return
-            heard = time.monotonic()
+            last_sign = time.monotonic()
 
     def end(self) -> None:
         """The kernel ends all that is in it with its first process, and that dies with ours."""

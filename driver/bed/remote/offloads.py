@@ -130,13 +130,13 @@ def _is_locked(path: Path) -> bool:
 
 def features(device: str) -> Features:
     """on or off, of what can be changed."""
-    found = {}
+    states = {}
     for line in _ethtool("-k", device).splitlines():
         name, _, value = line.strip().partition(": ")
         words = value.split()
         if words and words[0] in ("on", "off") and "[fixed]" not in words:
-            found[name] = words[0]
-    return found
+            states[name] = words[0]
+    return states
 
 
 def quieten(device: str) -> None:
@@ -187,7 +187,7 @@ def _ethtool(*words: str, check: bool = True) -> str:
         env={"PATH": SYSTEM_PATH},
         check=False,
     )
-    said = done.stdout.decode(errors="replace")
+    complaint = done.stdout.decode(errors="replace")
     if check and done.returncode != 0:
-        raise OSError("'ethtool " + " ".join(words) + "' said: " + " ".join(said.split()))
-    return said
+        raise OSError("'ethtool " + " ".join(words) + "' said: " + " ".join(complaint.split()))
+    return complaint

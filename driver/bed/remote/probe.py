@@ -101,8 +101,8 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str, mtu: str) -> 
             if select.select([sock], [], [], left)[0]:
                 data, stamp, _, _ = receive(sock)
                 _, number, at = PACKET.unpack_from(data)
-                there, back = STAMPS.unpack_from(data, PACKET.size)
-                answers.setdefault(number, (there - at, stamp - back))
+                arrived, back = STAMPS.unpack_from(data, PACKET.size)
+                answers.setdefault(number, (arrived - at, stamp - back))
                 longest_s = max(longest_s, (stamp - at) / 1e9)
             elif sent == total:
                 break

@@ -79,7 +79,7 @@ class Reader:
     def throttling(self) -> dict[str, float] | None:
         """How often and how long limits of control groups stopped us: of our own group and of all above it. None: no
         group here can be limited."""
-        found = None
+        totals = None
         for folder in self._cgroups:
             try:
                 lines = (folder / "cpu.stat").read_text().splitlines()
@@ -87,15 +87,15 @@ class Reader:
                 continue
             values = dict(line.split()[:2] for line in lines)
             if "nr_throttled" in values:
-                found = found or {"times": 0, "seconds": 0.0}
-                found["times"] += int(values["nr_throttled"])
+                totals = totals or {"times": 0, "seconds": 0.0}
+                totals["times"] += int(values["nr_throttled"])
                 microseconds = values.get("throttled_usec")  # version 1 of control groups has nanoseconds instead
-                found["seconds"] += int(microseconds or 0) / 1e6 + int(values.get("throttled_time", 0)) / 1e9
-        return found
+                totals["seconds"] += int(microseconds or 0) / 1e6 + int(values.get("throttled_time", 0)) / 1e9
+        return totals
 
     def _cgroup_folders(self) -> list[Path]:
         """Of the control groups that we are in, in either version: our own and all above."""
-        found = []
+        folders = []
         mounts = self._sys / "fs" / "cgroup"
         for line in (self._text("self/cgroup") or "").splitlines():
             _, controllers, path = line.split(":", 2)
@@ -103,8 +103,8 @@ class Reader:
                 continue
             for top in (mounts / "cpu",) if controllers else (mounts, mounts / "unified"):
                 own = top / path.strip("/")
-                found += [folder for folder in (own, *own.parents) if folder.is_relative_to(top)]
-        return list(dict.fromkeys(found))
+                folders += [folder for folder in (own, *own.parents) if folder.is_relative_to(top)]
+        return list(dict.fromkeys(folders))
 
     def thermal(self) -> int | None:
         """How often the processors slowed down because they were hot."""

@@ -16,8 +16,8 @@ CABLES = (("client", "router"), ("router", "server"))
 
 def candidates(facts: Mapping[str, Any], named: Iterable[str]) -> list[str]:
     """The interfaces that a cable of the link may hang on."""
-    given = set(named)
-    return [each["name"] for each in facts["interfaces"] if each["name"] in given or (not given and not _why_not(each))]
+    names = set(named)
+    return [each["name"] for each in facts["interfaces"] if each["name"] in names or (not names and not _why_not(each))]
 
 
 def _why_not(interface: Mapping[str, Any]) -> str:
@@ -37,35 +37,35 @@ def _why_not(interface: Mapping[str, Any]) -> str:
 
 def interfaces(hosts: Hosts, seen: Seen, findings: list[HostFinding]) -> dict[str, dict[str, str]]:
     """For each node: the other one -> its interface that leads there. What is in the way is added to the findings."""
-    found: dict[str, dict[str, str]] = {name: {} for name in NODE_NAMES}
+    chosen: dict[str, dict[str, str]] = {name: {} for name in NODE_NAMES}
     named = [_named_gap(name, host.name, host.interfaces, seen.facts[name]) for name, host in hosts]
     gaps = [gap for each in named for gap in each]
     for one, other in () if gaps else CABLES:
         pairs = sorted(_neighbours(one, other, hosts, seen))
         if len(pairs) == 1:
-            found[one][other], found[other][one] = pairs[0]
+            chosen[one][other], chosen[other][one] = pairs[0]
         else:
             gaps.append(_not_neighbours(one, other, hosts, seen, pairs))
     if not gaps:
-        gaps += _unfit(hosts, seen, found)
+        gaps += _unfit(hosts, seen, chosen)
     findings += gaps
     if not gaps:
         for name, host in hosts:
-            told = ", ".join(f"{device} leads to the {other}" for other, device in found[name].items())
-            findings.append(HostFinding("ok", LINK, told, node=name, host=host.name))
-    return found
+            ways = ", ".join(f"{device} leads to the {other}" for other, device in chosen[name].items())
+            findings.append(HostFinding("ok", LINK, ways, node=name, host=host.name))
+    return chosen
 
 
 def _named_gap(name: str, title: str, named: Mapping[str, str], facts: Mapping[str, Any]) -> list[HostFinding]:
     """What is wrong with interfaces that the inventory names."""
-    there = {each["name"]: each for each in facts["interfaces"]}
+    devices = {each["name"]: each for each in facts["interfaces"]}
     gaps = []
     for other, device in named.items():
         variable = INTERFACE_VARIABLES[name][other]
         remedy = f"Set {variable} to one of: {', '.join(candidates(facts, ())) or 'none is fit'}"
-        if device not in there:
+        if device not in devices:
             gaps.append(_gap(name, title, f"there is no Ethernet interface {device}", remedy))
-        elif why := _why_not(there[device]):
+        elif why := _why_not(devices[device]):
             remedy = f"Run there: ip link set {device} up" if why == "is down" else remedy
             gaps.append(_gap(name, title, f"{device} {why}", remedy))
     if len(named) > 1 and len(set(named.values())) == 1:
@@ -78,17 +78,17 @@ def _named_gap(name: str, title: str, named: Mapping[str, str], facts: Mapping[s
 def _neighbours(one: str, other: str, hosts: Hosts, seen: Seen) -> set[tuple[str, str]]:
     """The pairs of interfaces, as far as the inventory leaves a choice, that hear each other."""
     mine, theirs = getattr(hosts, one).interfaces.get(other), getattr(hosts, other).interfaces.get(one)
-    there = {(ours, far) for ours, who, far in map(tuple, seen.heard[one]) if who == other}
+    calls = {(ours, far) for ours, who, far in map(tuple, seen.heard[one]) if who == other}
     back = {(far, ours) for ours, who, far in map(tuple, seen.heard[other]) if who == one}
-    return {(a, b) for a, b in there & back if mine in (None, a) and theirs in (None, b)}
+    return {(a, b) for a, b in calls & back if mine in (None, a) and theirs in (None, b)}
 
 
 def _not_neighbours(one: str, other: str, hosts: Hosts, seen: Seen, pairs: Sequence[tuple[str, str]]) -> HostFinding:
     title = getattr(hosts, one).name
     variables = f"{INTERFACE_VARIABLES[one][other]} of the {one} and {INTERFACE_VARIABLES[other][one]} of the {other}"
     if pairs:
-        told = ", ".join(f"{a} to {b}" for a, b in pairs)
-        return _gap(one, title, f"more than one way leads to the {other}: {told}", f"Set {variables}")
+        ways = ", ".join(f"{a} to {b}" for a, b in pairs)
+        return _gap(one, title, f"more than one way leads to the {other}: {ways}", f"Set {variables}")
     tried = [
         "/".join(candidates(seen.facts[name], getattr(hosts, name).interfaces.values())) or "none"
         for name in (one, other)
@@ -98,24 +98,24 @@ def _not_neighbours(one: str, other: str, hosts: Hosts, seen: Seen, pairs: Seque
     return _gap(one, title, what, remedy)
 
 
-def _unfit(hosts: Hosts, seen: Seen, found: Mapping[str, Mapping[str, str]]) -> list[HostFinding]:
+def _unfit(hosts: Hosts, seen: Seen, chosen: Mapping[str, Mapping[str, str]]) -> list[HostFinding]:
     gaps = []
     for name, host in hosts:
-        there = {each["name"]: each for each in seen.facts[name]["interfaces"]}
-        devices = list(found[name].values())
+        known = {each["name"]: each for each in seen.facts[name]["interfaces"]}
+        devices = list(chosen[name].values())
         if len(set(devices)) < len(devices):
             what = f"{devices[0]} leads to both client and server: the router needs an interface for each side"
             gaps.append(_gap(name, host.name, what, "Connect its second interface"))
         for device in dict.fromkeys(devices):
-            if there[device]["mtu"] < MTU:
+            if known[device]["mtu"] < MTU:
                 remedy = f"Run there: ip link set {device} mtu {MTU}"
-                gaps.append(_gap(name, host.name, f"{device} has an MTU of {there[device]['mtu']}", remedy))
-            for wire in there[device]["wires"]:
+                gaps.append(_gap(name, host.name, f"{device} has an MTU of {known[device]['mtu']}", remedy))
+            for wire in known[device]["wires"]:
                 if wire in seen.facts[name]["in_use"]:
                     what = f"another bed uses {wire}"
                     gaps.append(_gap(name, host.name, what, "Wait until it has ended", IN_USE))
     return gaps
 
 
-def _gap(node: str, host: str, found: str, remedy: str, what: str = LINK) -> HostFinding:
-    return HostFinding("gap", what, found, remedy, node=node, host=host)
+def _gap(node: str, host: str, what_is_wrong: str, remedy: str, what: str = LINK) -> HostFinding:
+    return HostFinding("gap", what, what_is_wrong, remedy, node=node, host=host)

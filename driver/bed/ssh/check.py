@@ -63,35 +63,35 @@ def look(lines: Mapping[str, SshLine], hosts: Hosts) -> Seen:
     token = secrets.token_hex(8)  # another check at the same time has another one
     for name, line in lines.items():
         line.ask("call", token=f"{token}-{name}")
-    heard = {}
+    calls = {}
     for name, line in lines.items():
-        told = line.ask("heard")
-        heard[name] = [
-            [ours, who.rpartition("-")[2], theirs] for ours, who, theirs in told if who.startswith(f"{token}-")
+        answers = line.ask("heard")
+        calls[name] = [
+            [ours, who.rpartition("-")[2], theirs] for ours, who, theirs in answers if who.startswith(f"{token}-")
         ]
-    return Seen(facts, clocks, heard)
+    return Seen(facts, clocks, calls)
 
 
 def try_cables(lines: Mapping[str, SshLine], hosts: Hosts, verdict: Verdict) -> list[HostFinding]:
     """What a bed would meet on the interfaces that were found: a driver, or whoever has them, may refuse the cables."""
     remedy = "Is it a port of something, or has it ipvlans? Take another interface"
-    found = []
+    findings = []
     for name, host in hosts:
         for device in verdict.interfaces[name].values():
             if why := lines[name].ask("refuses-macvlan", device=device):
                 what = f"none can be made on {device}: {why}"
-                found.append(HostFinding("gap", "macvlan", what, remedy, node=name, host=host.name))
-    return found
+                findings.append(HostFinding("gap", "macvlan", what, remedy, node=name, host=host.name))
+    return findings
 
 
 def unreachable(hosts: Hosts, errors: Mapping[str, HostError]) -> list[HostFinding]:
-    found = []
+    findings = []
     for name, host in hosts:
         if name in errors:
             error = errors[name]
             what = error.what.removeprefix(f"{host.name} ({name}): ")
-            found.append(HostFinding("gap", "reach", what, error.remedy, node=name, host=host.name))
-    return found
+            findings.append(HostFinding("gap", "reach", what, error.remedy, node=name, host=host.name))
+    return findings
 
 
 def judge(hosts: Hosts, seen: Seen) -> Verdict:

@@ -98,12 +98,12 @@ class SshLine:
             namespaces.die_with_parent(parent_pid)
 
         try:
-            with log.open("wb") as said:
+            with log.open("wb") as output:
                 self._process = subprocess.Popen(
                     host.command(words),
                     stdin=theirs.fileno(),
                     stdout=theirs.fileno(),
-                    stderr=said,
+                    stderr=output,
                     preexec_fn=die_along,  # noqa: PLW1509 - before the first thread
                 )
         except OSError as error:
@@ -142,8 +142,8 @@ class SshLine:
         try:
             self._await_number()
         except HostError as error:
-            said = [line for line in self._said() if line.startswith("sudo")]
-            why = said[-1].removeprefix("sudo: ") if said else error.what
+            complaints = [line for line in self._said() if line.startswith("sudo")]
+            why = complaints[-1].removeprefix("sudo: ") if complaints else error.what
             what = f"{self.title}: its user may not become root: {why}"
             raise HostError(what, "Let it use sudo without a password, or set ansible_user=root") from error
 
@@ -161,9 +161,9 @@ class SshLine:
         answers = []
         for _ in range(3):
             before = time.time()
-            there = self.ask("clock")
+            its_time = self.ask("clock")
             after = time.time()
-            answers.append((after - before, there - (before + after) / 2))
+            answers.append((after - before, its_time - (before + after) / 2))
         return float(min(answers)[1])
 
     def become_agent(self, **settings: object) -> AgentLink:
@@ -205,28 +205,28 @@ class SshLine:
     def _await_number(self) -> tuple[tuple[int, int], int]:
         """Pass over what the shell prints, our own words too; Python's version and the user's number."""
         numbers = re.compile(rb"%d (\d+) (\d+) (\d+)\r?\n$" % self._number)
-        heard = self._receive_until(
-            lambda heard: heard.endswith(b"\n") and bool(numbers.search(heard, max(len(heard) - 100, 0))),
+        received = self._receive_until(
+            lambda received: received.endswith(b"\n") and bool(numbers.search(received, max(len(received) - 100, 0))),
             scaled(CONNECT_WITHIN_S),
         )
-        found = numbers.search(heard)
-        assert found  # noqa: S101 - that was waited for
-        return (int(found[1]), int(found[2])), int(found[3])
+        match = numbers.search(received)
+        assert match  # noqa: S101 - that was waited for
+        return (int(match[1]), int(match[2])), int(match[3])
 
     def _answer(self) -> dict[str, Any]:
-        line = self._receive_until(lambda heard: heard.endswith(b"\n"), scaled(ANSWER_WITHIN_S))
+        line = self._receive_until(lambda received: received.endswith(b"\n"), scaled(ANSWER_WITHIN_S))
         try:
             answer: dict[str, Any] = json.loads(line)
         except ValueError:
-            said = line[:200].decode(errors="replace").strip()
-            what = f"{self.title}: something else than lanelab's own program answers: {said!r}"
+            text = line[:200].decode(errors="replace").strip()
+            what = f"{self.title}: something else than lanelab's own program answers: {text!r}"
             raise HostError(what, f"By hand: {self.host.by_hand}") from None
         return answer
 
     def _receive_until(self, enough: Callable[[bytes], bool], timeout_s: float) -> bytes:
         """Byte by byte, since what comes after may be the agent's."""
-        heard, until = b"", time.monotonic() + timeout_s
-        while not enough(heard):
+        received, until = b"", time.monotonic() + timeout_s
+        while not enough(received):
             self._line.settimeout(max(until - time.monotonic(), 0.001))
             try:
                 byte = self._line.recv(1)
@@ -235,10 +235,10 @@ class SshLine:
                 raise HostAway(what, "Does its shell wait for something at login?") from None
             except OSError:
                 byte = b""
-            if not byte or len(heard) > NOISE_AT_MOST:
+            if not byte or len(received) > NOISE_AT_MOST:
                 raise self._gone("before it answered")
-            heard += byte
-        return heard
+            received += byte
+        return received
 
     def _complaint(self) -> str:
         return f": {self.said()}" if self.said() else ""

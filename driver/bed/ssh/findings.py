@@ -55,8 +55,8 @@ class Verdict:
     def require(self) -> None:
         """Raises HostError with all that is in the way."""
         if self.gaps:
-            told = "; ".join(f"{gap.host} ({gap.node}): {gap.what}: {gap.found}" for gap in self.gaps)
-            raise (HostAway if self.passes else HostError)(told, self.gaps[0].remedy)
+            gaps = "; ".join(f"{gap.host} ({gap.node}): {gap.what}: {gap.found}" for gap in self.gaps)
+            raise (HostAway if self.passes else HostError)(gaps, self.gaps[0].remedy)
 
 
 class Find:

@@ -118,8 +118,8 @@ def read_inventory(path: Path) -> Hosts:
 def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
     """From what `ansible-inventory --list` says. Pure."""
     variables = inventory.get("_meta", {}).get("hostvars", {})
-    given: dict[str, tuple[str, Mapping[str, Any]]] = {}
-    found: dict[str, SshHost] = {}
+    listed: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    hosts: dict[str, SshHost] = {}
     for node in NODE_NAMES:
         names = _members(inventory, node)
         if len(names) != 1:
@@ -128,13 +128,13 @@ def hosts_of(inventory: Mapping[str, Any], where: str) -> Hosts:
             has += f", and there is one called '{near[0]}'" if near and not names else ""
             remedy = f"Give '{node}' exactly one host: a bed has one client, one router and one server"
             raise InputError(f"{where}: the group '{node}' {has}", remedy, key="--inventory")
-        given[node] = names[0], variables.get(names[0], {})
-    placed = {key for node, (_, its) in given.items() for key in INTERFACE_VARIABLES[node].values() if key in its}
-    for node, (name, its) in given.items():
+        listed[node] = names[0], variables.get(names[0], {})
+    placed = {key for node, (_, its) in listed.items() for key in INTERFACE_VARIABLES[node].values() if key in its}
+    for node, (name, its) in listed.items():
         _Variables(node, name, its, where).require_placed(placed)
-        found[node] = _host(node, name, its, where)
-    _require_apart(found, where)
-    return Hosts(**found)
+        hosts[node] = _host(node, name, its, where)
+    _require_apart(hosts, where)
+    return Hosts(**hosts)
 
 
 def _members(inventory: Mapping[str, Any], group: str) -> list[str]:
@@ -145,10 +145,10 @@ def _members(inventory: Mapping[str, Any], group: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _require_apart(found: Mapping[str, SshHost], where: str) -> None:
+def _require_apart(hosts: Mapping[str, SshHost], where: str) -> None:
     for one, other in (("client", "router"), ("router", "server"), ("client", "server")):
-        if found[one].name == found[other].name or found[one].way == found[other].way:
-            what = f"{where}: {one} and {other} are the same machine, {found[one].name}"
+        if hosts[one].name == hosts[other].name or hosts[one].way == hosts[other].way:
+            what = f"{where}: {one} and {other} are the same machine, {hosts[one].name}"
             raise InputError(what, "Name three; on one machine use --substrate netns", key="--inventory")
 
 
@@ -216,18 +216,18 @@ class _Variables:
 
 
 def _host(node: str, name: str, variables: Mapping[str, Any], where: str) -> SshHost:
-    given = _Variables(node, name, variables, where)
-    given.require_supported()
-    key = given.text(KEY_FILE)
+    values = _Variables(node, name, variables, where)
+    values.require_supported()
+    key = values.text(KEY_FILE)
     return SshHost(
         name,
-        given.address(),
-        given.port(),
-        given.text("ansible_user"),
+        values.address(),
+        values.port(),
+        values.text("ansible_user"),
         str(Path(key).expanduser()) if key else "",
-        given.options(),
-        {side: given.text(each) for side, each in INTERFACE_VARIABLES[node].items() if given.text(each)},
-        given.python(),
+        values.options(),
+        {side: values.text(each) for side, each in INTERFACE_VARIABLES[node].items() if values.text(each)},
+        values.python(),
     )
 
 
@@ -246,8 +246,8 @@ def _listed(path: Path) -> Mapping[str, Any]:
     try:
         listed: Mapping[str, Any] = json.loads(done.stdout)
     except ValueError:
-        told = re.search(r"plugin: (.+?)\.?$", done.stderr, re.MULTILINE)
-        why = told[1] if told else (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        plugin = re.search(r"plugin: (.+?)\.?$", done.stderr, re.MULTILINE)
+        why = plugin[1] if plugin else (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         remedy = f"To see more, run: ansible-inventory -i {path} --list"
         raise InputError(f"{path} is no inventory that Ansible can read: {why}", remedy, key="--inventory") from None
     return listed

@@ -30,8 +30,8 @@ class SshKind(SubstrateKind):
     options: tuple[Option, ...] = (INVENTORY,)
     needs = MACHINES_OVER_SSH
 
-    def settings(self, given: Given) -> Mapping[str, Any]:
-        return read_inventory(Path(given[INVENTORY.name])).to_json()
+    def settings(self, options: Given) -> Mapping[str, Any]:
+        return read_inventory(Path(options[INVENTORY.name])).to_json()
 
     def make(self, settings: Mapping[str, Any]) -> SshSubstrate:
         return SshSubstrate(Hosts.from_json(settings))

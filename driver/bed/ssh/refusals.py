@@ -55,11 +55,11 @@ def refusal(title: str, host: SshHost, lines: Sequence[str], when: str) -> HostE
     known = ((REFUSALS, lines, HostError), (AWAY, lines, HostAway), (NO_SUCH_PROGRAM, of_python, HostError))
     for refusals, among, kind in known:
         for sign, (what, remedy) in refusals:
-            said = next((line for line in among if sign in line), None)
-            if said:
+            complaint = next((line for line in among if sign in line), None)
+            if complaint:
                 unfit = why_key_unfit(host.key) if sign == _NO_KEY else None
                 why, then = unfit or (what, remedy.replace(BY_HAND, host.by_hand))
-                return kind(f"{title}: cannot use {host.address} over ssh: {why} ({said.strip('@ ')})", then)
+                return kind(f"{title}: cannot use {host.address} over ssh: {why} ({complaint.strip('@ ')})", then)
     last = f": {lines[-1]}" if lines else ""
     return HostError(f"{title}: ssh ended {when}{last}", f"By hand: {host.by_hand}")
 
@@ -67,19 +67,19 @@ def refusal(title: str, host: SshHost, lines: Sequence[str], when: str) -> HostE
 def why_key_unfit(file: str) -> tuple[str, str] | None:
     """What keeps ssh from offering the key in this file, and what to do; None where nothing does. Asked only after a
     refusal: an agent may have the key of a file that cannot be read here."""
-    said = ""
+    complaint = ""
     if file:
         argv = ["ssh-keygen", "-y", "-P", "", "-f", file]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=KEYGEN_WITHIN_S, check=False
             )
-            said = done.stderr.strip().rpartition("\n")[2] if done.returncode != 0 else ""
-    if not said:
+            complaint = done.stderr.strip().rpartition("\n")[2] if done.returncode != 0 else ""
+    if not complaint:
         return None
-    if "bad permissions" in said:
+    if "bad permissions" in complaint:
         return f"ssh uses no key that others may read: {file}", f"Run: chmod 600 {file}"
-    if "passphrase" in said:
+    if "passphrase" in complaint:
         what = f"the key {file} has a passphrase, which nobody types here, and no agent has a key that it takes"
         return what, f"Run: ssh-add {file}"
-    return f"{KEY_FILE} is no key that ssh can use: {said}", f"Set {KEY_FILE} to one"
+    return f"{KEY_FILE} is no key that ssh can use: {complaint}", f"Set {KEY_FILE} to one"

@@ -103,13 +103,13 @@ class SshUmlRouter(Router):
         self._outer.write(f"{STATE}/settings.json", json.dumps(settings).encode())
         boot = self._outer.program_of_ours(Path(uml_boot.__file__))
         ours, theirs = socket.socketpair()
-        self._said, said = os.pipe()
+        self._said, writing = os.pipe()
         try:
             command = Command([*self._outer.python, boot, f"{STATE}/settings.json"])
-            self._process = self._outer.spawn(command, Stdio(theirs.fileno(), theirs.fileno(), said))
+            self._process = self._outer.spawn(command, Stdio(theirs.fileno(), theirs.fileno(), writing))
         finally:
             theirs.close()
-            os.close(said)
+            os.close(writing)
         self._link = AgentLink("router", ours)
         try:
             self.kernel = self._link.await_hello(BOOTED_WITHIN_S)["kernel"]
@@ -137,10 +137,10 @@ class SshUmlRouter(Router):
             console = ""
         os.set_blocking(self._said, False)
         try:
-            said = os.read(self._said, 4096).decode(errors="replace").strip()
+            output = os.read(self._said, 4096).decode(errors="replace").strip()
         except BlockingIOError:
-            said = ""
-        last = (said or console).strip().splitlines()
+            output = ""
+        last = (output or console).strip().splitlines()
         why = last[-1] if last else str(error) or "it said nothing"
         return RouterError(f"the UML router did not boot on the router's machine: {why}", f"Its console: {self._log}")
 
@@ -151,10 +151,10 @@ class SshUmlRouter(Router):
     def lost_at_input(self) -> int:
         self._process.signal(signal.SIGUSR1)
         ready, _, _ = select.select([self._said], [], [], 5)
-        said = os.read(self._said, 4096).split() if ready else []
-        if not said or not said[-1].isdigit():
+        numbers = os.read(self._said, 4096).split() if ready else []
+        if not numbers or not numbers[-1].isdigit():
             raise RouterError("the UML router does not say what its input lost")
-        return int(said[-1])
+        return int(numbers[-1])
 
     def close(self) -> None:
         if self._link:

@@ -205,8 +205,8 @@ def _described(facts: Mapping[str, Any], interfaces: dict[str, str]) -> dict[str
 
 def _numbers(cpus: str) -> list[int]:
     """Processors as taskset writes them, each by its number."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in filter(None, cpus.split(",")):
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers

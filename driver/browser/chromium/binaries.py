@@ -20,8 +20,8 @@ class Binary:
 
     @property
     def major(self) -> str:
-        found = re.search(r"(\d+)\.\d+\.\d+", self.version)
-        return found.group(1) if found else ""
+        match = re.search(r"(\d+)\.\d+\.\d+", self.version)
+        return match.group(1) if match else ""
 
 
 def find_chromium(node: Node) -> Binary:

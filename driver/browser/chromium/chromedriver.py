@@ -82,9 +82,9 @@ class Session(webdriver.Remote):
         try:
             answer: dict[str, Any] = super().execute(driver_command, params)
         except WebDriverException as error:
-            said = (error.msg or repr(error)).splitlines()[0]
+            reason = (error.msg or repr(error)).splitlines()[0]
             raise BrowserError(
-                f"ChromeDriver, at '{driver_command}': {said}", reason=reason_of(error.msg or "")
+                f"ChromeDriver, at '{driver_command}': {reason}", reason=reason_of(error.msg or "")
             ) from error
         except urllib3.exceptions.ConnectTimeoutError as error:  # refused, too: there is no ChromeDriver any more
             raise BrowserError(f"ChromeDriver is gone: nothing answers '{driver_command}'") from error
@@ -97,13 +97,13 @@ class Session(webdriver.Remote):
 
     def log(self, kind: str) -> list[dict[str, Any]]:
         """What was logged since the last call."""
-        found: list[dict[str, Any]] = self.execute("getLog", {"type": kind})["value"]
-        return found
+        entries: list[dict[str, Any]] = self.execute("getLog", {"type": kind})["value"]
+        return entries
 
     def cdp(self, method: str, **parameters: object) -> dict[str, Any]:
         """A DevTools command to the page."""
-        found: dict[str, Any] = self.execute("executeCdpCommand", {"cmd": method, "params": parameters})["value"]
-        return found
+        answer: dict[str, Any] = self.execute("executeCdpCommand", {"cmd": method, "params": parameters})["value"]
+        return answer
 
     def limit(self, load_s: float) -> None:
         """How long the next load may take."""
@@ -143,8 +143,8 @@ class Driver:
         )
 
     def last_words(self) -> str:
-        said = os.pread(self._said, 1 << 20, 0).decode(errors="replace")
-        return "; ".join(said.splitlines()[-5:]) or "it said nothing"
+        output = os.pread(self._said, 1 << 20, 0).decode(errors="replace")
+        return "; ".join(output.splitlines()[-5:]) or "it said nothing"
 
     def attach(self, debugger_port: int) -> Session:
         """A session with a browser that runs in the same node."""

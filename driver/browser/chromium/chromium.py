@@ -37,15 +37,15 @@ class Chromium:
         self._listening = threading.Event()
         self._line: tuple[int, str] | None = None
         self._devtools: DevTools | None = None
-        said, stderr = os.pipe()
+        reading, stderr = os.pipe()
         try:
             self._process: Process = node.spawn(Command(argv, env), Stdio(stderr=stderr))
         except BaseException:
-            os.close(said)
+            os.close(reading)
             raise
         finally:
             os.close(stderr)
-        threading.Thread(target=self._listen, args=(said,), name="chromium-stderr", daemon=True).start()
+        threading.Thread(target=self._listen, args=(reading,), name="chromium-stderr", daemon=True).start()
         try:
             self.port = self._connect()
         except BaseException:
@@ -66,15 +66,15 @@ class Chromium:
             raise BrowserError("this Chromium was never reached")
         return self._devtools
 
-    def _listen(self, said: int) -> None:
+    def _listen(self, stderr: int) -> None:
         """To the end, so that it never waits for us to read."""
-        with os.fdopen(said, errors="replace") as lines:
+        with os.fdopen(stderr, errors="replace") as lines:
             for line in lines:
                 if line.strip() and not any(words in line for words in USUAL):
                     self._heard.append(line.strip())
-                found = LISTENING.search(line)
-                if found and self._line is None:
-                    self._line = int(found[1]), found[2]
+                match = LISTENING.search(line)
+                if match and self._line is None:
+                    self._line = int(match[1]), match[2]
                     self._listening.set()
         self._listening.set()
 

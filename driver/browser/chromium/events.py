@@ -30,15 +30,15 @@ def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> lis
 def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
     """The events in the log's entries."""
     for entry in log:
-        told = json.loads(entry["message"])
-        if target is None or told.get("webview") in (None, target):
-            yield told["message"]["method"], told["message"].get("params", {})
+        event = json.loads(entry["message"])
+        if target is None or event.get("webview") in (None, target):
+            yield event["message"]["method"], event["message"].get("params", {})
 
 
-def document_error(found: Sequence[Mapping[str, Any]]) -> str | None:
+def document_error(requests: Sequence[Mapping[str, Any]]) -> str | None:
     """Why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads a page
     of its own about it, and ChromeDriver calls that a load."""
-    for request in found:
+    for request in requests:
         if request["error"] or not 300 <= (request["status"] or 0) < 400 or request["status"] == 304:
             error: str | None = request["error"]
             return error
@@ -52,12 +52,12 @@ def crashed(log: Iterable[Mapping[str, Any]], target: str | None = None) -> bool
 class Exchange:
     """One request and its answer, as far as it got. A redirect makes one for each hop."""
 
-    def __init__(self, told: Event) -> None:
-        self.id: str = told["requestId"]
-        self.asked: Event = told["request"]
-        self.type: str = told.get("type", "Other")
-        self.initiator: str = (told.get("initiator") or {}).get("type", "other")
-        self.started: float = told["timestamp"]
+    def __init__(self, event: Event) -> None:
+        self.id: str = event["requestId"]
+        self.asked: Event = event["request"]
+        self.type: str = event.get("type", "Other")
+        self.initiator: str = (event.get("initiator") or {}).get("type", "other")
+        self.started: float = event["timestamp"]
         self.ended: float | None = None
         self.response: Event | None = None
         self.from_memory = False
@@ -97,57 +97,57 @@ class Reading:
         if taker:
             taker(parameters)
 
-    def _asked(self, told: Event) -> None:
-        if told["request"]["url"].startswith(NOT_REQUESTS):
+    def _asked(self, event: Event) -> None:
+        if event["request"]["url"].startswith(NOT_REQUESTS):
             return
-        previous = self._open.get(told["requestId"])
-        if previous and "redirectResponse" in told:
-            previous.response = told["redirectResponse"]
-            previous.ended = told["timestamp"]
-            previous.wire = told["redirectResponse"].get("encodedDataLength", 0)
-        exchange = Exchange(told)
+        previous = self._open.get(event["requestId"])
+        if previous and "redirectResponse" in event:
+            previous.response = event["redirectResponse"]
+            previous.ended = event["timestamp"]
+            previous.wire = event["redirectResponse"].get("encodedDataLength", 0)
+        exchange = Exchange(event)
         self._open[exchange.id] = exchange
         self._all.append(exchange)
 
-    def _sent_extra(self, told: Event) -> None:
-        self._sent.setdefault(told["requestId"], []).append(told)
+    def _sent_extra(self, event: Event) -> None:
+        self._sent.setdefault(event["requestId"], []).append(event)
 
-    def _got_extra(self, told: Event) -> None:
-        self._got.setdefault(told["requestId"], []).append(told)
+    def _got_extra(self, event: Event) -> None:
+        self._got.setdefault(event["requestId"], []).append(event)
 
-    def _answered(self, told: Event) -> None:
-        exchange = self._open.get(told["requestId"])
+    def _answered(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
         if exchange:
-            exchange.response = told["response"]
-            exchange.type = told.get("type", exchange.type)
-            exchange.wire_so_far = told["response"].get("encodedDataLength", 0)
+            exchange.response = event["response"]
+            exchange.type = event.get("type", exchange.type)
+            exchange.wire_so_far = event["response"].get("encodedDataLength", 0)
 
-    def _from_memory(self, told: Event) -> None:
-        exchange = self._open.get(told["requestId"])
+    def _from_memory(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
         if exchange:
             exchange.from_memory = True
 
-    def _data(self, told: Event) -> None:
-        exchange = self._open.get(told["requestId"])
+    def _data(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
         if exchange and exchange.error is None:  # what comes after is Chromium's own page about the failure
-            exchange.data += told["dataLength"]
-            exchange.wire_so_far += max(told.get("encodedDataLength", 0), 0)
+            exchange.data += event["dataLength"]
+            exchange.wire_so_far += max(event.get("encodedDataLength", 0), 0)
 
-    def _finished(self, told: Event) -> None:
-        exchange = self._open.get(told["requestId"])
+    def _finished(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
         if exchange and exchange.error is None:
-            exchange.ended = told["timestamp"]
-            exchange.wire = told.get("encodedDataLength", 0)
+            exchange.ended = event["timestamp"]
+            exchange.wire = event.get("encodedDataLength", 0)
 
-    def _failed(self, told: Event) -> None:
-        exchange = self._open.get(told["requestId"])
+    def _failed(self, event: Event) -> None:
+        exchange = self._open.get(event["requestId"])
         if exchange:
-            exchange.ended = told["timestamp"]
-            exchange.error = told.get("blockedReason") or told.get("errorText") or "failed"
+            exchange.ended = event["timestamp"]
+            exchange.error = event.get("blockedReason") or event.get("errorText") or "failed"
 
-    def _loaded(self, told: Event) -> None:
+    def _loaded(self, event: Event) -> None:
         if self._all and self._load is None:  # that of about:blank comes before any request
-            self._load = told["timestamp"]
+            self._load = event["timestamp"]
 
     def finish(self) -> list[dict[str, Any]]:
         if not self._all:

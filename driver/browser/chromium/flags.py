@@ -86,7 +86,7 @@ def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
 def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str, ...]:
     """Every flag, in the order of the command line. `profile` is the folder of the user's data."""
     width, height = arm.viewport
-    found = [
+    words = [
         *(["--headless=new"] if arm.display == "headless" else ["--window-position=0,0"]),
         f"--user-data-dir={profile}",
         "--remote-debugging-port=0",
@@ -96,17 +96,17 @@ def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str
         "--disable-features=" + ",".join(sorted(SILENT_FEATURES + DECIDED_FEATURES + IDLE_FEATURES)),
     ]
     if not _asks_for_quic(arm.browser_flags):
-        found.append("--disable-quic")
-    found.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
+        words.append("--disable-quic")
+    words.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
     if around.trusted:
-        found.append(f"--ignore-certificate-errors-spki-list={','.join(around.trusted)}")
+        words.append(f"--ignore-certificate-errors-spki-list={','.join(around.trusted)}")
     if around.keys:
-        found.append(f"--ssl-key-log-file={keys_file(profile)}")
+        words.append(f"--ssl-key-log-file={keys_file(profile)}")
     if around.netlog:
-        found += [f"--log-net-log={netlog_file(profile)}", "--net-log-capture-mode=Default"]
+        words += [f"--log-net-log={netlog_file(profile)}", "--net-log-capture-mode=Default"]
     if arm.user_agent is not None:
-        found.append(f"--user-agent={arm.user_agent}")
-    return (*_join([*found, *arm.browser_flags]), START_PAGE)
+        words.append(f"--user-agent={arm.user_agent}")
+    return (*_join([*words, *arm.browser_flags]), START_PAGE)
 
 
 def keys_file(profile: str) -> str:
@@ -118,16 +118,16 @@ def netlog_file(profile: str) -> str:
     return f"{profile}.netlog"
 
 
-def _asks_for_quic(given: Sequence[str]) -> bool:
-    return any(flag == "--enable-quic" or flag.startswith("--origin-to-force-quic-on=") for flag in given)
+def _asks_for_quic(words: Sequence[str]) -> bool:
+    return any(flag == "--enable-quic" or flag.startswith("--origin-to-force-quic-on=") for flag in words)
 
 
-def _join(given: Sequence[str]) -> tuple[str, ...]:
+def _join(words: Sequence[str]) -> tuple[str, ...]:
     """Lists of features from us and from the user as one, where the first of them stood."""
-    lists = {name: [flag.partition("=")[2] for flag in given if flag.startswith(f"{name}=")] for name in JOINED}
+    lists = {name: [flag.partition("=")[2] for flag in words if flag.startswith(f"{name}=")] for name in JOINED}
     written: set[str] = set()
     result: list[str] = []
-    for flag in given:
+    for flag in words:
         name = flag.partition("=")[0]
         if name not in lists:
             result.append(flag)

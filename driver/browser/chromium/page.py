@@ -224,6 +224,6 @@ def _measured(measures: Mapping[str, Any]) -> dict[str, Any]:
 def _console(entry: Mapping[str, Any]) -> dict[str, str]:
     """ChromeDriver puts the address first in the text."""
     text = str(entry.get("message", ""))
-    found = CONSOLE_URL.match(text)
-    url = found.group(1) if found else ""
+    match = CONSOLE_URL.match(text)
+    url = match.group(1) if match else ""
     return {"level": str(entry.get("level", "")), "text": text, "source": str(entry.get("source", "")), "url": url}
