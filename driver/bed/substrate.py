@@ -124,9 +124,9 @@ class Substrate(ABC):
         """What the nodes' machines are, by node; nothing where it is this machine."""
         return {}
 
-    def when_lost(self, tell: Callable[[str], None]) -> None:
-        """Call that with a few words, from whatever thread, when the bed can come to nothing any more."""
-        self.router.when_lost(tell)
+    def when_lost(self, callback: Callable[[str], None]) -> None:
+        """Call this with the reason, from whatever thread, when the bed is of no use any more."""
+        self.router.when_lost(callback)
 
     @abstractmethod
     def close(self) -> None:

@@ -48,7 +48,7 @@ from driver.bed.ssh.hosts import Hosts
 from model.errors import HostAway
 def line_to(name):
     host = getattr(Hosts.from_json(json.load(sys.stdin)), name)
-    made = ssh_line.SshLine(name, host, Path(sys.argv[1], "said"), os.getpid())
+    made = ssh_line.SshConnection(name, host, Path(sys.argv[1], "said"), os.getpid())
     made.open()
     return made
 """

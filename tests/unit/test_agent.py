@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.agent_connection import AgentConnection
+from driver.bed.agent_node import AgentNode
 from driver.bed.local import copy_whole
 from driver.bed.node import Command, Stdio, Terminal
 from driver.bed.remote.agent_protocol import CHUNK, WINDOW, Lines, encode
@@ -38,7 +39,7 @@ def agent() -> Iterator[tuple[AgentNode, subprocess.Popen[bytes]]]:
     argv = [sys.executable, "-I", "-S", "-c", START, str(PROJECT), str(theirs.fileno())]
     process = subprocess.Popen(argv, pass_fds=[theirs.fileno()])
     theirs.close()
-    link = AgentLink("node", ours)
+    link = AgentConnection("node", ours)
     link.await_hello(10)
     yield AgentNode("node", link), process
     link.close()

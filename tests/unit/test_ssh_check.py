@@ -13,7 +13,7 @@ import pytest
 from driver.bed.remote_files import remote_files
 from driver.bed.ssh import connection as ssh_line
 from driver.bed.ssh.check import judge
-from driver.bed.ssh.findings import Seen
+from driver.bed.ssh.findings import Observations
 from driver.bed.ssh.hosts import Hosts, SshHost
 from model.errors import HostAway, HostError
 
@@ -41,7 +41,7 @@ def machine(*devices: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def seen(change: Change = lambda _: None) -> Seen:
+def seen(change: Change = lambda _: None) -> Observations:
     """Three good machines on two wires, changed."""
     said: dict[str, Any] = {
         "facts": {"client": machine("a"), "router": machine("b", "c"), "server": machine("d")},
@@ -53,7 +53,7 @@ def seen(change: Change = lambda _: None) -> Seen:
         },
     }
     change(said)
-    return Seen(said["facts"], said["clocks"], said["heard"])
+    return Observations(said["facts"], said["clocks"], said["heard"])
 
 
 def test_good_machines_are_wired_as_they_hear_each_other() -> None:

@@ -177,7 +177,7 @@ def test_a_machine_that_is_away_keeps_no_other_from_being_prepared(
         return node != "router"
 
     away = HostAway("client1 (client): there is no way to it")
-    monkeypatch.setattr(machines, "SshLine", lambda *_: io.BytesIO())  # it can be closed
+    monkeypatch.setattr(machines, "SshConnection", lambda *_: io.BytesIO())  # it can be closed
     monkeypatch.setattr(commands, "prepare", lambda _what: None)
     monkeypatch.setattr(commands, "play", play)
     monkeypatch.setattr(ssh_check, "open_all", lambda _lines: {"client": away})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from driver.bed.ssh import connection as ssh_line
-from driver.bed.ssh.connection import SshLine
+from driver.bed.ssh.connection import SshConnection
 from driver.bed.ssh.hosts import SshHost
 from driver.bed.ssh.refusals import refusal, why_key_unfit
 from model.errors import HostAway, HostError
@@ -22,14 +22,14 @@ PYTHON = sys.executable
 HOST = SshHost("client1", "192.0.2.1", python=PYTHON)
 
 
-def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str) -> SshLine:
+def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str) -> SshConnection:
     """`shell`: what the far login shell does with the words, which are "$words". Its sudo works without a password."""
     stand_ins = {"ssh": f'for words in "$@"; do :; done\n{shell}', "sudo": 'shift 2\nexec "$@"'}
     for name, script in stand_ins.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    return SshLine("client", HOST, tmp_path / "said", os.getpid())
+    return SshConnection("client", HOST, tmp_path / "said", os.getpid())
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ def test_what_was_started_there_ends_when_nothing_more_is_heard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh_line, "QUESTION_WITHIN_S", 1)
-    for ready in (SshLine.open, SshLine._await_number):
+    for ready in (SshConnection.open, SshConnection._await_number):
         made = line(tmp_path, monkeypatch, 'exec sh -c "exec $words"')
         ready(made)
         began = time.monotonic()

@@ -32,8 +32,8 @@ class Router(ABC):
     def close(self) -> None:
         """End it."""
 
-    def when_lost(self, tell: Callable[[str], None]) -> None:  # noqa: B027 - a kernel's own namespace does not end
-        """Call that with a few words when the router ends by itself, from whatever thread."""
+    def when_lost(self, callback: Callable[[str], None]) -> None:  # noqa: B027 - a kernel's own namespace does not end
+        """Call this with the reason when the router ends by itself, from whatever thread."""
 
     def lost_at_input(self) -> int:
         """Packets that the router was too slow to take in since this was last asked: lost, but not by the link."""

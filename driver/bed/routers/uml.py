@@ -23,7 +23,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.agent_connection import AgentConnection
+from driver.bed.agent_node import AgentNode
 from driver.bed.commands import disable_offloads, program, run_ip
 from driver.bed.netns import nodes as netns
 from driver.bed.node import Node
@@ -79,10 +80,10 @@ class UmlRouter(Router):
 
     def __init__(self, state: Path, log: Path, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:
         self._log = log
-        self._link: AgentLink | None = None
+        self._agent: AgentConnection | None = None
         self._node: AgentNode | None = None
         self._closing = False
-        self._tell_lost: Callable[[str], None] = lambda _what: None
+        self._on_loss: Callable[[str], None] = lambda _why: None
         self.kernel = ""
         # The kernel reads them. We keep them open too, to ask what they had to drop.
         self._cables = [self._plug(host, hosts[host.name]) for host in HOSTS]
@@ -139,36 +140,36 @@ class UmlRouter(Router):
     def finish(self) -> None:
         deadline = time.monotonic() + BOOT_TIMEOUT_S
         self._listener.settimeout(0.2)
-        while self._link is None:
+        while self._agent is None:
             with contextlib.suppress(TimeoutError):
-                line, _ = self._listener.accept()
-                uml_boot.watch_connection(line)
-                self._link = AgentLink("router", line)
-            if self._link is None and self._process.poll() is not None:
+                connection, _ = self._listener.accept()
+                uml_boot.watch_connection(connection)
+                self._agent = AgentConnection("router", connection)
+            if self._agent is None and self._process.poll() is not None:
                 raise self._failed("ended while it booted")
-            if self._link is None and time.monotonic() > deadline:
+            if self._agent is None and time.monotonic() > deadline:
                 raise self._failed(f"did not boot within {BOOT_TIMEOUT_S} s")
         self._listener.close()
         try:
-            self.kernel = self._link.await_hello(BOOT_TIMEOUT_S)["kernel"]
+            self.kernel = self._agent.await_hello(BOOT_TIMEOUT_S)["kernel"]
         except TimeoutError:
-            raise self._failed("booted, but its agent says nothing") from None
-        self._node = AgentNode("router", self._link)
+            raise self._failed("booted, but its agent is silent") from None
+        self._node = AgentNode("router", self._agent)
         # A kernel that is killed closes no connection.
-        threading.Thread(target=self._end_with_process, args=(self._link,), name="router", daemon=True).start()
+        threading.Thread(target=self._end_with_process, args=(self._agent,), name="router", daemon=True).start()
         self.forward(on=True)
 
     def lost_at_input(self) -> int:
         return uml_boot.dropped(self._cables)
 
-    def _end_with_process(self, link: AgentLink) -> None:
+    def _end_with_process(self, agent: AgentConnection) -> None:
         self._process.wait()
-        link.close()
+        agent.close()
         if not self._closing:
-            self._tell_lost("the UML router ended by itself")
+            self._on_loss("the UML router ended by itself")
 
-    def when_lost(self, tell: Callable[[str], None]) -> None:
-        self._tell_lost = tell
+    def when_lost(self, callback: Callable[[str], None]) -> None:
+        self._on_loss = callback
 
     def _failed(self, what: str) -> BedError:
         log = self._log.read_text(errors="replace")
@@ -178,8 +179,8 @@ class UmlRouter(Router):
 
     def close(self) -> None:
         self._closing = True
-        if self._link:
-            self._link.close()
+        if self._agent:
+            self._agent.close()
         for cable in self._cables:
             cable.close()
         if self._process.poll() is None:

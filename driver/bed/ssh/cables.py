@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from driver.bed.node import NODE_NAMES
-from driver.bed.ssh.findings import IN_USE, LINK, HostFinding, Seen
+from driver.bed.ssh.findings import IN_USE, LINK, HostFinding, Observations
 from driver.bed.ssh.hosts import INTERFACE_VARIABLES, Hosts
 
 MTU = 1500
@@ -35,19 +35,19 @@ def _why_not(interface: Mapping[str, Any]) -> str:
     return ""
 
 
-def interfaces(hosts: Hosts, seen: Seen, findings: list[HostFinding]) -> dict[str, dict[str, str]]:
+def interfaces(hosts: Hosts, observed: Observations, findings: list[HostFinding]) -> dict[str, dict[str, str]]:
     """For each node: the other one -> its interface that leads there. What is in the way is added to the findings."""
     chosen: dict[str, dict[str, str]] = {name: {} for name in NODE_NAMES}
-    named = [_named_gap(name, host.name, host.interfaces, seen.facts[name]) for name, host in hosts]
+    named = [_named_gap(name, host.name, host.interfaces, observed.facts[name]) for name, host in hosts]
     gaps = [gap for each in named for gap in each]
     for one, other in () if gaps else CABLES:
-        pairs = sorted(_neighbours(one, other, hosts, seen))
+        pairs = sorted(_neighbours(one, other, hosts, observed))
         if len(pairs) == 1:
             chosen[one][other], chosen[other][one] = pairs[0]
         else:
-            gaps.append(_not_neighbours(one, other, hosts, seen, pairs))
+            gaps.append(_not_neighbours(one, other, hosts, observed, pairs))
     if not gaps:
-        gaps += _unfit(hosts, seen, chosen)
+        gaps += _unfit(hosts, observed, chosen)
     findings += gaps
     if not gaps:
         for name, host in hosts:
@@ -75,22 +75,24 @@ def _named_gap(name: str, title: str, named: Mapping[str, str], facts: Mapping[s
     return gaps
 
 
-def _neighbours(one: str, other: str, hosts: Hosts, seen: Seen) -> set[tuple[str, str]]:
+def _neighbours(one: str, other: str, hosts: Hosts, observed: Observations) -> set[tuple[str, str]]:
     """The pairs of interfaces, as far as the inventory leaves a choice, that hear each other."""
     mine, theirs = getattr(hosts, one).interfaces.get(other), getattr(hosts, other).interfaces.get(one)
-    calls = {(ours, far) for ours, who, far in map(tuple, seen.heard[one]) if who == other}
-    back = {(far, ours) for ours, who, far in map(tuple, seen.heard[other]) if who == one}
+    calls = {(ours, far) for ours, who, far in map(tuple, observed.heard[one]) if who == other}
+    back = {(far, ours) for ours, who, far in map(tuple, observed.heard[other]) if who == one}
     return {(a, b) for a, b in calls & back if mine in (None, a) and theirs in (None, b)}
 
 
-def _not_neighbours(one: str, other: str, hosts: Hosts, seen: Seen, pairs: Sequence[tuple[str, str]]) -> HostFinding:
+def _not_neighbours(
+    one: str, other: str, hosts: Hosts, observed: Observations, pairs: Sequence[tuple[str, str]]
+) -> HostFinding:
     title = getattr(hosts, one).name
     variables = f"{INTERFACE_VARIABLES[one][other]} of the {one} and {INTERFACE_VARIABLES[other][one]} of the {other}"
     if pairs:
         ways = ", ".join(f"{a} to {b}" for a, b in pairs)
         return _gap(one, title, f"more than one way leads to the {other}: {ways}", f"Set {variables}")
     tried = [
-        "/".join(candidates(seen.facts[name], getattr(hosts, name).interfaces.values())) or "none"
+        "/".join(candidates(observed.facts[name], getattr(hosts, name).interfaces.values())) or "none"
         for name in (one, other)
     ]
     what = f"{one} and {other} are not neighbours: no Ethernet frame passes between {tried[0]} and {tried[1]}"
@@ -98,10 +100,10 @@ def _not_neighbours(one: str, other: str, hosts: Hosts, seen: Seen, pairs: Seque
     return _gap(one, title, what, remedy)
 
 
-def _unfit(hosts: Hosts, seen: Seen, chosen: Mapping[str, Mapping[str, str]]) -> list[HostFinding]:
+def _unfit(hosts: Hosts, observed: Observations, chosen: Mapping[str, Mapping[str, str]]) -> list[HostFinding]:
     gaps = []
     for name, host in hosts:
-        known = {each["name"]: each for each in seen.facts[name]["interfaces"]}
+        known = {each["name"]: each for each in observed.facts[name]["interfaces"]}
         devices = list(chosen[name].values())
         if len(set(devices)) < len(devices):
             what = f"{devices[0]} leads to both client and server: the router needs an interface for each side"
@@ -111,7 +113,7 @@ def _unfit(hosts: Hosts, seen: Seen, chosen: Mapping[str, Mapping[str, str]]) ->
                 remedy = f"Run there: ip link set {device} mtu {MTU}"
                 gaps.append(_gap(name, host.name, f"{device} has an MTU of {known[device]['mtu']}", remedy))
             for wire in known[device]["wires"]:
-                if wire in seen.facts[name]["in_use"]:
+                if wire in observed.facts[name]["in_use"]:
                     what = f"another bed uses {wire}"
                     gaps.append(_gap(name, host.name, what, "Wait until it has ended", IN_USE))
     return gaps

@@ -1,6 +1,6 @@
 """Whether three machines can be a bed: what is looked at, and the verdict. Nothing on them is changed.
 
-`look` asks the machines; `judge` is pure.
+`observe` asks the machines; `judge` is pure.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from driver.bed.ssh import cables as ssh_wires
-from driver.bed.ssh.connection import SshLine
-from driver.bed.ssh.findings import Find, HostFinding, Seen, Verdict
+from driver.bed.ssh import cables
+from driver.bed.ssh.connection import SshConnection
+from driver.bed.ssh.findings import Find, HostFinding, Observations, Verdict
 from driver.bed.ssh.hosts import Hosts
 from driver.host.needs import Program, programs
 from model.errors import HostError
@@ -32,53 +32,52 @@ def programs_of(node: str) -> list[Program]:
     return [program for program in programs(*PURPOSES) if node in program.nodes]
 
 
-def open_all(lines: Mapping[str, SshLine]) -> dict[str, HostError]:
+def open_all(connections: Mapping[str, SshConnection]) -> dict[str, HostError]:
     """All at the same time; those that could not be reached, and why."""
     errors: dict[str, HostError] = {}
 
     def reach(name: str) -> None:
         try:
-            lines[name].open()
+            connections[name].open()
         except HostError as error:
             errors[name] = error
 
-    with ThreadPoolExecutor(len(lines)) as pool:
-        list(pool.map(reach, lines))
-    return {name: errors[name] for name in lines if name in errors}
+    with ThreadPoolExecutor(len(connections)) as pool:
+        list(pool.map(reach, connections))
+    return {name: errors[name] for name in connections if name in errors}
 
 
-def look(lines: Mapping[str, SshLine], hosts: Hosts) -> Seen:
+def observe(connections: Mapping[str, SshConnection], hosts: Hosts) -> Observations:
     """Ask the machines, which have been opened. Raises HostError when one goes away."""
     names = {
         name: sorted({command for program in programs_of(name) for command in program.commands} | {UML})
-        for name in lines
+        for name in connections
     }
-    with ThreadPoolExecutor(len(lines)) as pool:
-        facts = dict(
-            zip(lines, pool.map(lambda name: lines[name].ask("facts", programs=names[name]), lines), strict=True)
-        )
-    clocks = {name: line.clock_offset_s() for name, line in lines.items()}
-    for name, line in lines.items():
-        line.ask("listen", devices=ssh_wires.candidates(facts[name], getattr(hosts, name).interfaces.values()))
+    with ThreadPoolExecutor(len(connections)) as pool:
+        answers = pool.map(lambda name: connections[name].ask("facts", programs=names[name]), connections)
+        facts = dict(zip(connections, answers, strict=True))
+    clocks = {name: connection.clock_offset_s() for name, connection in connections.items()}
+    for name, connection in connections.items():
+        connection.ask("listen", devices=cables.candidates(facts[name], getattr(hosts, name).interfaces.values()))
     token = secrets.token_hex(8)  # another check at the same time has another one
-    for name, line in lines.items():
-        line.ask("call", token=f"{token}-{name}")
+    for name, connection in connections.items():
+        connection.ask("call", token=f"{token}-{name}")
     calls = {}
-    for name, line in lines.items():
-        answers = line.ask("heard")
+    for name, connection in connections.items():
+        heard = connection.ask("heard")
         calls[name] = [
-            [ours, who.rpartition("-")[2], theirs] for ours, who, theirs in answers if who.startswith(f"{token}-")
+            [ours, who.rpartition("-")[2], theirs] for ours, who, theirs in heard if who.startswith(f"{token}-")
         ]
-    return Seen(facts, clocks, calls)
+    return Observations(facts, clocks, calls)
 
 
-def try_cables(lines: Mapping[str, SshLine], hosts: Hosts, verdict: Verdict) -> list[HostFinding]:
+def try_cables(connections: Mapping[str, SshConnection], hosts: Hosts, verdict: Verdict) -> list[HostFinding]:
     """What a bed would meet on the interfaces that were found: a driver, or whoever has them, may refuse the cables."""
     remedy = "Is it a port of something, or has it ipvlans? Take another interface"
     findings = []
     for name, host in hosts:
         for device in verdict.interfaces[name].values():
-            if why := lines[name].ask("refuses-macvlan", device=device):
+            if why := connections[name].ask("refuses-macvlan", device=device):
                 what = f"none can be made on {device}: {why}"
                 findings.append(HostFinding("gap", "macvlan", what, remedy, node=name, host=host.name))
     return findings
@@ -94,21 +93,21 @@ def unreachable(hosts: Hosts, errors: Mapping[str, HostError]) -> list[HostFindi
     return findings
 
 
-def judge(hosts: Hosts, seen: Seen) -> Verdict:
+def judge(hosts: Hosts, observed: Observations) -> Verdict:
     """Pure."""
     verdict = Verdict()
     for name, host in hosts:
-        facts, find = seen.facts[name], Find(name, host.name, verdict.findings)
+        facts, find = observed.facts[name], Find(name, host.name, verdict.findings)
         system = (facts["system"], f"kernel {facts['kernel']}", facts["architecture"], f"Python {facts['python']}")
         find("ok", "system", ", ".join(system))
         _rights(facts, find)
-        _clock(seen.clocks_s[name], find)
+        _clock(observed.clocks_s[name], find)
         _programs(name, facts, find)
         _kernel(name, facts, find)
         for device in facts["left"]:
             what = f"those of {device} are not yet as they were before some bed: the next one on it tries again"
             find("note", "offloads", what, f"Run there: ethtool -k {device}")
-    verdict.interfaces = ssh_wires.interfaces(hosts, seen, verdict.findings)
+    verdict.interfaces = cables.interfaces(hosts, observed, verdict.findings)
     return verdict
 
 

@@ -1,4 +1,4 @@
-"""The line to a machine: one ssh, whose stdin and stdout first carry questions about it and then the agent's messages.
+"""The connection to a machine: one ssh. It carries questions about the machine first, then the agent's messages.
 
 What the login shell over there reads is one short command without anything that any shell (sh, csh, fish) takes apart:
 words, and Python in single quotes that has neither quotes nor an exclamation mark nor a backslash. It says a number
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from driver.bed.agent_node import AgentLink
+from driver.bed.agent_connection import AgentConnection
 from driver.bed.remote import namespaces
 from driver.bed.remote_files import remote_files
 from driver.bed.ssh.hosts import SshHost
@@ -30,7 +30,7 @@ from driver.timeouts import scaled
 from model.errors import HostAway, HostError
 
 PYTHON_NEEDED = (3, 9)
-# The alarm ends it where nothing more is heard of us: nobody else would, if we vanished without a word.
+# The alarm ends it where lanelab vanishes without a word: nothing else would end it.
 BEGIN = (
     "import sys,os,base64,signal;signal.alarm({within_s});"
     "print({number},sys.version_info[0],sys.version_info[1],os.geteuid(),flush=True);"
@@ -82,7 +82,7 @@ def archive() -> bytes:
     return data.getvalue()
 
 
-class SshLine:
+class SshConnection:
     """An ssh to a machine. It ends when the process that started it does, and so does everything over there."""
 
     def __init__(self, node: str, host: SshHost, log: Path, parent_pid: int) -> None:
@@ -111,7 +111,7 @@ class SshLine:
             raise HostError(f"cannot start ssh: {error.strerror}", "Install it (package openssh-client)") from error
         finally:
             theirs.close()
-        self._line = ours
+        self._socket = ours
 
     @property
     def title(self) -> str:
@@ -124,32 +124,32 @@ class SshLine:
             need, has = ".".join(map(str, PYTHON_NEEDED)), ".".join(map(str, version))
             remedy = "Install a newer one, and name it with ansible_python_interpreter"
             raise HostError(f"{self.title}: its Python is {has}, and {need} is needed", remedy)
-        self._send(WHO)
+        self._run_there(WHO)
         self.info = self._answer()
         if user != 0 and not self.info["admin"]:
             self._become_root()
         packed = archive()
         within_s = _question_within_s()
-        self._send(LOAD.format(size=len(packed), connection=self.info["connection"], within_s=within_s))
-        self._say(packed, "while it was being prepared")
+        self._run_there(LOAD.format(size=len(packed), connection=self.info["connection"], within_s=within_s))
+        self._send(packed, "while it was being prepared")
 
     def _begin(self) -> str:
         return BEGIN.format(number=self._number, within_s=_question_within_s())
 
     def _become_root(self) -> None:
         self._number += 1
-        self._send(BECOME_ROOT.format(begin=self._begin()))
+        self._run_there(BECOME_ROOT.format(begin=self._begin()))
         try:
             self._await_number()
         except HostError as error:
-            complaints = [line for line in self._said() if line.startswith("sudo")]
+            complaints = [line for line in self._complaints() if line.startswith("sudo")]
             why = complaints[-1].removeprefix("sudo: ") if complaints else error.what
             what = f"{self.title}: its user may not become root: {why}"
             raise HostError(what, "Let it use sudo without a password, or set ansible_user=root") from error
 
     def ask(self, op: str, **words: object) -> Any:  # noqa: ANN401 - JSON
         """A question to our program there. Raises HostError."""
-        self._say(json.dumps({"op": op, **words}).encode() + b"\n", f"during '{op}'")
+        self._send(json.dumps({"op": op, **words}).encode() + b"\n", f"during '{op}'")
         answer = self._answer()
         if "error" in answer:
             passes = answer.get("passes", False)
@@ -166,39 +166,39 @@ class SshLine:
             answers.append((after - before, its_time - (before + after) / 2))
         return float(min(answers)[1])
 
-    def become_agent(self, **settings: object) -> AgentLink:
+    def become_agent(self, **settings: object) -> AgentConnection:
         """The machine is a node from now on."""
         self.ask("hold", **settings)
-        self._line.settimeout(None)
-        link = AgentLink(self.node, self._line)
-        link.await_hello(scaled(ANSWER_WITHIN_S))
-        return link
+        self._socket.settimeout(None)
+        agent = AgentConnection(self.node, self._socket)
+        agent.await_hello(scaled(ANSWER_WITHIN_S))
+        return agent
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
-            self._line.shutdown(socket.SHUT_RDWR)
-        self._line.close()
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
 
     def await_end(self, within_s: float) -> None:
         """What runs over there has ended when ssh does. Closed before."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(max(within_s, 0))
 
-    def said(self) -> str:
-        """The last that ssh, or whatever ran over there, complained of."""
-        return (self._said() or [""])[-1]
+    def last_complaint(self) -> str:
+        """The last complaint of ssh, or of a program over there."""
+        return (self._complaints() or [""])[-1]
 
-    def _said(self) -> list[str]:
+    def _complaints(self) -> list[str]:
         lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
         return [line.strip() for line in lines if line.strip()]
 
-    def _send(self, program: str) -> None:
-        self._say(base64.b64encode(program.encode()) + b"\n", "while it was being prepared")
+    def _run_there(self, program: str) -> None:
+        self._send(base64.b64encode(program.encode()) + b"\n", "while it was being prepared")
 
-    def _say(self, data: bytes, when: str) -> None:
-        self._line.settimeout(scaled(ANSWER_WITHIN_S))
+    def _send(self, data: bytes, when: str) -> None:
+        self._socket.settimeout(scaled(ANSWER_WITHIN_S))
         try:
-            self._line.sendall(data)
+            self._socket.sendall(data)
         except OSError:  # or a time-out: nobody over there reads
             raise self._gone(when) from None
 
@@ -227,9 +227,9 @@ class SshLine:
         """Byte by byte, since what comes after may be the agent's."""
         received, until = b"", time.monotonic() + timeout_s
         while not enough(received):
-            self._line.settimeout(max(until - time.monotonic(), 0.001))
+            self._socket.settimeout(max(until - time.monotonic(), 0.001))
             try:
-                byte = self._line.recv(1)
+                byte = self._socket.recv(1)
             except TimeoutError:
                 what = f"{self.title}: no answer within {timeout_s:g} s{self._complaint()}"
                 raise HostAway(what, "Does its shell wait for something at login?") from None
@@ -241,10 +241,10 @@ class SshLine:
         return received
 
     def _complaint(self) -> str:
-        return f": {self.said()}" if self.said() else ""
+        return f": {self.last_complaint()}" if self.last_complaint() else ""
 
     def _gone(self, when: str) -> HostError:
-        return refusal(self.title, self.host, self._said(), when)
+        return refusal(self.title, self.host, self._complaints(), when)
 
 
 def _question_within_s() -> int:

@@ -23,8 +23,8 @@ class HostFinding(Finding):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the machines said."""
+class Observations:
+    """What the machines answered."""
 
     facts: Mapping[str, Mapping[str, Any]]
     clocks_s: Mapping[str, float]  # how far each is ahead of here

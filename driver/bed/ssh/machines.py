@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from driver.bed.ssh import check
-from driver.bed.ssh.connection import SshLine
+from driver.bed.ssh.connection import SshConnection
 from driver.bed.ssh.findings import HostFinding
 from driver.bed.ssh.hosts import INVENTORY_FORMATS, Hosts
 from driver.host.ansible import ansible_settings
@@ -20,32 +20,32 @@ from model.errors import HostError
 
 
 @contextmanager
-def _connections(hosts: Hosts) -> Iterator[Mapping[str, SshLine]]:
+def _connections(hosts: Hosts) -> Iterator[Mapping[str, SshConnection]]:
     with tempfile.TemporaryDirectory() as folder:
-        lines = {name: SshLine(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
+        connections = {name: SshConnection(name, host, Path(folder, name), os.getpid()) for name, host in hosts}
         try:
-            yield lines
+            yield connections
         finally:
-            for line in lines.values():
-                line.close()
+            for connection in connections.values():
+                connection.close()
 
 
 def unreachable(hosts: Hosts) -> dict[str, HostError]:
     """The machines that cannot be reached, by node, and why."""
-    with _connections(hosts) as lines:
-        return check.open_all(lines)
+    with _connections(hosts) as connections:
+        return check.open_all(connections)
 
 
 def examine(hosts: Hosts) -> list[HostFinding]:
     """All that can be told; where one machine cannot be reached, little can be of the others."""
-    with _connections(hosts) as lines:
-        if errors := check.open_all(lines):
+    with _connections(hosts) as connections:
+        if errors := check.open_all(connections):
             reached = [
                 HostFinding("ok", "reach", "", node=name, host=host.name) for name, host in hosts if name not in errors
             ]
             return [*check.unreachable(hosts, errors), *reached]
-        verdict = check.judge(hosts, check.look(lines, hosts))
-        tried = [] if verdict.gaps else check.try_cables(lines, hosts, verdict)
+        verdict = check.judge(hosts, check.observe(connections, hosts))
+        tried = [] if verdict.gaps else check.try_cables(connections, hosts, verdict)
         return [*verdict.findings, *tried]
 
 

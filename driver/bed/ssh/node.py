@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.agent_connection import AgentConnection
+from driver.bed.agent_node import AgentNode
 from driver.bed.commands import cover
 from driver.bed.remote.enclosure import BED_STATE
 
@@ -13,8 +14,8 @@ from driver.bed.remote.enclosure import BED_STATE
 class SshNode(AgentNode):
     """Its /run is its own; all else is that machine's."""
 
-    def __init__(self, name: str, link: AgentLink) -> None:
-        super().__init__(name, link)
+    def __init__(self, name: str, connection: AgentConnection) -> None:
+        super().__init__(name, connection)
         self._brought: dict[Path, str] = {}
         self._bringing = threading.Lock()
 

@@ -10,7 +10,8 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from driver.bed.agent_node import AgentLink, AgentNode
+from driver.bed.agent_connection import AgentConnection
+from driver.bed.agent_node import AgentNode
 from driver.bed.commands import disable_offloads, run_ip
 from driver.bed.node import Command, Node, Stdio
 from driver.bed.remote import uml_boot
@@ -72,9 +73,9 @@ class SshUmlRouter(Router):
     def __init__(self, node: SshNode, program: str, log: Path, own: Lines) -> None:
         self._outer, self._program, self._log, self._own = node, program, log, own
         self._inner: AgentNode | None = None
-        self._link: AgentLink | None = None
+        self._agent: AgentConnection | None = None
         self.kernel = ""
-        self._said = -1
+        self._stderr = -1
 
     @staticmethod
     def cables() -> dict[str, str]:
@@ -103,19 +104,19 @@ class SshUmlRouter(Router):
         self._outer.write(f"{STATE}/settings.json", json.dumps(settings).encode())
         boot = self._outer.program_of_ours(Path(uml_boot.__file__))
         ours, theirs = socket.socketpair()
-        self._said, writing = os.pipe()
+        self._stderr, writing = os.pipe()
         try:
             command = Command([*self._outer.python, boot, f"{STATE}/settings.json"])
             self._process = self._outer.spawn(command, Stdio(theirs.fileno(), theirs.fileno(), writing))
         finally:
             theirs.close()
             os.close(writing)
-        self._link = AgentLink("router", ours)
+        self._agent = AgentConnection("router", ours)
         try:
-            self.kernel = self._link.await_hello(BOOTED_WITHIN_S)["kernel"]
+            self.kernel = self._agent.await_hello(BOOTED_WITHIN_S)["kernel"]
         except (TimeoutError, NodeError) as error:
             raise self._failed(error) from error
-        self._inner = AgentNode("router", self._link)
+        self._inner = AgentNode("router", self._agent)
         self.forward(on=True)
 
     def _plug(self) -> None:
@@ -135,30 +136,30 @@ class SshUmlRouter(Router):
             self._log.write_text(console)
         except NodeError:
             console = ""
-        os.set_blocking(self._said, False)
+        os.set_blocking(self._stderr, False)
         try:
-            output = os.read(self._said, 4096).decode(errors="replace").strip()
+            output = os.read(self._stderr, 4096).decode(errors="replace").strip()
         except BlockingIOError:
             output = ""
         last = (output or console).strip().splitlines()
         why = last[-1] if last else str(error) or "it said nothing"
         return RouterError(f"the UML router did not boot on the router's machine: {why}", f"Its console: {self._log}")
 
-    def when_lost(self, tell: Callable[[str], None]) -> None:
-        if self._link:
-            self._link.when_lost(lambda: tell("the UML router ended by itself"))
+    def when_lost(self, callback: Callable[[str], None]) -> None:
+        if self._agent:
+            self._agent.when_lost(lambda: callback("the UML router ended by itself"))
 
     def lost_at_input(self) -> int:
         self._process.signal(signal.SIGUSR1)
-        ready, _, _ = select.select([self._said], [], [], 5)
-        numbers = os.read(self._said, 4096).split() if ready else []
+        ready, _, _ = select.select([self._stderr], [], [], 5)
+        numbers = os.read(self._stderr, 4096).split() if ready else []
         if not numbers or not numbers[-1].isdigit():
             raise RouterError("the UML router does not say what its input lost")
         return int(numbers[-1])
 
     def close(self) -> None:
-        if self._link:
-            self._link.when_lost(lambda: None)
+        if self._agent:
+            self._agent.when_lost(lambda: None)
 
 
 def settle_cable(node: Node, device: str) -> None:

@@ -19,13 +19,13 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from driver.bed.agent_node import AgentLink
+from driver.bed.agent_connection import AgentConnection
 from driver.bed.commands import disable_ipv6, run_ip, set_kernel
 from driver.bed.netns.substrate import NetnsSubstrate
 from driver.bed.node import NODE_NAMES, Node
-from driver.bed.ssh import check as ssh_check
-from driver.bed.ssh.connection import SshLine
-from driver.bed.ssh.findings import Seen, Verdict
+from driver.bed.ssh import check
+from driver.bed.ssh.connection import SshConnection
+from driver.bed.ssh.findings import Observations, Verdict
 from driver.bed.ssh.hosts import Hosts
 from driver.bed.ssh.node import SshNode
 from driver.bed.ssh.router import SshKernelRouter, SshUmlRouter, settle_cable
@@ -52,8 +52,8 @@ class SshSubstrate(Substrate):
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
-        self._lines: dict[str, SshLine] = {}
-        self._links: dict[str, AgentLink] = {}
+        self._connections: dict[str, SshConnection] = {}
+        self._agents: dict[str, AgentConnection] = {}
         self._nodes: dict[str, SshNode] = {}
         self._described: dict[str, Any] = {}
         self._closing = threading.Event()
@@ -63,37 +63,37 @@ class SshSubstrate(Substrate):
     def enter(self, settings: BedSettings, controller: int | None = None) -> None:
         """ssh starts before: it wants its user's own configuration, agent and /run. It ends with this process."""
         for name, host in self._hosts:
-            self._lines[name] = SshLine(name, host, settings.folder / f"ssh-{name}.log", os.getpid())
+            self._connections[name] = SshConnection(name, host, settings.folder / f"ssh-{name}.log", os.getpid())
         NetnsSubstrate().enter(settings, controller)
 
     def bring_up(self, settings: BedSettings) -> None:
-        for error in ssh_check.open_all(self._lines).values():
+        for error in check.open_all(self._connections).values():
             raise error
-        seen, verdict = self._judged()
-        self._described = {name: _described(seen.facts[name], verdict.interfaces[name]) for name in NODE_NAMES}
-        router = self._router_kind(settings.router, seen.facts["router"])
+        observed, verdict = self._judged()
+        self._described = {name: _described(observed.facts[name], verdict.interfaces[name]) for name in NODE_NAMES}
+        router = self._router_kind(settings.router, observed.facts["router"])
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(lambda name: self._hold(name, verdict.interfaces[name], router, settings), NODE_NAMES))
         threading.Thread(target=self._notice_silence, name="silence", daemon=True).start()
-        facts = seen.facts["router"]
+        facts = observed.facts["router"]
         node = self._nodes["router"]
         if router is SshUmlRouter:
-            program = facts["programs"][ssh_check.UML]
+            program = facts["programs"][check.UML]
             self._router = SshUmlRouter(node, program, settings.folder / "router-console.log", self._own)
         else:
             self._router = SshKernelRouter(node, facts["kernel"], self._own)
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
             list(pool.map(self._set_up, NODE_NAMES))
 
-    def _judged(self) -> tuple[Seen, Verdict]:
+    def _judged(self) -> tuple[Observations, Verdict]:
         """The machines, which are fit. A bed that uses them may be ours that was lost: it goes later than we notice."""
         until = time.monotonic() + scaled(IN_USE_S)
         while True:
-            seen = ssh_check.look(self._lines, self._hosts)
-            verdict = ssh_check.judge(self._hosts, seen)
+            observed = check.observe(self._connections, self._hosts)
+            verdict = check.judge(self._hosts, observed)
             if not verdict.busy or time.monotonic() > until:
                 verdict.require()
-                return seen, verdict
+                return observed, verdict
             time.sleep(LOOK_AGAIN_S)
 
     @staticmethod
@@ -101,7 +101,7 @@ class SshSubstrate(Substrate):
         """By itself the machine's own kernel: whoever has machines wants them to do the work."""
         if wanted == "kernel" and facts["no_netem"]:
             raise RouterError(f"router 'kernel' cannot run there: {facts['no_netem']}", "Run there: modprobe sch_netem")
-        lacks = ssh_check.why_no_uml(facts)
+        lacks = check.why_no_uml(facts)
         if wanted == "uml" and lacks:
             raise RouterError(f"router 'uml' cannot run there: {lacks}", "Run: lanelab hosts prepare INVENTORY")
         return SshUmlRouter if wanted == "uml" or facts["no_netem"] else SshKernelRouter
@@ -122,16 +122,16 @@ class SshSubstrate(Substrate):
             for other, device in interfaces.items()
         ]
         marker = os.environ.get("LANELAB_BED", "")
-        link = self._lines[name].become_agent(
+        agent = self._connections[name].become_agent(
             name=name,
             cables=cables,
             cpus=_numbers(settings.cpus.get(name, "")),
             marker=marker,
             silence_s=scaled(SILENCE_THERE_S),
         )
-        self._links[name] = link
-        self._nodes[name] = SshNode(name, link)
-        threading.Thread(target=self._keep_beating, args=[link], name=f"beat-{name}", daemon=True).start()
+        self._agents[name] = agent
+        self._nodes[name] = SshNode(name, agent)
+        threading.Thread(target=self._keep_beating, args=[agent], name=f"beat-{name}", daemon=True).start()
 
     def _own(self, lines: list[str]) -> list[str]:
         """With this bed's own addresses of Ethernet."""
@@ -150,16 +150,16 @@ class SshSubstrate(Substrate):
         lines = [line for line in host_lines(host) if host.management.device not in line]
         run_ip(self._own(lines), node=node)
 
-    def _keep_beating(self, link: AgentLink) -> None:
+    def _keep_beating(self, agent: AgentConnection) -> None:
         """Say that we are here. A thread for each: one that is full of data holds up no other."""
-        while not self._closing.wait(BEAT_S) and not link.lost.is_set():
-            link.ask(op="beat")
+        while not self._closing.wait(BEAT_S) and not agent.lost.is_set():
+            agent.ask(op="beat")
 
     def _notice_silence(self) -> None:
         while not self._closing.wait(BEAT_S):
-            for link in list(self._links.values()):
-                if time.monotonic() - link.heard > scaled(SILENCE_S) and not link.lost.is_set():
-                    link.close()
+            for agent in list(self._agents.values()):
+                if time.monotonic() - agent.last_message_at > scaled(SILENCE_S) and not agent.lost.is_set():
+                    agent.close()
 
     def node(self, name: str) -> Node:
         return self.router.node if name == "router" else self._nodes[name]
@@ -171,17 +171,17 @@ class SshSubstrate(Substrate):
     def describe(self) -> dict[str, Any]:
         return self._described
 
-    def when_lost(self, tell: Callable[[str], None]) -> None:
-        for name, link in self._links.items():
-            line = self._lines[name]
+    def when_lost(self, callback: Callable[[str], None]) -> None:
+        for name, agent in self._agents.items():
+            connection = self._connections[name]
 
-            def lost(line: SshLine = line) -> None:
+            def lost(connection: SshConnection = connection) -> None:
                 if not self._closing.is_set():
-                    why = f": {line.said()}" if line.said() else ""
-                    tell(f"the connection to {line.title} was lost{why}")
+                    why = f": {connection.last_complaint()}" if connection.last_complaint() else ""
+                    callback(f"the connection to {connection.title} was lost{why}")
 
-            link.when_lost(lost)
-        self.router.when_lost(tell)
+            agent.when_lost(lost)
+        self.router.when_lost(callback)
 
     def close(self) -> None:
         """Returns when the machines are as before, if they are there."""
@@ -190,11 +190,11 @@ class SshSubstrate(Substrate):
             self._router.close()
         until = time.monotonic() + scaled(END_WITHIN_S)
         with ThreadPoolExecutor(len(NODE_NAMES)) as pool:
-            list(pool.map(lambda link: link.finish(until - time.monotonic()), self._links.values()))
-        for line in self._lines.values():
-            line.close()
-        for line in self._lines.values():
-            line.await_end(until - time.monotonic())
+            list(pool.map(lambda agent: agent.finish(until - time.monotonic()), self._agents.values()))
+        for connection in self._connections.values():
+            connection.close()
+        for connection in self._connections.values():
+            connection.await_end(until - time.monotonic())
 
 
 def _described(facts: Mapping[str, Any], interfaces: dict[str, str]) -> dict[str, Any]:
