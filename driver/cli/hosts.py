@@ -41,7 +41,7 @@ def check(inventory: Path, *, as_json: bool) -> None:
     if as_json:
         print_json([finding.to_json() for finding in findings])
     else:
-        rows = ((each.host, each.node, each.state, each.what, _told(each)) for each in findings)
+        rows = ((each.host, each.node, each.state, each.what, _found_and_remedy(each)) for each in findings)
         console().print(table(("machine", "node", "", "what", "found"), rows))
     gaps = [finding for finding in findings if finding.state == "gap"]
     if gaps:
@@ -51,7 +51,7 @@ def check(inventory: Path, *, as_json: bool) -> None:
     note(f"these machines can be a bed: lanelab run FILE --substrate ssh --inventory {inventory}")
 
 
-def _told(finding: HostFinding) -> str:
+def _found_and_remedy(finding: HostFinding) -> str:
     return f"{finding.found}. {finding.remedy}" if finding.remedy else finding.found
 
 

@@ -62,7 +62,7 @@ def main() -> int:
     except BrokenPipeError:
         return _nobody_reads()
     except (click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - told in one line
-        return _told(error)
+        return _report(error)
     return 0
 
 
@@ -76,7 +76,7 @@ def _mute() -> None:
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
-def _told(error: BaseException) -> int:
+def _report(error: BaseException) -> int:
     """Say in one line what went wrong; the exit status."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)

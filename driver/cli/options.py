@@ -33,15 +33,15 @@ LINK_EPILOG = (
 def link_options(command: Decorated) -> Decorated:
     """--profile and one option for each setting of a link; the command gets `link: Link`."""
 
-    def with_link(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - a click callback
-        overrides = {key: value for key in SETTINGS if (value := given.pop(key)) is not None}
-        profile, named = given.pop("profile"), given.pop("profile_name", None)
+    def with_link(*args: Any, **options: Any) -> Any:  # noqa: ANN401 - a click callback
+        overrides = {key: value for key in SETTINGS if (value := options.pop(key)) is not None}
+        profile, named = options.pop("profile"), options.pop("profile_name", None)
         if profile and named:
             raise InputError(f"two profiles: {named} and {profile}", "Name one", key="--profile")
         link = link_of(profile or named, overrides)
         if profile or named:
             note(f"profile {PROFILES[profile or named]}")
-        return command(*args, link=link, **given)
+        return command(*args, link=link, **options)
 
     with_link.__name__, with_link.__doc__ = command.__name__, command.__doc__
     with_link.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
@@ -153,9 +153,9 @@ def bed_options_of(values: dict[str, Any]) -> BedOptions:
 def bed_options(command: Decorated) -> Decorated:
     """How the bed is made; the command gets `made: BedOptions`."""
 
-    def with_options(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - a click callback
-        made = bed_options_of(given)
-        return command(*args, made=made, **given)
+    def with_options(*args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - a click callback
+        made = bed_options_of(arguments)
+        return command(*args, made=made, **arguments)
 
     with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
     with_options.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]

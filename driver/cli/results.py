@@ -42,7 +42,7 @@ def runs(folder: Path, *, as_json: bool) -> None:
     console().print(table(columns, rows, right=("trials", "failed")))
 
 
-def _found(name: str) -> Path:
+def _run_folder(name: str) -> Path:
     from analysis.runs import find_run  # noqa: PLC0415
 
     return find_run(name)
@@ -64,7 +64,7 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
     """
     from analysis.run_folder import read_run  # noqa: PLC0415
 
-    folder = _found(name)
+    folder = _run_folder(name)
     if trial is not None:
         _show_trial(folder, trial, as_json=as_json)
         return
@@ -123,7 +123,7 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, median:
         )
     if requests and kind == "har":
         raise InputError("a HAR has all requests anyway", "Leave it out", key="--requests")
-    run = read_run(_found(name))
+    run = read_run(_run_folder(name))
     if kind == "har":
         _export_hars(run, output or Path(f"{run.folder.resolve().name}-har"), median=median)
     elif kind == "json":
@@ -187,7 +187,7 @@ def report(name: str, *, output: Path | None, open_it: bool, figures: str | None
     """
     from analysis.report import save_figures, write_report  # noqa: PLC0415
 
-    folder = _found(name)
+    folder = _run_folder(name)
     target = write_report(folder, output)
     note(f"the report is {target}")
     if figures:

@@ -32,8 +32,8 @@ def read_known(written: Written, known: Collection[str], what: str) -> list[str]
     for element in written.elements():
         name = element.text().strip()
         if name not in known:
-            there = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
-            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + there)
+            choices = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
+            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + choices)
         if name in names:
             raise element.error(f"the {what} {name!r} is there twice", "Remove one of them")
         names.append(name)
@@ -78,8 +78,8 @@ def _listed(
         on_links = shared
         if "link" in keys:
             on_links = _links_of(keys["link"], own, links, case_of)
-        for key, there in (("site", in_sites), ("link", on_links)):
-            if not there:
+        for key, places in (("site", in_sites), ("link", on_links)):
+            if not places:
                 raise where.error(f"this cell names no {key}", f"Write {key}, or {key}s for all cells")
         with_arms = [by_name[name] for name in read_known(keys["arm"], by_name, "arm")] if "arm" in keys else arms
         _refuse_too_many(where, len(cells) + len(in_sites) * len(on_links) * len(with_arms))
@@ -97,13 +97,13 @@ def _listed(
 def _links_of(
     written: Written, own: Mapping[int, list[Asked]], links: Sequence[LinkCase], case_of: Mapping[Link, LinkCase]
 ) -> list[LinkCase]:
-    found: list[LinkCase] = []
+    cases: list[LinkCase] = []
     for element in written.elements():
         if element.is_mapping:
-            found += [case_of[one.link] for one in own[id(element.node)]]
+            cases += [case_of[one.link] for one in own[id(element.node)]]
         else:
-            found.append(find_link(element, links))
-    return found
+            cases.append(find_link(element, links))
+    return cases
 
 
 def _refuse_unused(

@@ -141,22 +141,22 @@ def _require_dimension(written: Written, name: str) -> None:
 
 
 def _read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found = []
+    chosen = []
     for name, entry in written.entries().items():
         _require_dimension(entry, name)
-        there = _values(cells, name)
+        known = _values(cells, name)
         values = []
         for element in entry.elements():
             value = element.text().strip()
             if name in SETTINGS:
                 with element.placed({}):
                     value = canonical(name, value)
-            if value not in there:
-                remedy = f"{near_miss(value, there)}There are {', '.join(there)}"
+            if value not in known:
+                remedy = f"{near_miss(value, known)}There are {', '.join(known)}"
                 raise element.error(f"no cell has {name} {value!r}", remedy)
             values.append(value)
-        found.append((name, tuple(dict.fromkeys(values))))
-    return tuple(found)
+        chosen.append((name, tuple(dict.fromkeys(values))))
+    return tuple(chosen)
 
 
 def canonical(key: str, text: str) -> str:

@@ -113,24 +113,24 @@ _FIRST = ("rate", "rate_down", "rate_up", "rtt")
 def _label(asked: Asked, keys: Sequence[str]) -> str:
     """Of the profile's settings its name says enough."""
     mapping = stated(asked.link)
-    told = [key for key in keys if key in mapping]
+    shown = [key for key in keys if key in mapping]
     if asked.profile:
-        told = [key for key in told if SETTINGS[key].setting.name in asked.own]
-    elif not told:
+        shown = [key for key in shown if SETTINGS[key].setting.name in asked.own]
+    elif not shown:
         plain = Link.parse({}).to_mapping()
-        told = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]
+        shown = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]
     words = [asked.profile] if asked.profile else []
-    words += _rates({key: mapping[key] for key in told if key in _FIRST})
-    words += [f"{key} {mapping[key]}" for key in told if key not in _FIRST]
+    words += _rates({key: mapping[key] for key in shown if key in _FIRST})
+    words += [f"{key} {mapping[key]}" for key in shown if key not in _FIRST]
     return " ".join(words) or "unshaped"
 
 
-def _rates(told: Mapping[str, str]) -> list[str]:
+def _rates(texts: Mapping[str, str]) -> list[str]:
     """Rate and round trip need no name: their units say what they are."""
-    words = ["unlimited rate" if told["rate"] == "unlimited" else told["rate"]] if "rate" in told else []
-    ways = [told[key] for key in ("rate_down", "rate_up") if key in told]
-    words += ["/".join(ways)] if len(ways) == 2 else [f"{key} {told[key]}" for key in told if key.startswith("rate_")]
-    return words + ([told["rtt"]] if "rtt" in told else [])
+    words = ["unlimited rate" if texts["rate"] == "unlimited" else texts["rate"]] if "rate" in texts else []
+    ways = [texts[key] for key in ("rate_down", "rate_up") if key in texts]
+    words += ["/".join(ways)] if len(ways) == 2 else [f"{key} {texts[key]}" for key in texts if key.startswith("rate_")]
+    return words + ([texts["rtt"]] if "rtt" in texts else [])
 
 
 def refuse_repeated(asked: Sequence[Asked]) -> None:

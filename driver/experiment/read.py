@@ -158,7 +158,7 @@ def _read_capture(entries: Mapping[str, Written]) -> CaptureOptions:
         if "snaplen" in keys:
             raise keys["snaplen"].error("it means nothing where nothing is recorded", "Leave it out")
         return CaptureOptions((), 0)
-    there = read_known(nodes, (*NODES, "off"), "node")
-    if "off" in there:
+    nodes_asked = read_known(nodes, (*NODES, "off"), "node")
+    if "off" in nodes_asked:
         raise nodes.error("off and a node: which of the two?", "Write off alone, or nodes")
-    return CaptureOptions(tuple(node for node in NODES if node in there), snaplen)
+    return CaptureOptions(tuple(node for node in NODES if node in nodes_asked), snaplen)

@@ -29,8 +29,8 @@ MAKE = 'umask 077; rm -rf -- "$1" && mkdir -p -- "$1"'
 class Gateway:
     """One gateway that speaks to the server as an arm says. Whoever started it stops it."""
 
-    def __init__(self, node: Node, place: Place, process: Process, said: BinaryIO) -> None:
-        self._node, self._place, self._process, self._said = node, place, process, said
+    def __init__(self, node: Node, place: Place, process: Process, output: BinaryIO) -> None:
+        self._node, self._place, self._process, self._output = node, place, process, output
         self._failure: GatewayError | None = None
         self._stopped = False
 
@@ -52,18 +52,18 @@ class Gateway:
         node.write(place.configuration, configuration(arm, names, place, trusted).encode(), PRIVATE)
         node.put(leaf.certificate, place.certificate, PRIVATE)
         node.put(leaf.key, place.key, PRIVATE)
-        said = os.fdopen(os.memfd_create("said"), "rb")
+        output = os.fdopen(os.memfd_create("gateway"), "rb")
         ready, stdout = os.pipe()
         try:
             command = Command([program, place.configuration])
-            process = node.spawn(command, Stdio(None, stdout, said.fileno()))
+            process = node.spawn(command, Stdio(None, stdout, output.fileno()))
         except BaseException:
             os.close(ready)
-            said.close()
+            output.close()
             raise
         finally:
             os.close(stdout)
-        made = cls(node, place, process, said)
+        made = cls(node, place, process, output)
         try:
             made._await_ready(ready)
         except BaseException:
@@ -99,7 +99,7 @@ class Gateway:
         if not self._stopped:
             self._stopped = True
             self._failure = self._end()
-            self._said.close()
+            self._output.close()
         if self._failure:
             raise self._failure
 
@@ -122,11 +122,11 @@ class Gateway:
 
     def files(self, names: dict[str, str]) -> dict[str, bytes]:
         """What it wrote, by the name that it shall have: of `log`, `keys`, `configuration`, those that are there."""
-        found = {}
+        contents = {}
         for what, name in names.items():
             with contextlib.suppress(NodeError):
-                found[name] = self._node.read(str(getattr(self._place, what)))
-        return found
+                contents[name] = self._node.read(str(getattr(self._place, what)))
+        return contents
 
     def record(self) -> dict[str, Any]:
         """What its log says so far."""
@@ -136,6 +136,6 @@ class Gateway:
             return log.parse(b"")
 
     def _last_words(self) -> str:
-        self._said.seek(0)
-        lines = [line.strip() for line in self._said.read().decode(errors="replace").splitlines() if line.strip()]
+        self._output.seek(0)
+        lines = [line.strip() for line in self._output.read().decode(errors="replace").splitlines() if line.strip()]
         return "; ".join(lines[-5:]) or "it said nothing"

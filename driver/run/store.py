@@ -251,8 +251,8 @@ class Store:
             ),
             "artifacts": artifacts,
         }
-        for table, found in rows.items():
-            listed = [(trial, *row) for row in found]
+        for table, values in rows.items():
+            listed = [(trial, *row) for row in values]
             if listed:
                 marks = ", ".join("?" * len(listed[0]))
                 self._database.executemany(f"INSERT INTO {table} VALUES ({marks})", listed)  # noqa: S608

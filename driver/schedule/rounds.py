@@ -43,7 +43,7 @@ class Schedule:
                 self._phase, self._round = self._phase + 1, 1
                 continue
             order = round_order(self._experiment, self._seed, self._round, phase)
-            remaining = [planned for planned in order if self._remains(planned)]
+            remaining = [planned for planned in order if self._is_needed(planned)]
             if remaining:
                 return remaining
             self._round += 1
@@ -76,7 +76,7 @@ class Schedule:
         values = {cell.id: self._values[cell.id] for cell in phase if self._values.get(cell.id)}
         return not needs_more(values, self._experiment.repeat, self._interval)
 
-    def _remains(self, planned: PlannedTrial) -> bool:
+    def _is_needed(self, planned: PlannedTrial) -> bool:
         if planned.key in self._given_up:
             return False
         attempts = self._attempts.get(planned.key, ())

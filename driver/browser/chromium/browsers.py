@@ -45,7 +45,7 @@ class ChromiumBrowser(Browser):
         """`folder`: of the node, in memory, for profiles."""
         self._node, self._folder = node, str(folder)
         self._numbers = itertools.count(1)
-        self._kept: dict[tuple[str, ...], Running] = {}
+        self._running: dict[tuple[str, ...], Running] = {}
         self._ending: list[threading.Thread] = []
         self._display: Display | None = None
         node.run(["mkdir", "-p", f"{self._folder}/home"])
@@ -109,7 +109,7 @@ class ChromiumBrowser(Browser):
             return self._page(around, running, "warm", arm.viewport, lambda: self._end(running))
 
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
-        running = self._keep(arm, around)
+        running = self._process_for(arm, around)
         with self._ended_on_error(running):
             devtools = running.chromium.devtools
             context = devtools.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
@@ -133,17 +133,17 @@ class ChromiumBrowser(Browser):
 
     # --- the life of a browser
 
-    def _keep(self, arm: BrowserSettings, around: Surroundings) -> Running:
+    def _process_for(self, arm: BrowserSettings, around: Surroundings) -> Running:
         """The kept browser with just these flags, or a new one."""
         key = (arm.display, *flags.flags(arm, around, ""))
-        running = self._kept.pop(key, None)
+        running = self._running.pop(key, None)
         if running and (running.chromium.ended() or running.pages >= MOST_PAGES):
             self._end(running)
             running = None
-        self._kept[key] = running or self._launch(arm, around, self._new_profile())
-        while len(self._kept) > KEPT:
-            self._end(self._kept.pop(next(iter(self._kept))))
-        return self._kept[key]
+        self._running[key] = running or self._launch(arm, around, self._new_profile())
+        while len(self._running) > KEPT:
+            self._end(self._running.pop(next(iter(self._running))))
+        return self._running[key]
 
     def _launch(self, arm: BrowserSettings, around: Surroundings, profile: str) -> Running:
         argv = flags.flags(arm, around, profile)
@@ -227,11 +227,11 @@ class ChromiumBrowser(Browser):
         self._ending.clear()
 
     def _drop(self, running: Running) -> None:
-        self._kept = {key: other for key, other in self._kept.items() if other is not running}
+        self._running = {key: other for key, other in self._running.items() if other is not running}
         self._end(running)
 
     def _forget_kept(self) -> None:
-        for running in list(self._kept.values()):
+        for running in list(self._running.values()):
             self._drop(running)
 
     def _start_again(self) -> None:
