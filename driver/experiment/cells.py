@@ -11,8 +11,7 @@ from driver.experiment.keys import CELL
 from driver.experiment.links import Asked, find_link, name_links, read_links, refuse_repeated
 from driver.experiment.model import Cell, LinkCase
 from model.link import Link
-from model.settings.kinds import near_miss
-from model.settings.source import Written
+from model.settings.source import Written, read_known
 
 MOST_CELLS = 10_000
 
@@ -24,20 +23,6 @@ class Combined:
     sites: tuple[str, ...]
     links: tuple[LinkCase, ...]
     cells: tuple[Cell, ...]
-
-
-def read_known(written: Written, known: Collection[str], what: str) -> list[str]:
-    """A name or a list of names, each of them known and there once."""
-    names: list[str] = []
-    for element in written.elements():
-        name = element.text().strip()
-        if name not in known:
-            choices = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
-            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + choices)
-        if name in names:
-            raise element.error(f"the {what} {name!r} is there twice", "Remove one of them")
-        names.append(name)
-    return names
 
 
 def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], known: Collection[str]) -> Combined:

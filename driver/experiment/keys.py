@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from driver.recorders.registry import RECORDERS
 from model.errors import InputError
 from model.metrics import PAGE_LOAD, metrics_of
-from model.settings.kinds import DURATION, FLAG, LARGEST_SEED, PERCENT, PROSE, Kind, choice, count
+from model.settings.kinds import DURATION, LARGEST_SEED, PERCENT, PROSE, Kind, choice, count
 from model.settings.setting import Setting, Table
-from model.units import Duration, Ratio, Size
+from model.units import Duration, Ratio
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
 METRICS = tuple(metric.key for metric in metrics_of(PAGE_LOAD))
 MOST_TRIALS = 10_000
-SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 96, 262_144  # headers of Ethernet, IP and TCP with options; tcpdump's own most
 SHORTEST_TIMEOUT, LONGEST_TIMEOUT = Duration.parse("1s"), Duration.parse("3600s")
 
 
@@ -37,16 +37,6 @@ def _interval(value: object, key: str) -> Ratio:
     if not ratio:
         raise InputError("an interval of 0% is never reached", "Write one like 2%", key=key)
     return ratio
-
-
-def _snaplen(value: object, key: str) -> int:
-    if value == "all":
-        return 0
-    size = Size.parse(value, key=key)
-    if size and not SMALLEST_SNAPLEN <= size.bytes <= LARGEST_SNAPLEN:
-        what = f"{size} of each packet cannot be kept: headers alone take up to {SMALLEST_SNAPLEN}B"
-        raise InputError(what, f"Write {SMALLEST_SNAPLEN}B to {LARGEST_SNAPLEN}B, or all", key=key)
-    return size.bytes
 
 
 TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
@@ -78,16 +68,11 @@ EXPERIMENT = Table((
     Setting("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]",
         "a list of [figures](#figures)",
         "page load time over the link settings that vary, a curve for each arm"),
-    Setting("capture", None, "", "packets to record", "{nodes: [client, server], snaplen: 96B}",
-        "`off`, nodes, or [keys](#capture)", "`client`, whole packets"),
     Setting("retries", count("RETRIES", "retries", 0, 100), "2", "how often a failed trial is tried again", "0"),
     Setting("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout, (), DURATION.schema),
         "60s",
         "how long a page load may take", "120s"),
-    Setting("screenshot", FLAG, "false", "keep a picture of each loaded page", "true"),
-    Setting("machine", FLAG, "true",
-        "watch the processors and memory of the machine during each load: [how](machine.md)", "off"),
-    Setting("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true"),
+    *(recorder.setting for recorder in RECORDERS.values()),
 ))
 UNTIL = Table((
     Setting("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
@@ -102,12 +87,6 @@ TOLERANCES = Table((
         "1"),
     Setting("outside", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to hosts that are not the site's",
         "3"),
-))
-CAPTURE = Table((
-    Setting("nodes", None, "", "where packets are recorded", "[client, server]", "`client`, `server`, both, or `off`",
-        "`client`"),
-    Setting("snaplen", Kind("SIZE", "`96B` to `262144B`, or `all`", _snaplen), "all", "how much of each packet is kept",
-        "96B"),
 ))
 CELL = Table((
     Setting("site", None, "", "of `sites`", "dummy", "a name or a list", "all of `sites`"),
@@ -134,7 +113,7 @@ SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
     "until": UNTIL,
     "tolerances": TOLERANCES,
-    "capture": CAPTURE,
+    **{name: recorder.keys for name, recorder in RECORDERS.items() if recorder.keys},
     "cell": CELL,
     "figure": FIGURE,
 }

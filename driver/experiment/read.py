@@ -8,19 +8,17 @@ from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM
-from driver.experiment.cells import combine, read_known
+from driver.experiment.cells import combine
 from driver.experiment.figures import default_figures, read_figures
-from driver.experiment.keys import CAPTURE, EXPERIMENT, TOLERANCES, UNTIL, read_name
+from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from driver.experiment.model import Experiment, Repeat, Tolerances
 from driver.recorders.registry import RECORDERS
-from driver.recorders.tcpdump import CaptureOptions
 from model.coded import Coded
 from model.errors import InputError
 from model.settings.source import Written, read_yaml
 from model.site.site import site_names
 
 LONGEST_ARM_NAME = 60
-NODES = ("client", "server")
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -61,7 +59,7 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         figures=figures,
         retries=plain["retries"],
         timeout=plain["timeout"],
-        recorders=_read_recorders(entries, plain),
+        recorders=_read_recorders(entries),
     )
 
 
@@ -138,27 +136,6 @@ def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
     return Tolerances(**TOLERANCES.values_of(TOLERANCES.entries(entries["tolerances"])))
 
 
-def _read_recorders(entries: Mapping[str, Written], plain: Mapping[str, Any]) -> dict[str, Coded]:
-    options = {name: RECORDERS[name].options_type() for name in RECORDERS if plain.get(name)}
-    capture = _read_capture(entries)
-    return {**options, "capture": capture} if capture.nodes else options
-
-
-def _read_capture(entries: Mapping[str, Written]) -> CaptureOptions:
-    """`off`, nodes, or a mapping."""
-    if "capture" not in entries:
-        return CaptureOptions()
-    written = entries["capture"]
-    keys = CAPTURE.entries(written) if written.is_mapping else {"nodes": written}
-    snaplen = CAPTURE.values_of(keys)["snaplen"]
-    if "nodes" not in keys:
-        return CaptureOptions(snaplen=snaplen)
-    nodes = keys["nodes"]
-    if not nodes.is_list and nodes.text() == "off":
-        if "snaplen" in keys:
-            raise keys["snaplen"].error("it means nothing where nothing is recorded", "Leave it out")
-        return CaptureOptions((), 0)
-    nodes_asked = read_known(nodes, (*NODES, "off"), "node")
-    if "off" in nodes_asked:
-        raise nodes.error("off and a node: which of the two?", "Write off alone, or nodes")
-    return CaptureOptions(tuple(node for node in NODES if node in nodes_asked), snaplen)
+def _read_recorders(entries: Mapping[str, Written]) -> dict[str, Coded]:
+    read = {name: recorder.read(entries.get(name)) for name, recorder in RECORDERS.items()}
+    return {name: options for name, options in read.items() if options is not None}

@@ -14,6 +14,7 @@ from typing import Any
 from driver.experiment.arm_fields import ARM
 from driver.experiment.figures import PLAIN
 from driver.experiment.keys import SECTIONS
+from driver.recorders.registry import RECORDERS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
 from model.paths import PROJECT
@@ -35,10 +36,15 @@ def schema() -> Schema:
         "definitions": {
             "link": _object(_link()),
             "arm": _object(ARM.schema()),
-            **{name: _object(_section(name)) for name in ("cell", "figure", "tolerances", "capture")},
+            **{name: _object(_section(name)) for name in ("cell", "figure", "tolerances", *_with_keys())},
             "until": _object(_section("until"), required=["ci"]),
         },
     }
+
+
+def _with_keys() -> list[str]:
+    """The recorders that have keys of their own."""
+    return [name for name, recorder in RECORDERS.items() if recorder.keys]
 
 
 def _object(properties: Mapping[str, Schema], required: list[str] | None = None) -> Schema:
@@ -72,13 +78,11 @@ def _shapes() -> dict[str, dict[str, Schema]]:
     value: Schema = {"type": ["string", "number", "boolean"]}
     dimension: Schema = {"enum": [*PLAIN, *SETTINGS]}
     or_none: Schema = {"enum": ["none", *PLAIN, *SETTINGS]}
-    nodes = _one_or_many({"enum": ["client", "server"]})
     arms: Schema = {
         "type": "object",
         "minProperties": 1,
         "additionalProperties": {"anyOf": [_ref("arm"), {"type": "null"}]},
     }
-    capture = {"anyOf": [{"enum": ["off", "client", "server"]}, nodes, _ref("capture")]}
     only = _object({name: _one_or_many(value) for name in (*PLAIN, *SETTINGS)})
     return {
         "experiment": {
@@ -90,9 +94,13 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "until": _ref("until"),
             "tolerances": _ref("tolerances"),
             "figures": _one_or_many(_ref("figure")),
-            "capture": capture,
+            **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
         },
-        "capture": {"nodes": {"anyOf": [{"enum": ["off"]}, nodes]}},
+        **{
+            name: {key: dict(shape) for key, shape in recorder.key_shapes.items()}
+            for name, recorder in RECORDERS.items()
+            if recorder.keys
+        },
         "cell": {
             "site": _one_or_many(text),
             "link": _one_or_many({"anyOf": [text, _ref("link")]}),

@@ -24,6 +24,8 @@ from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.timeouts import scaled
 from model.coded import Coded
 from model.errors import BedError
+from model.settings.kinds import FLAG
+from model.settings.setting import Setting
 
 ANSWER_TIMEOUT_S = 20.0
 BYTES, SAMPLE_BYTES = 4000, 60  # in the run's database
@@ -127,6 +129,13 @@ class WatchThere:
 class Machine(Recorder[MachineOptions]):
     name = "machine"
     options_type = MachineOptions
+    setting = Setting(
+        "machine",
+        FLAG,
+        "true",
+        "watch the processors and memory of the machine during each load: [how](machine.md)",
+        "off",
+    )
 
     def __init__(self, options: MachineOptions) -> None:
         super().__init__(options)

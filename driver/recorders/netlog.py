@@ -8,6 +8,8 @@ from driver.browser.failures import BrowserError
 from driver.recorders.recorder import NETLOG, Context, Recorder, Recording, Weight
 from model.coded import Coded
 from model.reasons import Reason
+from model.settings.kinds import FLAG
+from model.settings.setting import Setting
 
 FILE = "netlog.json"
 BYTES, REQUEST_BYTES = 150_000, 10_000  # compressed: of any load, and more for each request
@@ -21,6 +23,7 @@ class NetlogOptions(Coded):
 class Netlog(Recorder[NetlogOptions]):
     name = "netlog"
     options_type = NetlogOptions
+    setting = Setting("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true")
     reason = Reason.BROWSER_FAILED
     wishes = frozenset({NETLOG})
 

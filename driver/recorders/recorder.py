@@ -18,13 +18,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from driver.bed.node import Node
 from driver.browser.browser import Page
 from model.coded import Coded
 from model.reasons import Flag, Reason
 from model.record import Series
+from model.settings.setting import Setting, Table
+from model.settings.source import Written
 
 Options = TypeVar("Options", bound=Coded)
 NETLOG = "netlog"  # a wish of the browser: that it logs its network from its start
@@ -66,11 +68,23 @@ class Recorder(ABC, Generic[Options]):
 
     name: ClassVar[str]
     options_type: ClassVar[type[Coded]]
+    setting: ClassVar[Setting]  # the key of the experiment file, whose name is this recorder's
+    keys: ClassVar[Table | None] = None  # below the key, where it may be a mapping
+    shape: ClassVar[Mapping[str, Any]] = {}  # JSON schema of the key, where its setting has no kind
+    key_shapes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the same of `keys`
     reason: ClassVar[Reason] = Reason.RECORDER_FAILED  # why a trial fails in which this recorder fails
     wishes: ClassVar[frozenset[str]] = frozenset()  # what the browser must do from its start
 
     def __init__(self, options: Options) -> None:
         self.options = options
+
+    @classmethod
+    def read(cls, written: Written | None) -> Coded | None:
+        """The options that an experiment file asks for; None: it is off. `written`: the value of the key."""
+        if written is None:
+            return cls.options_type() if cls.setting.default_value() else None
+        with written.placed({}):
+            return cls.options_type() if cls.setting.read(written.text()) else None
 
     @classmethod
     @abstractmethod

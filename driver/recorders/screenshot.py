@@ -8,6 +8,8 @@ from driver.browser.failures import BrowserError
 from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from model.coded import Coded
 from model.reasons import Reason
+from model.settings.kinds import FLAG
+from model.settings.setting import Setting
 
 FILE = "screenshot.png"
 BYTES = 300_000
@@ -21,6 +23,7 @@ class ScreenshotOptions(Coded):
 class Screenshot(Recorder[ScreenshotOptions]):
     name = "screenshot"
     options_type = ScreenshotOptions
+    setting = Setting("screenshot", FLAG, "false", "keep a picture of each loaded page", "true")
     reason = Reason.BROWSER_FAILED
 
     @classmethod

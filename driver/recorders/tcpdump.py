@@ -16,9 +16,13 @@ from driver.bed.node import Command, Node, Stdio
 from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.timeouts import scaled
 from model.coded import Coded
-from model.errors import BedError
+from model.errors import BedError, InputError
 from model.evidence.capture import CaptureCounts
 from model.reasons import Reason
+from model.settings.kinds import Kind
+from model.settings.setting import Setting, Table
+from model.settings.source import Written, read_known
+from model.units import Size
 
 READY_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 10.0
@@ -30,6 +34,8 @@ COUNTS = re.compile(
 )
 LISTENING = "listening on"
 SEGMENT, FRAME, PACKET_RECORD = 1448, 1514, 16  # bytes: TCP payload of a packet, the packet, its head in a capture
+NODES = ("client", "server")
+SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 96, 262_144  # headers of Ethernet, IP and TCP with options; tcpdump's own most
 HEADERS = 800  # bytes of a request and its response together
 
 
@@ -135,14 +141,81 @@ class Captures(Coded):
     by_node: Mapping[str, CaptureCounts]
 
 
+def _snaplen(value: object, key: str) -> int:
+    if value == "all":
+        return 0
+    size = Size.parse(value, key=key)
+    if size and not SMALLEST_SNAPLEN <= size.bytes <= LARGEST_SNAPLEN:
+        what = f"{size} of each packet cannot be kept: headers alone take up to {SMALLEST_SNAPLEN}B"
+        raise InputError(what, f"Write {SMALLEST_SNAPLEN}B to {LARGEST_SNAPLEN}B, or all", key=key)
+    return size.bytes
+
+
+KEYS = Table(
+    (
+        Setting(
+            "nodes",
+            None,
+            "",
+            "where packets are recorded",
+            "[client, server]",
+            "`client`, `server`, both, or `off`",
+            "`client`",
+        ),
+        Setting(
+            "snaplen",
+            Kind("SIZE", "`96B` to `262144B`, or `all`", _snaplen),
+            "all",
+            "how much of each packet is kept",
+            "96B",
+        ),
+    )
+)
+_NODE = {"enum": ["client", "server"]}
+_SOME_NODES = {"anyOf": [_NODE, {"type": "array", "items": _NODE, "minItems": 1}]}
+SHAPE = {"anyOf": [{"enum": ["off", "client", "server"]}, _SOME_NODES, {"$ref": "#/definitions/capture"}]}
+KEY_SHAPES = {"nodes": {"anyOf": [{"enum": ["off"]}, _SOME_NODES]}}
+
+
 class Tcpdump(Recorder[CaptureOptions]):
     name = "capture"
     options_type = CaptureOptions
+    setting = Setting(
+        "capture",
+        None,
+        "",
+        "packets to record",
+        "{nodes: [client, server], snaplen: 96B}",
+        "`off`, nodes, or [keys](#capture)",
+        "`client`, whole packets",
+    )
+    keys = KEYS
+    shape = SHAPE
+    key_shapes = KEY_SHAPES
     reason = Reason.CAPTURE_LOST_PACKETS
 
     def __init__(self, options: CaptureOptions) -> None:
         super().__init__(options)
         self._captures: dict[str, Capture] = {}
+
+    @classmethod
+    def read(cls, written: Written | None) -> CaptureOptions | None:
+        """`off`, nodes, or a mapping."""
+        if written is None:
+            return CaptureOptions()
+        entries = KEYS.entries(written) if written.is_mapping else {"nodes": written}
+        snaplen = KEYS.values_of(entries)["snaplen"]
+        if "nodes" not in entries:
+            return CaptureOptions(snaplen=snaplen)
+        nodes = entries["nodes"]
+        if not nodes.is_list and nodes.text() == "off":
+            if "snaplen" in entries:
+                raise entries["snaplen"].error("it means nothing where nothing is recorded", "Leave it out")
+            return None
+        names = read_known(nodes, (*NODES, "off"), "node")
+        if "off" in names:
+            raise nodes.error("off and a node: which of the two?", "Write off alone, or nodes")
+        return CaptureOptions(tuple(node for node in NODES if node in names), snaplen)
 
     @classmethod
     def disk_bytes(cls, options: CaptureOptions, weight: Weight) -> float:

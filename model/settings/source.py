@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import yaml
 
 from model.errors import InputError
+from model.settings.kinds import near_miss
 
 LARGEST_FILE = 1_000_000
 MOST_VALUES = 50_000  # aliases may repeat values: a short file can mean a huge one
@@ -108,6 +109,20 @@ class Written:
             raise
         except InputError as error:
             raise entries.get(error.key, self).error(error.what, error.remedy) from None
+
+
+def read_known(written: Written, known: Collection[str], what: str) -> list[str]:
+    """A name or a list of names, each of them known and there once."""
+    names: list[str] = []
+    for element in written.elements():
+        name = element.text().strip()
+        if name not in known:
+            there = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
+            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + there)
+        if name in names:
+            raise element.error(f"the {what} {name!r} is there twice", "Remove one of them")
+        names.append(name)
+    return names
 
 
 def read_yaml(text: str, source: str, example: str, *, scale: int = 1) -> Written:

@@ -243,7 +243,10 @@ WRONG = [
     (manifest().replace("objects: [", "objects: []\n#"), "site.yaml:4: objects: the list is empty"),
     (manifest().replace("title: One", "title: [1]"), "site.yaml:1: title: there is a list where one value is needed"),
     (manifest().replace("entry: a.test", "entry: b.test"), r"none of the objects\. Did you mean a\.test/index\.html"),
-    (manifest().replace("size: 5", "size: -1"), r"site.yaml:4: objects\[0\].size: '-1' cannot be used. Write a whole number of bytes"),
+    (
+        manifest().replace("size: 5", "size: -1"),
+        r"site.yaml:4: objects\[0\].size: '-1' cannot be used. Write a whole number of bytes",
+    ),
     (manifest().replace("size: 5", "size: true"), "size: 'true' cannot be used. Write a whole number of bytes"),
     (manifest(sha256="abc"), "sha256: 'abc' is no sha256"),
     (manifest().replace("a.test,", "A.test,"), "host: 'A.test' is no host"),
