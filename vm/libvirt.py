@@ -1,117 +1,106 @@
 """The libvirtd that runs the machines: this machine's own where it answers, else one that lanelab starts and ends.
 
-Ours lives in mount and process namespaces (libvirt_init.py), keeps everything in the build folder, and goes on when the
-command ends that started it: machines outlive `lanelab vm up`. Who it is stands in a file in /run, so that one whose
-build folder was removed meanwhile is found and ended, with the time at which it started, so that a number that another
-process has got since is never taken for it.
+lanelab's own (vm/libvirtd) keeps everything in the build folder, and outlives the command that started it, as machines
+do. There is one at a time on a machine. Its note in /run says whose it is, and what the machine was like before: a
+restart of the machine empties /run, and resets what libvirt has changed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import select
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from driver.host.find_program import search_path
 from model.errors import VmError
 from model.paths import build_folder
-from vm import host, libvirt_init
-from vm.accelerator import EMULATED, Driver
+from vm import host
 
-SYSTEM = "qemu:///system"
-OWN = "own"  # where machines live that one of ours keeps; SYSTEM: the others
-RECORD = ".process.json"
+SYSTEM, OWN = "qemu:///system", "own"  # where machines are
+RUN = Path("/run/lanelab-libvirtd")
+PROGRAM = Path(__file__).parent / "libvirtd"
 POOL = "default"  # where Vagrant keeps disks
-START_S = 60.0
-ANSWER_S = 20.0
-END_S = 20.0
-
+KERNELS = ("-vmlinuz", "-initrd.img")  # what the Vagrantfile puts there too
+START_S, ANSWER_S, END_S = 60.0, 20.0, 20.0
+NAMESPACES = ("--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc")
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Daemon:
-    """A libvirtd of ours."""
+    """A libvirtd of lanelab's own."""
 
-    pid: int  # of unshare, with which all of it ends
-    started: int  # when that was, as the kernel counts
+    folder: str  # where it keeps everything
     driver: str
+    before: dict[str, Any]  # what the machine was like
+    pid: int = 0  # of unshare, with which all of it ends
 
     @property
-    def uri(self) -> str:
-        # Not by its path in the build folder: that may be longer than the address of a socket may be.
-        return f"{SYSTEM}?socket={self._socket}"
-
-    @property
-    def _socket(self) -> str:
-        return f"/proc/{self.pid}/root/run/libvirt/libvirt-sock"
+    def command(self) -> list[str]:
+        return ["unshare", *NAMESPACES, "--", str(PROGRAM), self.folder, self.driver]
 
     def runs(self) -> bool:
-        return _started(self.pid) == self.started
-
-    def is_lost(self) -> bool:
-        """Whether the folder in which it keeps everything was removed. One that is only slow to answer is not."""
-        return not Path(self._socket).exists()
+        """Whether the process runs, and is no other that has got its number since."""
+        try:
+            return Path(f"/proc/{self.pid}/cmdline").read_text().split("\0")[:-1] == self.command
+        except (FileNotFoundError, ProcessLookupError):
+            return False
 
 
 def ours() -> Daemon | None:
-    """The one that lanelab started for this build folder, where it still runs."""
-    return _read(_record())
+    """The one of this build folder, where it runs."""
+    daemon = _noted()
+    return daemon if daemon and daemon.runs() and daemon.folder == str(own_folder()) else None
 
 
-def ours_answers() -> bool:
-    """Whether ours runs and can be asked; VmError where it can, but not by this user."""
+def own_uri() -> str:
+    """How to reach the one of this build folder. Not through the build folder: the address of a socket is short."""
+    return f"{SYSTEM}?socket={_link() / 'libvirt-sock'}"
+
+
+def own_folder() -> Path:
+    """Where the one of this build folder keeps everything: machines, disks, networks, logs."""
+    return (build_folder() / "vm" / "libvirt").absolute()
+
+
+def prefix() -> str:
+    """How the names of this build folder's machines, disks and networks begin. The Vagrantfile makes the same."""
+    return f"lanelab-{_link().name}-"
+
+
+def answers(home: str) -> bool:
+    """Whether the libvirtd answers that has the machines. VmError where it is not this user's to ask."""
+    if home == SYSTEM:
+        return virsh(SYSTEM, "version") is not None
     daemon = ours()
-    if daemon is None:
-        return False
-    require_mine(daemon)
-    return not daemon.is_lost()
-
-
-def others() -> list[Daemon]:
-    """Those that lanelab started for other build folders."""
-    found = [_read(record) for record in sorted(host.FOLDER.glob(f"*{RECORD}")) if record != _record()]
-    return [daemon for daemon in found if daemon]
-
-
-def require_mine(daemon: Daemon) -> None:
-    if os.geteuid() != 0:
+    if daemon and os.geteuid() != 0:
         raise VmError(f"the libvirtd of the virtual machines (process {daemon.pid}) is root's", "Run this as root")
+    return daemon is not None and _link().exists()  # else its folder was removed
 
 
-def ensure(driver: Driver, tell: Tell, *, home: str | None = None) -> str:
-    """See to it that a libvirtd answers; its address. `home`: who has the machines that exist, where any do. Another
-    one must never be asked for them: Vagrant forgets machines that it does not find."""
-    daemon = ours()
-    if daemon:
-        require_mine(daemon)
-    if daemon and daemon.is_lost():
-        tell("ending the libvirtd of lanelab's own, whose folder was removed")
-        stop(tell)
-        daemon = None
-    if daemon and daemon.driver != driver.name and _machines(daemon.uri) == []:
-        tell(f"starting libvirtd anew, for {driver.name}")
-        stop(tell)
-        daemon = None
-    if home == SYSTEM or (home is None and daemon is None):
-        if answers(SYSTEM):
-            _uri_file().unlink(missing_ok=True)
-            return SYSTEM
-        if home == SYSTEM:
-            raise no_answer()
-    if daemon is None:
-        daemon = _start(driver, tell)
-    _uri_file().write_text(daemon.uri + "\n")
-    return daemon.uri
+def ensure(home: str | None, driver: str, tell: Tell) -> None:
+    """Make sure that the libvirtd of the machines answers. `home`: where they are, if there are any. No other one may
+    be asked for them: Vagrant forgets machines that it does not find."""
+    daemon = _noted()
+    if daemon and daemon.runs() and not ours():
+        what = f"virtual machines of another build folder are up ({daemon.folder}; process {daemon.pid})"
+        raise VmError(what, "Their networks have the same names and addresses: lanelab vm halt there, then this again")
+    if home == OWN and answers(OWN):
+        return
+    stop(tell)  # one without its folder or without machines, or what is left of one that was killed
+    if home != OWN and answers(SYSTEM):
+        return
+    if home == SYSTEM:
+        raise no_answer()
+    _start(driver, tell)
 
 
 def no_answer() -> VmError:
@@ -121,83 +110,64 @@ def no_answer() -> VmError:
     )
 
 
-def answers(uri: str) -> bool:
-    return virsh(uri, "version") is not None
-
-
-def stop(tell: Tell) -> bool:
-    """End ours, its machines (if any still run) and its networks, and undo what it did to this machine if it was the
-    last; whether there was one."""
-    daemon = ours()
-    _uri_file().unlink(missing_ok=True)
-    if daemon is not None:
-        # Bridges are the machine's: they would stay when their libvirtd is gone.
-        for command, what in (("list", "destroy"), ("net-list", "net-destroy")):
-            for name in (virsh(daemon.uri, command, "--name") or "").split():
-                virsh(daemon.uri, what, name)
+def stop(tell: Tell) -> None:
+    """End the one of this build folder with its machines and networks, and undo what any that has ended did to this
+    machine."""
+    if daemon := ours():
+        # Bridges belong to the machine: they would outlive their libvirtd.
+        for listing, end in (("list", "destroy"), ("net-list", "net-destroy")):
+            for name in (virsh(own_uri(), listing, "--name") or "").split():
+                virsh(own_uri(), end, name)
         _kill(daemon)
-    if host.FOLDER.is_dir() and os.geteuid() == 0:
-        with host.locked() as folder:
-            _record().unlink(missing_ok=True)
-            if not any(_read(record) for record in folder.glob(f"*{RECORD}")):
-                host.restore(folder, tell, bridges=not answers(SYSTEM))
-    return daemon is not None
+        tell("ended the libvirtd that lanelab had started")
+    daemon = _noted()
+    if daemon and not daemon.runs() and os.geteuid() == 0:
+        if changed := host.restore(daemon.before, bridges=not answers(SYSTEM)):
+            tell(f"this machine's {', '.join(changed)} as before")
+        shutil.rmtree(RUN)
 
 
-def _kill(daemon: Daemon) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        handle = os.pidfd_open(daemon.pid)
-        try:
-            if daemon.runs():  # after the handle: from here on it is this process and no other
-                signal.pidfd_send_signal(handle, signal.SIGKILL)
-                select.select([handle], [], [], END_S)
-        finally:
-            os.close(handle)
+def kept() -> list[str]:
+    """The machines that the one of this build folder keeps, without asking it: it may not run."""
+    files = (own_folder() / "etc/libvirt/qemu").glob(f"{prefix()}*.xml")
+    return [file.stem.removeprefix(prefix()) for file in files]
 
 
-def _start(driver: Driver, tell: Tell) -> Daemon:
-    if os.geteuid() != 0:
-        raise VmError(
-            "no libvirtd answers at qemu:///system, and only root can start one",
-            "Run this as root, or have an administrator start libvirtd ('systemctl start libvirtd') and put you into "
-            "the group libvirt",
-        )
-    folder = own_folder()
-    libvirt_init.lay_out(folder)
-    tell(f"starting a libvirtd of its own, since none runs here (log: {folder / 'log' / 'libvirtd.log'})")
-    init = [sys.executable, "-I", libvirt_init.__file__, str(folder)]
-    hide = ["hide-kvm"] if driver.name == EMULATED else []
-    namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    with (folder / "log" / "start.log").open("w") as output, host.locked() as known:
-        host.remember(known, libvirt_init.PLACES.values())
-        process = subprocess.Popen(
-            ["unshare", *namespaces, "--", *init, *hide], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            env={**os.environ, "PATH": search_path()}, start_new_session=True, cwd="/",
-        )  # fmt: skip
-        daemon = Daemon(process.pid, _started(process.pid), driver.name)
-        _record().write_text(json.dumps(asdict(daemon)))
-    deadline = time.monotonic() + START_S
-    while not answers(daemon.uri):
-        if process.poll() is not None or time.monotonic() > deadline:
-            last = (folder / "log" / "start.log").read_text().strip().splitlines()[-1:]
-            stop(tell)
-            raise VmError(
-                f"libvirtd did not start: {' '.join(last) or 'it does not answer'}", f"Logs: {folder / 'log'}"
-            )
-        time.sleep(0.2)
-    # A pool that it knows from before may not be active; Vagrant would not see it, and make it again, in vain.
-    virsh(daemon.uri, "pool-start", POOL)
-    return daemon
+def remove_own() -> bool:
+    """Remove all that the one of this build folder has kept; whether there was anything. It must have ended."""
+    there = own_folder().exists()
+    shutil.rmtree(own_folder(), ignore_errors=True)
+    return there
 
 
-def _machines(uri: str) -> list[str] | None:
-    """Those that run; None where nobody can tell now."""
-    said = virsh(uri, "list", "--name")
-    return None if said is None else said.split()
+def remove_all(uri: str) -> list[str]:
+    """Remove whatever has this build folder's names: Vagrant removes only what it knows."""
+    removed = []
+    for listing, commands in (
+        (("list", "--all", "--name"), (("destroy",), ("undefine",))),
+        (("vol-list", POOL), (("vol-delete", "--pool", POOL),)),
+        (("net-list", "--all", "--name"), (("net-destroy",), ("net-undefine",))),
+    ):
+        for name in _names(uri, *listing):
+            if name.startswith(prefix()):
+                for command in commands:
+                    virsh(uri, *command, name)
+                removed.append(name)
+    return [name for name in removed if not name.endswith(KERNELS)]
+
+
+def forget_old_boxes(uri: str, begin: str) -> None:
+    """Remove the disks of boxes, apart from the newest and those that others' machines are based on. Their names end
+    with when they came."""
+    volumes = _names(uri, "vol-list", POOL)
+    based = "".join(virsh(uri, "vol-dumpxml", "--pool", POOL, each) or "" for each in volumes if begin not in each)
+    for name in sorted(name for name in volumes if name.startswith(begin))[:-1]:
+        if f"/{name}<" not in based:
+            virsh(uri, "vol-delete", "--pool", POOL, name)
 
 
 def virsh(uri: str, *words: str) -> str | None:
-    """What virsh says; None when it fails or nobody answers."""
+    """What virsh prints; None when it fails or nobody answers."""
     try:
         done = subprocess.run(
             ["virsh", "--quiet", "--connect", uri, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -208,31 +178,64 @@ def virsh(uri: str, *words: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def _started(pid: int) -> int:
-    """When a process started, in the kernel's ticks; 0 where there is none, or one that has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return 0 if fields[0] == "Z" else int(fields[19])
+def _names(uri: str, *listing: str) -> list[str]:
+    """The first word of each line."""
+    return [line.split()[0] for line in (virsh(uri, *listing) or "").splitlines() if line.strip()]
 
 
-def _read(record: Path) -> Daemon | None:
+def _start(driver: str, tell: Tell) -> None:
+    if os.geteuid() != 0:
+        remedy = "Run this as root, or have an administrator start libvirtd ('systemctl start libvirtd') and put you "
+        remedy += "into the group libvirt"
+        raise VmError(f"no libvirtd answers at {SYSTEM}, and only root can start one", remedy)
+    folder = own_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    tell(f"starting a libvirtd of its own, since none runs here (logs: {folder / 'var/log/libvirt'})")
+    daemon = Daemon(str(folder), driver, host.state())
+    RUN.mkdir(mode=0o755, exist_ok=True)
+    with _note().open("x") as note:  # before anything changes; refused where another lanelab starts one now
+        json.dump(asdict(daemon), note)
+    _link().unlink(missing_ok=True)
+    _link().symlink_to(folder / "run/libvirt")
+    with (folder / "start.log").open("w") as log:
+        process = subprocess.Popen(
+            daemon.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
+            env={**os.environ, "PATH": search_path()},
+        )  # fmt: skip
+    _note().write_text(json.dumps(asdict(daemon) | {"pid": process.pid}))
+    deadline = time.monotonic() + START_S
+    while virsh(own_uri(), "version") is None:
+        if process.poll() is not None or time.monotonic() > deadline:
+            last = (folder / "start.log").read_text().strip().splitlines()[-1:]
+            stop(tell)
+            raise VmError(f"libvirtd did not start: {' '.join(last) or 'it does not answer'}", f"Logs: {folder}")
+        time.sleep(0.2)
+    # It may know a pool from before that is not active: Vagrant would not see that one, and fail to make it again.
+    virsh(own_uri(), "pool-start", POOL)
+
+
+def _kill(daemon: Daemon) -> None:
+    """Kill process 1 of its namespaces: when unshare ends after it, every process in there has ended."""
+    for child in Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
+    deadline = time.monotonic() + END_S
+    while daemon.runs() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _noted() -> Daemon | None:
+    """The one that was started last on this machine, whether it runs or not."""
     try:
-        daemon = Daemon(**json.loads(record.read_text()))
+        return Daemon(**json.loads(_note().read_text()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
-    return daemon if daemon.runs() else None
 
 
-def own_folder() -> Path:
-    """Where ours keeps everything."""
-    return (build_folder() / "vm" / "libvirt").absolute()
+def _note() -> Path:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return RUN / f"{boot}.json"
 
 
-def _record() -> Path:
-    return host.FOLDER / (hashlib.sha256(os.fsencode(own_folder())).hexdigest()[:16] + RECORD)
-
-
-def _uri_file() -> Path:
-    return build_folder() / "vm" / "libvirt-uri"
+def _link() -> Path:
+    """Leads to the folder of this build folder's socket."""
+    return RUN / hashlib.sha256(os.fsencode(build_folder().resolve())).hexdigest()[:6]

@@ -1,4 +1,4 @@
-"""What the user says of the machines, in environment variables: looked at before anything is begun."""
+"""What the user says about the machines, in environment variables. An empty one counts as one that is not set."""
 
 from __future__ import annotations
 
@@ -7,30 +7,54 @@ import os
 from collections.abc import Mapping
 
 from model.errors import InputError
-from vm import accelerator
 
+PROVIDERS = ("libvirt", "virtualbox")
+DRIVERS = KVM, EMULATED = ("kvm", "qemu")  # as libvirt calls them
+PROVIDER, DRIVER, BOX = "LANELAB_VM_PROVIDER", "LANELAB_VM_DRIVER", "LANELAB_VM_BOX"
 COUNTS = {"LANELAB_VM_MEMORY": "MiB, like 1024", "LANELAB_VM_CPUS": "processors, like 2"}
 MANAGEMENT = "LANELAB_VM_MANAGEMENT"
 
 
+def provider(given: Mapping[str, str] = os.environ) -> str:
+    """What makes the machines. Vagrant's own variable does not count: a user who has set it means other machines."""
+    return _choice(given, PROVIDER, PROVIDERS) or PROVIDERS[0]
+
+
+def uses_libvirt() -> bool:
+    return provider() == "libvirt"
+
+
+def driver(given: Mapping[str, str] = os.environ) -> str:
+    """What the user wants to run the processors, if anything."""
+    return _choice(given, DRIVER, DRIVERS)
+
+
+def own_box() -> bool:
+    """Whether the machines are made from lanelab's own box."""
+    return uses_libvirt() and not os.environ.get(BOX)
+
+
 def require(given: Mapping[str, str] = os.environ) -> None:
-    """InputError with the variable that cannot be used. One that is empty is as one that is not there."""
-    accelerator.asked_for(given)
+    """Check every setting before anything begins. InputError with the variable that cannot be used."""
+    provider(given)
+    driver(given)
     for name, like in COUNTS.items():
         value = given.get(name)
         if value and not (value.isascii() and value.isdigit() and int(value)):
             raise InputError(f"'{value}' is no number", f"Set a whole number of {like}", key=name)
     if network := given.get(MANAGEMENT):
-        _require_network(network)
+        try:
+            size = ipaddress.IPv4Network(network).prefixlen
+            why = "" if 8 <= size <= 28 else f"has {2 ** (32 - size)} addresses"
+        except ValueError as error:
+            why = f"is no network: {error}"
+        if why:
+            raise InputError(f"'{network}' {why}", "Write one like 192.168.232.0/24", key=MANAGEMENT)
 
 
-def _require_network(network: str) -> None:
-    try:
-        found = ipaddress.IPv4Network(network)
-        small = found.prefixlen > 28 or found.prefixlen < 8
-    except ValueError as error:
-        what = f"'{network}' is no network: {error}"
-        raise InputError(what, "Write one like 192.168.232.0/24", key=MANAGEMENT) from None
-    if small:
-        what = f"'{network}' has {found.num_addresses} addresses"
-        raise InputError(what, "Write one like 192.168.232.0/24", key=MANAGEMENT)
+def _choice(given: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
+    value = given.get(name, "")
+    if value and value not in known:
+        kind = name.rpartition("_")[2].lower()
+        raise InputError(f"'{value}' is no {kind}", f"Choose from: {', '.join(known)}", key=name)
+    return value

@@ -1,4 +1,4 @@
-"""Running Vagrant: its flood goes to a log, a few words of it to who waits; Ctrl-C reaches it once."""
+"""Runs Vagrant: its flood of words goes to a log, a few of them to the user; Ctrl-C reaches it once."""
 
 from __future__ import annotations
 
@@ -6,57 +6,64 @@ import contextlib
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from driver.host.ansible import ansible_settings
 from driver.host.find_program import search_path
-from model.errors import InputError, VmError
+from model.errors import VmError
 from model.paths import PROJECT, build_folder
-from vm import libvirt
+from vm import settings
 
 MACHINES = ("client", "router", "server")
 SHOWN_LINES = 15
 AFTER_INTERRUPT_S = 60.0
 Tell = Callable[[str], None]
 
-LINE = re.compile(r"(?:==>|   ) (client|router|server): (.*)")
-# What Vagrant says -> what is told, in the order in which a machine comes to it.
-MILESTONES = (
-    ("Uploading base box image", "the box's disk is copied to libvirt, once"),
-    ("Creating domain with the following settings", "is made"),
-    ("Waiting for domain to get an IP address", "boots"),
-    ("Machine booted and ready", "can be reached"),
-    ("Configuring and enabling network interfaces", "gets its networks"),
-    ("Running provisioner: by-hand", "gets names and routes"),
-    ("Running provisioner: prepare", "is prepared (Ansible)"),
-    ("Attempting graceful shutdown", "shuts down"),
-    ("Halting domain", "shuts down"),
-    ("Removing domain", "is removed"),
-)
-RECAP = re.compile(r"(client|router|server) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)")
+LINE = re.compile(r"(?:==>|   ) (client|router|server): +(.*)")
+# What Vagrant prints -> what lanelab tells, in the order in which a machine comes to it.
+MILESTONES = {
+    "Uploading base box image": "the box's disk is copied to libvirt, once",
+    "Creating domain with the following settings": "is made",
+    "Waiting for domain to get an IP address": "boots",
+    "Machine booted and ready": "can be reached",
+    "Configuring and enabling network interfaces": "gets its networks",
+    "Running provisioner: by-hand": "gets names and routes",
+    "Running provisioner: prepare": "is prepared (Ansible)",
+    "Attempting graceful shutdown": "shuts down",
+    "Halting domain": "shuts down",
+    "Removing domain": "is removed",
+}
+# What a failure's output holds -> what the user can do.
+NETWORK = "Give the machines' management another network: LANELAB_VM_MANAGEMENT=192.168.232.0/24"
+LEFT_OVER = "Something is left of machines that Vagrant has forgotten: lanelab vm destroy removes it"
+REMEDIES = {
+    "already in use by interface": NETWORK,
+    "does not match with network name": NETWORK,
+    "authentication failure": "The machines know another login key than Vagrant: lanelab vm destroy, lanelab vm up",
+    "is already taken": LEFT_OVER,
+    "already exists": LEFT_OVER,
+    "no space left": "The disk is full: make room for about 5 GB in the build folder",
+    "cannot allocate memory": "The machines need 2.8 GB of memory in all: LANELAB_VM_MEMORY=512 takes less",
+}
 
 
-PROVIDERS = ("libvirt", "virtualbox")
-PROVIDER_VARIABLE = "LANELAB_VM_PROVIDER"
+@dataclass(frozen=True)
+class Made:
+    """What the machines that exist were made in and with, as the Vagrantfile notes it."""
 
-
-def provider() -> str:
-    """What makes the machines. Vagrant's own variable is not heard: who has it set means other machines."""
-    given = os.environ.get(PROVIDER_VARIABLE) or PROVIDERS[0]
-    if given not in PROVIDERS:
-        what = f"'{given}' is no provider"
-        raise InputError(what, f"Choose from: {', '.join(PROVIDERS)}", key=PROVIDER_VARIABLE)
-    return given
+    home: str  # libvirt.SYSTEM or libvirt.OWN
+    driver: str = ""  # kvm or qemu
 
 
 def environment() -> dict[str, str]:
-    """What Vagrant is run with: the Ansible of this environment, and the Vagrantfile's own defaults."""
+    """What Vagrant runs with: the Ansible of this environment, and the Vagrantfile's own defaults."""
     given = {name: value for name, value in os.environ.items() if value or not name.startswith("LANELAB_VM_")}
     return {
         **given,
@@ -65,15 +72,15 @@ def environment() -> dict[str, str]:
         "LANELAB_BUILD": str(build_folder().absolute()),
         "VAGRANT_CWD": str(PROJECT),
         "VAGRANT_DOTFILE_PATH": str(dotfiles()),
-        "VAGRANT_DEFAULT_PROVIDER": provider(),
+        "VAGRANT_DEFAULT_PROVIDER": settings.provider(),
         "VAGRANT_NO_COLOR": "1",
         "VAGRANT_CHECKPOINT_DISABLE": "1",  # it would ask the world for a newer Vagrant
     }
 
 
 def dotfiles() -> Path:
-    """Where Vagrant keeps which machines it has made: where it looks by itself, for who uses it by hand; with a build
-    folder elsewhere in there, since the checkout may be read-only, or another user's too."""
+    """Where Vagrant keeps which machines it has made: where it looks by itself; with a build folder elsewhere in there,
+    since the checkout may be read-only, or another user's too."""
     if given := os.environ.get("VAGRANT_DOTFILE_PATH"):
         return PROJECT / given
     build = build_folder().resolve()
@@ -82,30 +89,33 @@ def dotfiles() -> Path:
 
 def known() -> list[str]:
     """The machines that Vagrant has made, whether they are up or not."""
-    return [name for name in MACHINES if (dotfiles() / "machines" / name / provider() / "id").exists()]
+    return [name for name in MACHINES if (dotfiles() / "machines" / name / settings.provider() / "id").exists()]
 
 
-def home() -> str | None:
-    """Which libvirtd has the machines, as the Vagrantfile notes when they are brought up; None without any."""
+def made_in() -> Made | None:
+    """What libvirt's machines were made in and with; None where there are none."""
     if not known():
         return None
     try:
-        return _home_file().read_text().strip()
-    except FileNotFoundError:
-        return libvirt.SYSTEM
+        return Made(*note().read_text().split())
+    except (FileNotFoundError, TypeError):
+        return Made("qemu:///system")
 
 
-def forget_home() -> None:
-    _home_file().unlink(missing_ok=True)
+def note() -> Path:
+    """Beside Vagrant's own notes of the machines, so that they disappear together."""
+    return dotfiles() / "lanelab-libvirtd"
 
 
-def _home_file() -> Path:
-    return dotfiles() / "lanelab-libvirtd"  # beside what it is about: whoever removes the one removes the other
+def forget() -> None:
+    """Remove Vagrant's notes of machines that exist no more."""
+    shutil.rmtree(dotfiles() / "machines", ignore_errors=True)
+    note().unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def only_one(doing: str) -> Iterator[None]:
-    """While this is held, no other lanelab of this checkout changes the machines; it is told so."""
+def only_one(command: str) -> Iterator[None]:
+    """While this is held, no other lanelab of this checkout changes the machines; VmError there names this one."""
     folder = build_folder() / "vm"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("a+") as lock:
@@ -113,22 +123,17 @@ def only_one(doing: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            who = lock.read().strip() or "another lanelab"
-            raise VmError(
-                f"the virtual machines are busy: {who}", "Wait until it is done, then run this again"
-            ) from None
+            what = f"the virtual machines are busy: {lock.read().strip() or 'another lanelab'}"
+            raise VmError(what, "Wait until it is done, then run this again") from None
         lock.truncate(0)
-        lock.write(f"lanelab vm {doing}, process {os.getpid()}")
+        lock.write(f"lanelab vm {command}, process {os.getpid()}")
         lock.flush()
-        try:
-            yield
-        finally:
-            lock.truncate(0)
+        yield
 
 
-def run(words: Sequence[str], tell: Tell, *, what: str, log_name: str, extra: Mapping[str, str] | None = None) -> str:
-    """Run one of Vagrant's commands to its end; what it said. VmError with the last of it when it fails."""
-    log = build_folder() / "vm" / f"{log_name}.log"
+def run(words: Sequence[str], tell: Tell, *, what: str, extra: Mapping[str, str] | None = None) -> str:
+    """Run one of Vagrant's commands to its end; what it printed. VmError with the last of it when it fails."""
+    log = build_folder() / "vm" / f"{words[0]}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     progress = Progress(tell)
     with log.open("w") as output, _child(words, {**environment(), **(extra or {})}) as process:
@@ -137,18 +142,13 @@ def run(words: Sequence[str], tell: Tell, *, what: str, log_name: str, extra: Ma
             output.flush()
             progress.see(line)
         status = process.wait()
-    said = log.read_text(errors="replace")
+    text = log.read_text(errors="replace")
     if status != 0:
-        last = "\n".join(f"    {line}" for line in _readable(said).splitlines()[-SHOWN_LINES:])
-        raise VmError(f"{what} failed: vagrant {words[0]} ended with status {status}", _remedy(said, log), output=last)
-    return said
-
-
-def _readable(said: str) -> str:
-    """As Vagrant says it to people; what it says to programs it says twice."""
-    errors = (line.split(",", 4) for line in said.splitlines() if ",ui,error," in line)
-    plain = (fields[-1].replace("\\n", "\n").replace("%!(VAGRANT_COMMA)", ",") for fields in errors)
-    return "\n".join(dict.fromkeys(plain)) or said.replace("\r", "\n")
+        last = "\n".join(f"    {line}" for line in text.replace("\r", "\n").splitlines()[-SHOWN_LINES:])
+        remedies = (remedy for sign, remedy in REMEDIES.items() if sign in text.lower())
+        remedy = f"{next(remedies, 'Look at the log')}. Log: {log}"
+        raise VmError(f"{what} failed: vagrant {words[0]} ended with status {status}", remedy, output=last)
+    return text
 
 
 class Progress:
@@ -157,38 +157,29 @@ class Progress:
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._begun = time.monotonic()
-        self._told: set[tuple[str, str]] = set()
+        self._seen: set[tuple[str, str]] = set()
 
     def see(self, line: str) -> None:
         match = LINE.match(line)
-        if not match:
-            return
-        machine, words = match.groups()
-        for begin, told in MILESTONES:
-            if words.strip().startswith(begin) and (machine, told) not in self._told:
-                self._told.add((machine, told))
-                self._tell(f"{time.monotonic() - self._begun:4.0f} s  {machine} {told}")
-
-
-def changes(said: str) -> dict[str, int]:
-    """How many tasks Ansible had to change, by machine, as its recap says."""
-    return {match[1]: int(match[3]) for match in RECAP.finditer(said)}
+        step = next((step for words, step in MILESTONES.items() if match and match[2].startswith(words)), "")
+        if match and step and (match[1], step) not in self._seen:
+            self._seen.add((match[1], step))
+            self._tell(f"{time.monotonic() - self._begun:4.0f} s  {match[1]} {step}")
 
 
 @contextlib.contextmanager
 def _child(words: Sequence[str], given: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """Vagrant in a session of its own: the terminal's Ctrl-C is ours, and it gets one from us. setpriv: were we killed,
-    it would get one too."""
+    """Vagrant in a session of its own: the terminal's Ctrl-C is ours, and Vagrant gets one from us. setpriv: also where
+    we are killed, or interrupted before we know the process."""
     argv = ["setpriv", "--pdeathsig", "INT", "vagrant", *words]
     with (
-        _ending_signals() as ending,
+        _ended_in_order(),
         subprocess.Popen(
             argv, cwd=PROJECT, env=dict(given), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
         ) as process,
     ):  # fmt: skip
         try:
-            ending.let_go()
             yield process
         except BaseException:
             _end(process)
@@ -196,67 +187,30 @@ def _child(words: Sequence[str], given: Mapping[str, str]) -> Iterator[subproces
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupt it as Ctrl-C would, so that it leaves what it knows in order; then do not wait for ever."""
-    if process.poll() is not None:
-        return
-    print(
-        "lanelab: stopping vagrant, which finishes what it is at (Ctrl-C again: at once)", file=sys.stderr, flush=True
-    )
+    """Interrupt Vagrant and its Ansible as Ctrl-C would, so that they leave things in order; wait, but not for ever."""
+    if process.poll() is None:
+        words = "stopping vagrant, which finishes what it is at (Ctrl-C again: at once)"
+        print(f"lanelab: {words}", file=sys.stderr, flush=True)
+        _signal(process, signal.SIGINT)
+        try:
+            process.communicate(timeout=AFTER_INTERRUPT_S)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            _signal(process, signal.SIGKILL)
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGINT)  # Ansible too
-    try:
-        process.communicate(timeout=AFTER_INTERRUPT_S)
-    except (subprocess.TimeoutExpired, KeyboardInterrupt):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-class _Ending:
-    """SIGTERM and SIGHUP end us in order, as Ctrl-C does; not before there is a process to end: it would be left to
-    itself."""
-
-    def __init__(self) -> None:
-        self._held = True
-        self._heard = 0
-
-    def __call__(self, number: int, _frame: FrameType | None) -> None:
-        if self._held:
-            self._heard = number
-        elif number == signal.SIGINT:
-            raise KeyboardInterrupt
-        else:
-            sys.exit(128 + number)
-
-    def let_go(self) -> None:
-        self._held = False
-        if self._heard:
-            self(self._heard, None)
+        os.killpg(process.pid, number)
 
 
 @contextlib.contextmanager
-def _ending_signals() -> Iterator[_Ending]:
-    ending = _Ending()
-    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+def _ended_in_order() -> Iterator[None]:
+    """SIGTERM and SIGHUP end us as an exception, so that Vagrant is ended too."""
+    wanted = (signal.SIGTERM, signal.SIGHUP)
     heard = [number for number in wanted if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, ending) for number in heard}
+    before = {number: signal.signal(number, lambda number, _: sys.exit(128 + number)) for number in heard}
     try:
-        yield ending
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _remedy(said: str, log: Path) -> str:
-    lower = said.lower()
-    if "already in use by interface" in lower or "does not match with network name" in lower:
-        return f"Give the machines' management another network: LANELAB_VM_MANAGEMENT=192.168.232.0/24. Log: {log}"
-    if "authentication failure" in lower:
-        what = "The machines may know another login key than this user's (it is in Vagrant's home folder)"
-        return f"{what}: lanelab vm destroy, lanelab vm up. Log: {log}"
-    if "is already taken" in lower or "already exists" in lower:
-        return f"Something is left of machines that Vagrant has forgotten: lanelab vm destroy removes it. Log: {log}"
-    if "no space left" in lower:
-        return f"The disk is full: make room for about 5 GB in {build_folder()}. Log: {log}"
-    if "cannot allocate memory" in lower:
-        return f"The machines need 2.8 GB of memory in all: LANELAB_VM_MEMORY=512 takes less. Log: {log}"
-    return f"The whole log is {log}"

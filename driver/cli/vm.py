@@ -48,15 +48,15 @@ def status(*, as_json: bool) -> None:
 
     _prepare()
     states = machines.status(note)
-    daemon = libvirt.ours()
+    daemon, uri = libvirt.ours(), libvirt.own_uri()
     if as_json:
-        ours = {"pid": daemon.pid, "uri": daemon.uri, "driver": daemon.driver} if daemon else None
+        ours = {"pid": daemon.pid, "uri": uri, "driver": daemon.driver} if daemon else None
         print_json({"machines": [machine.to_json() for machine in states], "libvirtd": ours})
         return
     rows = ((m.name, Text(m.state, style="green" if m.state == "running" else ""), m.address or "-") for m in states)
     console().print(table(("machine", "state", "address"), rows))
     if daemon:
-        note(f"libvirtd: lanelab's own, process {daemon.pid}, {daemon.driver}; virsh --connect '{daemon.uri}'")
+        note(f"libvirtd: lanelab's own, process {daemon.pid}, {daemon.driver}; virsh --connect '{uri}'")
 
 
 class _OnTheClient(click.Command):
@@ -77,10 +77,10 @@ def ssh(machine: str, command: tuple[str, ...]) -> None:
       lanelab vm ssh router
       lanelab vm ssh client -- ping -c 3 server
     """
-    from vm import inventory, machines  # noqa: PLC0415
+    from vm import inventory  # noqa: PLC0415
 
     _prepare()
-    machines.require_up()
+    inventory.require_up()
     terminal = ["-t"] if command and sys.stdin.isatty() and sys.stdout.isatty() else []
     words = [shlex.join(command)] if command else []
     os.execvp("ssh", ["ssh", "-F", str(inventory.ssh_config_file()), *terminal, machine, *words])  # noqa: S606

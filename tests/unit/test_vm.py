@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import struct
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
-import yaml
 
 from driver.bed.ssh.hosts import read_inventory
 from model.errors import InputError, VmError
 from model.paths import PROJECT
 from tests.unit.vm_stand_ins import own_place
-from vm import accelerator, box, image, inventory, kept, login_key, settings
+from vm import accelerator, box, inventory, libvirt, settings
 
 SSH_CONFIG = """Host client
   HostName 192.168.231.10
@@ -71,47 +67,12 @@ def test_bootstrap_passes_the_mirror_and_the_script_as_words() -> None:
     assert box.bootstrap(Path("/s"), None)[-1] == "/s"
 
 
-def test_the_boot_sector_leads_to_both_partitions() -> None:
-    sector = image.boot_sector(b"\x90" * 440)
-    assert len(sector) == 512
-    assert sector[510:] == b"\x55\xaa"
-    boot, root = (struct.unpack("<B3sB3sII", sector[at : at + 16]) for at in (446, 462))
-    assert (boot[0], boot[2], boot[4] * 512, boot[5] * 512) == (0x80, 0x0E, image.BOOT_AT, image.BOOT_SIZE)
-    assert (root[0], root[2], root[4] * 512) == (0, 0x83, image.BOOT_AT + image.BOOT_SIZE)
-    assert (root[4] + root[5]) * 512 == image.DISK_SIZE
-    assert sector[478:510] == bytes(32)
-
-
 def test_the_box_script_is_a_shell_script_that_names_only_its_own_root() -> None:
-    script = box.CUSTOMIZE.read_text()
-    assert subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
-    for line in script.splitlines():
+    for script in (box.CUSTOMIZE.read_text(), box.PACK.read_text()):
+        assert subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
+    for line in box.CUSTOMIZE.read_text().splitlines():
         if line.startswith("rm "):
             assert '"$root"' in line
-
-
-# --- the login key ------------------------------------------------------------------------------------------------
-
-
-def test_another_box_has_the_same_key_and_no_box_has_its_private_half(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    first = box.wanted_key()
-    private = login_key.vagrant_home() / login_key.NAME
-    assert private.stat().st_mode & 0o077 == 0
-    before = private.read_text()
-    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "another"))
-    assert box.wanted_key() == first
-    assert private.read_text() == before
-    (tmp_path / box.KEY_FILE).write_text("x")
-    (tmp_path / "disk").write_text("a disk")
-    box._pack(tmp_path, tmp_path / "disk")
-    with tarfile.open(tmp_path / "lanelab.box") as tar:
-        assert sorted(tar.getnames()) == ["box.img", box.KEY_FILE, "metadata.json"]
-
-
-def test_the_vagrantfile_logs_in_with_that_key() -> None:
-    assert f'Vagrant.user_data_path.join("{login_key.NAME}")' in (PROJECT / "Vagrantfile").read_text()
 
 
 def test_the_vagrantfile_gives_names_the_same_prefix(build: Path) -> None:
@@ -122,123 +83,155 @@ def test_the_vagrantfile_gives_names_the_same_prefix(build: Path) -> None:
     build.mkdir()
     code = f"BUILD = ARGV[0]; print {expression}"
     said = subprocess.run(["ruby", "-rdigest", "-e", code, str(build)], capture_output=True, text=True, check=True)
-    assert kept.prefix() == f"lanelab-{said.stdout}-"
+    assert libvirt.prefix() == f"lanelab-{said.stdout}-"
 
 
 # --- KVM ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_process_is_a_program_that_begins_inside_itself() -> None:
-    elf = accelerator.first_process()
-    kind, machine, _, entry, headers_at = struct.unpack("<HHIQQ", elf[16:40])
-    assert (elf[:4], kind, machine, headers_at) == (b"\x7fELF", 2, 62, 64)
-    loaded_at, size = struct.unpack("<Q", elf[80:88])[0], struct.unpack("<Q", elf[96:104])[0]
-    assert size == len(elf)
-    code = elf[entry - loaded_at :]
-    offset = struct.unpack("<i", code[13:17])[0]
-    assert code[17 + offset :] == accelerator.SIGN  # what `lea rsi` points to
-
-
-def test_initial_files_are_aligned_and_end_with_the_trailer() -> None:
-    files = accelerator.initial_files(b"12345")
-    assert len(files) % 4 == 0
-    at, names = 0, []
-    while at < len(files):
-        fields = [int(files[at + 6 + i * 8 : at + 14 + i * 8], 16) for i in range(13)]
-        assert files[at : at + 6] == b"070701"
-        name = files[at + 110 : at + 110 + fields[11] - 1].decode()
-        names.append(name)
-        data_at = (at + 110 + fields[11] + 3) & ~3
-        if name == "init":
-            assert files[data_at : data_at + fields[6]] == b"12345"
-        at = (data_at + fields[6] + 3) & ~3
-    assert names == ["dev", "dev/console", "init", "TRAILER!!!"]
+@pytest.fixture
+def made(tmp_path: Path) -> box.Box:
+    return box.Box(tmp_path)
 
 
 @pytest.fixture
 def kvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A /dev/kvm that can be opened; what was tried on it."""
+    """A /dev/kvm that can be opened, and on which no guest boots; what was tried on it."""
     device = tmp_path / "kvm"
     device.touch()
-    monkeypatch.setattr(accelerator, "KVM", device)
+    monkeypatch.setattr(accelerator, "DEVICE", device)
     tried: list[str] = []
-    monkeypatch.setattr(accelerator, "guest_boots", lambda _kernel, accelerator: tried.append(accelerator))
+    monkeypatch.setattr(accelerator, "guest_boots", lambda _box, accelerator: tried.append(accelerator))
     return tried
 
 
-def test_kvm_is_chosen_only_where_a_guest_booted_and_tried_only_once(kvm: list[str], build: Path) -> None:
-    driver = accelerator.choose(Path("kernel"))
+def test_kvm_is_chosen_only_where_a_guest_booted_and_tried_only_once(
+    kvm: list[str], made: box.Box, build: Path
+) -> None:
+    driver = accelerator.choose(made)
     assert driver.name == "qemu"
     assert "no guest boots" in driver.why
-    assert accelerator.choose(Path("kernel")) == driver
+    assert accelerator.choose(made) == driver
     assert kvm == ["kvm"]
     assert (build / "vm" / "driver").read_text().split()[0] == "qemu"  # what the Vagrantfile reads
 
 
-def test_kvm_is_tried_again_when_the_machine_has_started_anew(kvm: list[str], build: Path) -> None:
-    accelerator.choose(Path("kernel"))
+def test_kvm_is_tried_again_when_the_machine_has_started_anew(kvm: list[str], made: box.Box, build: Path) -> None:
+    accelerator.choose(made)
     file = build / "vm" / "driver"
     file.write_text(file.read_text().replace(accelerator._boot(), "another"))
-    accelerator.choose(Path("kernel"))
+    accelerator.choose(made)
     assert kvm == ["kvm", "kvm"]
 
 
-def test_kvm_that_works_is_chosen(kvm: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accelerator, "guest_boots", lambda kernel, accelerator: True)  # noqa: ARG005
-    assert accelerator.choose(Path("kernel")).name == "kvm"
+@pytest.mark.usefixtures("kvm")
+def test_kvm_that_works_is_chosen(made: box.Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accelerator, "guest_boots", lambda _box, accelerator: accelerator == "kvm")
+    assert accelerator.choose(made).name == "kvm"
+
+
+def test_without_a_kernel_to_try_it_with_nothing_is_remembered(kvm: list[str], build: Path) -> None:
+    assert "lanelab vm box" in accelerator.choose(None).why
+    assert kvm == []
+    assert not (build / "vm" / "driver").exists()
+
+
+def test_a_kvm_that_is_not_there_is_not_tried(kvm: list[str], made: box.Box) -> None:
+    accelerator.DEVICE.unlink()
+    assert accelerator.choose(made).name == "qemu"
     assert kvm == []
 
 
-def test_the_users_choice_is_not_tried(kvm: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_choice_is_not_tried(kvm: list[str], made: box.Box, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANELAB_VM_DRIVER", "kvm")
-    assert accelerator.choose(Path("kernel")).name == "kvm"
+    assert accelerator.choose(made).name == "kvm"
     assert kvm == []
     monkeypatch.setenv("LANELAB_VM_DRIVER", "xen")
     with pytest.raises(InputError, match=r"LANELAB_VM_DRIVER: 'xen' is no driver\. Choose from: kvm, qemu"):
         accelerator.choose(None)
 
 
+@pytest.mark.parametrize(
+    ("console", "boots"),
+    [
+        ("Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000000", True),
+        ("Kernel panic - not syncing: VFS: Unable to mount root fs", False),
+        ("", False),
+    ],
+)
+def test_a_guest_boots_when_its_first_process_ends_well(
+    made: box.Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, console: str, boots: bool
+) -> None:
+    qemu = tmp_path / "qemu-system-x86_64"
+    qemu.write_text(f"#!/bin/sh\necho 'Linux version'; echo '{console}'\n")
+    qemu.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    assert accelerator.guest_boots(made, "kvm") is boots
+
+
+def test_a_guest_that_hangs_does_not_boot(made: box.Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    qemu = tmp_path / "qemu-system-x86_64"
+    qemu.write_text("#!/bin/sh\nexec sleep 600\n")
+    qemu.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    assert not accelerator.guest_boots(made, "kvm", limit_s=0.5)
+
+
 # --- the inventory ------------------------------------------------------------------------------------------------
 
 
-def test_an_inventory_comes_from_what_vagrant_says(tmp_path: Path) -> None:
-    known = inventory.read_ssh_config(
-        SSH_CONFIG + SSH_CONFIG.replace("Host client", "Host server").replace("231.10", "231.12")
-    )
-    found = {
-        name: {**inventory.ansible_variables(known[name]), "lanelab_link_interface": "eth1"}
-        for name in ("client", "router", "server")
-    }
-    file = tmp_path / "inventory.yml"
-    file.write_text(yaml.safe_dump(inventory.inventory(found)))
-    hosts = read_inventory(file)
-    assert (hosts.client.address, hosts.client.port, hosts.client.user) == ("192.168.231.10", 22, "vagrant")
-    assert hosts.client.key == "/home/me/.vagrant.d/a key"
-    assert (hosts.router.address, hosts.router.port) == ("192.168.231.11", 2222)
+def test_an_inventory_comes_from_what_vagrant_says(build: Path) -> None:
+    (build / "vm").mkdir(parents=True)
+    both = SSH_CONFIG + SSH_CONFIG.replace("Host client", "Host server").replace("231.10", "231.12")
+    inventory.write(both)
+    hosts = read_inventory(inventory.inventory_file())
+    config = str(inventory.ssh_config_file().absolute())
+    assert (hosts.client.address, hosts.client.options) == ("client", ("-F", config))
+    assert Path(config).read_text() == both
+    assert inventory.addresses() == {"client": "192.168.231.10", "router": "192.168.231.11", "server": "192.168.231.12"}
     assert hosts.client.interfaces == {"router": "eth1"}
+    assert hosts.router.interfaces == {"client": "eth1", "server": "eth2"}
 
 
-def addresses(**having: str) -> str:
-    return json.dumps([{"ifname": name, "addr_info": [{"local": address}]} for name, address in having.items()])
+def test_a_folder_with_a_blank_is_one_word_of_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "a b"))
+    test_an_inventory_comes_from_what_vagrant_says(tmp_path / "a b")
 
 
-def test_interfaces_are_found_by_their_addresses() -> None:
-    said = addresses(lo="127.0.0.1", ens5="192.168.231.9", ens6="10.20.1.254", ens7="10.20.2.254")
-    assert inventory.interfaces("router", said) == {
-        "lanelab_client_interface": "ens6",
-        "lanelab_server_interface": "ens7",
-    }
-    with pytest.raises(VmError, match=r"client has no interface with 10\.20\.1\.2; it has 127\.0\.0\.1"):
-        inventory.interfaces("client", addresses(lo="127.0.0.1"))
+def test_interfaces_of_another_box_are_left_to_the_bed(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may have other names."""
+    (build / "vm").mkdir(parents=True)
+    monkeypatch.setenv("LANELAB_VM_BOX", "another")
+    inventory.write(SSH_CONFIG + SSH_CONFIG.replace("Host client", "Host server"))
+    assert read_inventory(inventory.inventory_file()).router.interfaces == {}
 
 
-def test_the_addresses_are_those_of_the_vagrantfile_and_of_the_script() -> None:
+def test_a_machine_that_vagrant_does_not_name_is_missed(build: Path) -> None:
+    (build / "vm").mkdir(parents=True)
+    with pytest.raises(VmError, match="does not say how to reach server"):
+        inventory.write(SSH_CONFIG)
+    assert not inventory.inventory_file().exists()
+
+
+def test_interfaces_are_in_the_order_of_the_vagrantfile_and_addresses_those_of_the_script() -> None:
     vagrantfile = (PROJECT / "Vagrantfile").read_text()
     by_hand = (PROJECT / "vm" / "guest" / "by-hand").read_text()
-    for known in inventory.LINK_ADDRESSES.values():
-        for address in known:
-            assert f'"{address}"' in vagrantfile
-            assert address in by_hand
+    networks = {"client": {"client": "10.20.1.2"}, "router": {"client": "10.20.1.254", "server": "10.20.2.254"}}
+    networks["server"] = {"server": "10.20.2.2"}
+    for name, own in networks.items():
+        listed = ", ".join(f'"{network}" => "{address}"' for network, address in own.items())
+        assert f"networks: {{ {listed} }}" in vagrantfile.partition(f'"{name}" => {{ memory')[2].splitlines()[0]
+        assert len(inventory.INTERFACES[name]) == len(own)
+        assert list(inventory.INTERFACES[name].values()) == ["eth1", "eth2"][: len(own)]
+    for address in ("10.20.1.2", "10.20.1.254", "10.20.2.2"):
+        assert address in by_hand
+
+
+def test_a_bed_sets_the_clocks_of_virtual_machines_and_of_no_others(build: Path) -> None:
+    (build / "vm").mkdir(parents=True)
+    inventory.write(SSH_CONFIG + SSH_CONFIG.replace("Host client", "Host server"))
+    assert [host.sets_clock for _, host in inventory.hosts()] == [True] * 3
+    assert [host.sets_clock for _, host in read_inventory(inventory.inventory_file())] == [False] * 3
 
 
 def test_without_machines_that_are_up_there_is_no_inventory() -> None:

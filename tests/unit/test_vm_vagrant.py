@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,8 +16,8 @@ from click.testing import CliRunner
 from driver.cli import vm as commands
 from model.errors import InputError, VmError
 from model.paths import PROJECT
-from tests.unit.vm_stand_ins import EMULATED, Virsh, first_on_path, own_place, program, told
-from vm import accelerator, host, inventory, kept, libvirt, machines, vagrant
+from tests.unit.vm_stand_ins import Virsh, first_on_path, own_place, program, told
+from vm import accelerator, box, inventory, libvirt, machines, settings, vagrant
 
 
 @pytest.fixture(autouse=True)
@@ -44,23 +43,18 @@ def test_tells_each_step_of_each_machine_once_and_keeps_the_flood_in_the_log(sta
         'echo "==> router: Machine booted and ready for use!"; echo "args: $*"',
     )
     told: list[str] = []
-    said = vagrant.run(["up", "a b"], told.append, what="trying", log_name="try")
+    said = vagrant.run(["up", "a b"], told.append, what="trying")
     assert [line.split(" s  ")[1] for line in told] == ["client is made", "client boots", "router can be reached"]
-    assert said == (build / "vm" / "try.log").read_text()
+    assert said == (build / "vm" / "up.log").read_text()
     assert said.endswith("args: up a b\n")
-
-
-def test_what_vagrant_says_to_programs_is_shown_as_to_people() -> None:
-    said = "17,,ui,error,It needs A%!(VAGRANT_COMMA) and\\nB.\n" * 2 + "17,,error-exit,Vagrant::Errors,It needs\n"
-    assert vagrant._readable(said) == "It needs A, and\nB."
 
 
 def test_a_failure_shows_the_last_lines_and_names_the_log(stand_in: Path, build: Path) -> None:
     program(stand_in, "seq 1 40; echo 'it broke' >&2; exit 3")
     with pytest.raises(VmError, match="trying failed: vagrant up ended with status 3") as caught:
-        vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
+        vagrant.run(["up"], lambda _: None, what="trying")
     lines = str(caught.value).splitlines()
-    assert lines[0].endswith(f"{build / 'vm' / 'try.log'}")
+    assert lines[0].endswith(f"{build / 'vm' / 'up.log'}")
     assert lines[-1].strip() == "it broke"
     assert [line.strip() for line in lines[1:3]] == ["27", "28"]
 
@@ -76,7 +70,7 @@ def test_a_failure_shows_the_last_lines_and_names_the_log(stand_in: Path, build:
 def test_known_failures_have_a_remedy(stand_in: Path, said: str, remedy: str) -> None:
     program(stand_in, f"echo '{said}'; exit 1")
     with pytest.raises(VmError, match=remedy):
-        vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
+        vagrant.run(["up"], lambda _: None, what="trying")
 
 
 INTERRUPTED = """
@@ -87,7 +81,7 @@ folder = sys.argv[1]
 given = vagrant.environment()
 vagrant.environment = lambda: {**given, "PATH": f"{folder}:{given['PATH']}"}
 try:
-    vagrant.run(["up"], lambda _: None, what="trying", log_name="try")
+    vagrant.run(["up"], lambda _: None, what="trying")
 except KeyboardInterrupt:
     sys.exit(77)
 """
@@ -136,14 +130,14 @@ def test_vagrants_files_are_where_it_looks_itself_unless_the_build_folder_is_els
 
 def test_the_provider_is_lanelabs_own_setting_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAGRANT_DEFAULT_PROVIDER", "virtualbox")
-    assert machines.uses_libvirt()
+    assert settings.uses_libvirt()
     assert vagrant.environment()["VAGRANT_DEFAULT_PROVIDER"] == "libvirt"
     monkeypatch.setenv("LANELAB_VM_PROVIDER", "virtualbox")
-    assert not machines.uses_libvirt()
+    assert not settings.uses_libvirt()
     assert vagrant.environment()["VAGRANT_DEFAULT_PROVIDER"] == "virtualbox"
     monkeypatch.setenv("LANELAB_VM_PROVIDER", "vmware")
     with pytest.raises(InputError, match=r"LANELAB_VM_PROVIDER: 'vmware' is no provider\. Choose from: libvirt, virt"):
-        machines.uses_libvirt()
+        settings.uses_libvirt()
 
 
 def test_a_second_lanelab_is_told_who_is_busy() -> None:
@@ -157,31 +151,23 @@ def test_a_second_lanelab_is_told_who_is_busy() -> None:
         pass
 
 
-def test_reads_the_changes_from_ansibles_recap() -> None:
-    said = (
-        "client                     : ok=8    changed=0    unreachable=0    failed=0    skipped=3\n"
-        "server                     : ok=8    changed=12   unreachable=0    failed=0    skipped=3\n"
-    )
-    assert vagrant.changes(said) == {"client": 0, "server": 12}
-
-
 # --- the machines -------------------------------------------------------------------------------------------------
 
 
 def know(*names: str, home: str = libvirt.OWN) -> None:
-    """What Vagrant leaves when it has made machines."""
+    """What Vagrant and the Vagrantfile leave when machines were made."""
     for name in names:
         file = vagrant.dotfiles() / "machines" / name / "libvirt" / "id"
         file.parent.mkdir(parents=True)
         file.write_text("6d0b")
-    (vagrant.dotfiles() / "lanelab-libvirtd").write_text(f"{home}\n")
+    vagrant.note().write_text(f"{home} qemu\n")
 
 
 def defined(*names: str) -> None:
-    folder = libvirt.own_folder() / "etc" / "qemu"
+    folder = libvirt.own_folder() / "etc/libvirt/qemu"
     folder.mkdir(parents=True)
     for name in names:
-        (folder / f"{kept.prefix()}{name}.xml").touch()
+        (folder / f"{libvirt.prefix()}{name}.xml").touch()
 
 
 @pytest.fixture
@@ -190,9 +176,11 @@ def vagrants_words(monkeypatch: pytest.MonkeyPatch, stand_in: Path, build: Path)
     log = stand_in / "log"
     program(stand_in, f'echo "$* $LANELAB_VM_DRIVER" >>{log}')
     (build / "vm").mkdir(parents=True, exist_ok=True)
-    monkeypatch.setattr(libvirt, "answers", lambda _: False)
-    monkeypatch.setattr(libvirt, "ours", lambda: None)
-    monkeypatch.setattr(libvirt, "stop", lambda _: False)
+    monkeypatch.setattr(libvirt, "virsh", lambda *_: None)
+    monkeypatch.setattr(machines, "_give_to_vagrant", lambda *_: None)
+    monkeypatch.setattr(box, "already_made", lambda: box.Box(build))
+    monkeypatch.setattr(box, "make_box", lambda: box.Box(build))
+    monkeypatch.setenv("LANELAB_VM_DRIVER", "qemu")
     return lambda: log.read_text().splitlines() if log.exists() else []
 
 
@@ -208,68 +196,62 @@ def test_halted_machines_are_known_without_a_libvirtd(vagrants_words: Callable[[
     assert vagrants_words() == []  # it would forget them
 
 
+def test_halted_machines_are_removed_without_a_libvirtd(vagrants_words: Callable[[], list[str]]) -> None:
+    know("client", "router", "server")
+    defined("client", "router", "server")
+    machines.destroy(told)
+    assert states() == ["not_created"] * 3
+    assert vagrant.known() == []
+    assert not libvirt.own_folder().exists()
+    assert vagrants_words() == []
+
+
+def test_states_are_those_that_vagrant_prints(
+    monkeypatch: pytest.MonkeyPatch, stand_in: Path, vagrants_words: Callable[[], list[str]]
+) -> None:
+    know("client", home=libvirt.SYSTEM)
+    monkeypatch.setattr(libvirt, "answers", lambda _: True)
+    program(
+        stand_in,
+        "echo 'Current machine states:'; echo; echo 'client                    running (libvirt)'\n"
+        "echo 'router                    not created (libvirt)'; echo 'server                    shutoff (libvirt)'",
+    )
+    assert states() == ["running", "not_created", "shutoff"]
+    assert vagrants_words() == []
+
+
 def test_machines_of_a_libvirtd_that_does_not_answer_are_not_forgotten(
     vagrants_words: Callable[[], list[str]],
 ) -> None:
     know("client", home=libvirt.SYSTEM)
-    for command in (machines.status, machines.destroy, machines.up):
+    for command in (machines.status, machines.halt, machines.destroy, machines.up):
         with pytest.raises(VmError, match="does not answer at qemu:///system"):
-            command_with_box(command)
+            command(told)
     assert vagrants_words() == []
-
-
-def command_with_box(command: Callable[[Callable[[str], None]], object]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
-        command(told)
-
-
-def test_machines_of_another_build_folder_are_in_the_way_and_named(
-    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]], tmp_path: Path
-) -> None:
-    """Bridges and addresses would be the same."""
-    host.FOLDER.mkdir()
-    record = {"pid": os.getpid(), "started": libvirt._started(os.getpid()), "driver": "qemu"}
-    libvirt._record().write_text(json.dumps(record))
-    assert libvirt.others() == []
-    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path / "another"))
-    with pytest.raises(VmError, match=rf"another build folder are up \(libvirtd, process {os.getpid()}\).*vm halt"):
-        machines.up(told)
-    assert vagrants_words() == []
+    assert vagrant.known() == ["client"]
 
 
 def test_what_vagrant_does_not_know_of_is_removed_all_the_same(
     monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
 ) -> None:
-    asked: list[str | None] = []
-
-    def ensure(_driver: object, _tell: object, *, home: str | None) -> str:
-        asked.append(home)
-        return "own"
-
-    virsh = Virsh({("vol-list", "default"): f"{kept.prefix()}client.img /x\n lanelab-other-client.img /y\n"})
-    monkeypatch.setattr(libvirt, "ensure", ensure)
-    monkeypatch.setattr(kept, "virsh", virsh)
     lines: list[str] = []
     machines.destroy(lines.append)
-    assert (lines, asked) == (["there are no machines"], [])
-    images = libvirt.own_folder() / "lib" / "images"
-    images.mkdir(parents=True)
-    (images / f"{kept.prefix()}client.img").touch()
+    assert lines == ["there are no machines"]
+    left = f"{libvirt.prefix()}client.img"
+    monkeypatch.setattr(
+        libvirt, "virsh", Virsh({("vol-list", "default"): f"{left} /x\n lanelab-other-client.img /y\n"})
+    )
+    defined("client")
     machines.destroy(lines.append)
-    assert asked == [libvirt.OWN]
-    assert lines[1:] == [f"removed what was left: {kept.prefix()}client.img"]
-    assert [words for words in virsh.asked if words[0] == "vol-delete"] == [
-        ("vol-delete", "--pool", "default", f"{kept.prefix()}client.img")
-    ]
+    assert lines[1:] == [f"removed what was left: {left}, the folder of a libvirtd"]
+    assert not libvirt.own_folder().exists()
     assert vagrants_words() == []
 
 
 def test_an_up_that_fails_leaves_no_inventory_and_says_what_removes_leftovers(
     monkeypatch: pytest.MonkeyPatch, stand_in: Path, vagrants_words: Callable[[], list[str]]
 ) -> None:
-    monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
-    monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: "own")
+    monkeypatch.setattr(libvirt, "ensure", lambda *_: None)
     inventory.inventory_file().write_text("of earlier")
     program(stand_in, "echo 'Name lanelab-x-client of domain about to create is already taken.'; exit 1")
     with pytest.raises(VmError, match="lanelab vm destroy removes it"):
@@ -278,35 +260,34 @@ def test_an_up_that_fails_leaves_no_inventory_and_says_what_removes_leftovers(
     assert vagrants_words() == []
 
 
-def test_vagrant_is_told_the_driver_that_was_chosen_and_it_is_the_machines_from_then_on(
+def test_vagrant_is_told_the_driver_that_was_chosen(
     monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
 ) -> None:
-    monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
-    monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: "own")
+    asked: list[tuple[str | None, str]] = []
+    monkeypatch.setattr(libvirt, "ensure", lambda home, driver, _: asked.append((home, driver)))
     monkeypatch.setattr(inventory, "write", lambda _: None)
+    machines.up(told, provision=True)
+    assert vagrants_words()[0] == "up --provision qemu"
+    assert asked == [(None, "qemu")]
+
+
+def test_machines_that_exist_keep_what_they_were_made_with(
+    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
+) -> None:
+    """Only other machines could have another driver."""
     assert not accelerator.is_emulated()
-    machines.up(told)
-    assert vagrants_words()[0] == "up qemu"
+    know("client")
     assert accelerator.is_emulated()
-    monkeypatch.setenv("LANELAB_VM_DRIVER", "kvm")  # only another `up` of other machines could change it
+    monkeypatch.setenv("LANELAB_VM_DRIVER", "kvm")
     assert accelerator.is_emulated()
     driver = accelerator.choose(None)
     assert (driver.name, "vm destroy" in driver.why) == ("qemu", True)
-
-
-def test_machines_that_exist_are_brought_up_with_what_they_were_made_with(
-    monkeypatch: pytest.MonkeyPatch, vagrants_words: Callable[[], list[str]]
-) -> None:
-    """Also where nobody remembers: the build folder is new, libvirtd is this machine's."""
-    know("client", home=libvirt.SYSTEM)
-    monkeypatch.setattr(machines, "_driver_with_box", lambda _: EMULATED)
-    monkeypatch.setattr(libvirt, "ensure", lambda *_, **__: libvirt.SYSTEM)
+    asked: list[tuple[str | None, str]] = []
+    monkeypatch.setattr(libvirt, "ensure", lambda home, driver, _: asked.append((home, driver)))
     monkeypatch.setattr(inventory, "write", lambda _: None)
-    virsh = Virsh({("dumpxml", f"{kept.prefix()}client"): "<domain type='kvm' id='1'>\n<name>x</name>"})
-    monkeypatch.setattr(kept, "virsh", virsh)
     machines.up(told)
-    assert vagrants_words()[0] == "up kvm"
-    assert not accelerator.is_emulated()
+    assert vagrants_words()[0] == "up qemu"
+    assert asked == [(libvirt.OWN, "qemu")]
 
 
 def test_without_machines_there_is_nothing_to_shut_down(vagrants_words: Callable[[], list[str]]) -> None:
@@ -329,7 +310,7 @@ def test_a_command_alone_is_for_the_client(
     monkeypatch: pytest.MonkeyPatch, words: list[str], machine: str, command: str
 ) -> None:
     called: list[list[str]] = []
-    monkeypatch.setattr(machines, "require_up", lambda: None)
+    monkeypatch.setattr(inventory, "require_up", lambda: None)
     monkeypatch.setattr(machines, "prepare_programs", lambda: None)
     monkeypatch.setattr("os.execvp", lambda _program, argv: called.append(argv))
     done = CliRunner().invoke(commands.group, ["ssh", *words], catch_exceptions=False)

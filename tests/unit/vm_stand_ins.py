@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vm import accelerator, host, vagrant
-
-EMULATED = accelerator.Driver("qemu", "made")
+from vm import libvirt, vagrant
 
 
 def told(_: str) -> None:
@@ -41,7 +39,7 @@ def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("VAGRANT_DOTFILE_PATH", "VAGRANT_DEFAULT_PROVIDER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("VAGRANT_HOME", str(tmp_path / "vagrant.d"))
-    monkeypatch.setattr(host, "FOLDER", tmp_path / "run")
+    monkeypatch.setattr(libvirt, "RUN", tmp_path / "run")
     return tmp_path / "build"
 
 

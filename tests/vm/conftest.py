@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,14 +35,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def of_this_machine() -> dict[str, object]:
     """All that a libvirtd of lanelab's own might change here."""
-    written = [Path("/etc/libvirt"), Path("/var/lib/libvirt"), *Path("/run").glob("libvirt*")]
+    written = [
+        Path("/etc/libvirt"),
+        Path("/var/lib/libvirt"),
+        *Path("/run").glob("libvirt*"),
+        *Path("/run").glob("lanelab-libvirtd"),
+    ]
     files = [file for place in written for file in [place, *place.rglob("*")]]
     return {
         "files": {str(file): file.stat().st_mtime_ns for file in files},
         "settings": host.settings(),
-        "chains": host.chains(),
+        "firewalls": {program: firewall(program) for program in host.FIREWALLS},
         "interfaces": sorted(each.name for each in Path("/sys/class/net").iterdir()),
     }
+
+
+def firewall(program: str) -> list[str]:
+    """Chains and rules, without what they have counted. Tables without any are left out: looking makes them."""
+    said = subprocess.run([f"{program}-save"], capture_output=True, text=True, check=False).stdout
+    plain = ("#", "*", "COMMIT")
+    lines = [line.split(" [")[0] for line in said.splitlines() if not line.startswith(plain)]
+    return sorted(line for line in lines if not re.fullmatch(r":[A-Z]+ ACCEPT", line))
 
 
 class Vms:

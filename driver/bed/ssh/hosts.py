@@ -58,6 +58,7 @@ class SshHost:
     options: tuple[str, ...] = ()  # of ssh
     interfaces: Mapping[str, str] = field(default_factory=dict)  # the node that it leads to -> the interface
     python: str = "python3"
+    sets_clock: bool = False  # a bed may set its clock: it is a virtual machine of lanelab's
 
     @property
     def way(self) -> tuple[str, int, tuple[str, ...]]:

@@ -69,6 +69,9 @@ class SshSubstrate(Substrate):
     def bring_up(self, settings: BedSettings) -> None:
         for error in check.open_all(self._connections).values():
             raise error
+        for name, host in self._hosts:
+            if host.sets_clock:
+                self._connections[name].set_clock()
         observed, verdict = self._judged()
         self._described = {name: _described(observed.facts[name], verdict.interfaces[name]) for name in NODE_NAMES}
         router = self._router_kind(settings.router, observed.facts["router"])
