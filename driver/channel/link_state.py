@@ -15,11 +15,11 @@ from driver.bed.substrate import Substrate
 from driver.selftest import traffic
 from driver.selftest.attempts import ATTEMPTS
 from driver.selftest.plan import Pings
-from driver.selftest.results import shown
 from driver.shaping.addresses import ADDRESSES
 from driver.shaping.shaping import Shaping, shape, unshape_lines
 from model.errors import CommandFailed, InputError, LanelabError, LinkError
 from model.link import Link
+from model.link.results import shown
 from model.units import Duration
 
 DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2

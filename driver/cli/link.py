@@ -8,11 +8,11 @@ from driver.bed.capabilities import router_for
 from driver.cli.beds import open_bed
 from driver.cli.options import LINK_EPILOG, BedOptions, bed_options, json_option, link_options, router_option
 from driver.cli.output import console, note, print_json, selftest_table, table
-from driver.selftest.results import SelfTest
 from driver.shaping.shaping import explain
 from model.errors import LinkError
 from model.link import Link
 from model.link.profiles import PROFILES
+from model.link.results import SelfTest
 from model.units import Duration
 
 

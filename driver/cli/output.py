@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from driver.selftest.results import Result, SelfTest, number
+from model.link.results import Result, SelfTest, number
 
 VERDICTS = {"ok": "green", "out": "bold red", "shown": "", "not measured": "yellow"}
 

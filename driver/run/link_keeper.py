@@ -9,7 +9,7 @@ from driver.channel.client import Bed
 from driver.experiment.model import Cell
 from driver.run.events import Event, Listener
 from driver.run.store import Store
-from driver.selftest.results import SelfTest
+from model.link.results import SelfTest
 
 
 class LinkKeeper:

@@ -2,9 +2,9 @@
 
 plan         what traffic measures a link; pure
 traffic      sends it
-estimate     numbers out of what arrived; pure
+estimate     how long a packet takes, out of what arrived; pure
 round_trip   results of pings
-one_way      results of trains, of one direction
+one_way      results of trains, of one direction; what its impairments measure is in model/link/impairments
 attempts     measures again what is out
 results      target against achieved, verdicts; pure
 """
@@ -19,9 +19,10 @@ from driver.bed.node import Node
 from driver.bed.substrate import Traits
 from driver.selftest import one_way, plan, round_trip, traffic
 from driver.selftest.attempts import ATTEMPTS, Attempts
-from driver.selftest.results import Result, SelfTest, at_most
 from driver.shaping.addresses import ADDRESSES
 from model.link import Direction, Link
+from model.link.arrivals import Arrivals
+from model.link.results import Result, SelfTest, at_most
 
 FAST_BPS = 50_000_000  # above it, directions are measured one after the other
 
@@ -47,7 +48,7 @@ def measure(
     def measure_way(ends: tuple[str, Direction, Node, Node]) -> list[Result]:
         name, way, sender, receiver = ends
 
-        def send(train: plan.Train) -> traffic.Seen:
+        def send(train: plan.Train) -> Arrivals:
             return traffic.send(sender, receiver, ADDRESSES[receiver.name], train, plan.linger_s(way))
 
         scope = one_way.Scope(tries, thorough=thorough, slack=traits.tolerance)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from driver.selftest.results import Result
+from model.link.results import Result
 
 ATTEMPTS = 3
 PAUSE_S = 1.0  # times the number of attempts before: a moment in which the machine is busy passes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-Packet = tuple[int, int, int]
+from model.link.arrivals import Packet, in_order
 
 MOST_NOISE = 0.02  # of the rate: noisier, and it is not tolerated but measured again
 
@@ -19,22 +19,6 @@ class Pace(NamedTuple):
     uncertain: float
     packets: int
     took_s: float
-
-
-def overtaking(packets: Sequence[Packet]) -> int:
-    """How many packets arrived before one that was sent earlier."""
-    return len(packets) - len(in_order(packets))
-
-
-def in_order(packets: Sequence[Packet]) -> list[Packet]:
-    """By arrival, without those that arrived before one that was sent earlier."""
-    kept: list[Packet] = []
-    lowest_later = float("inf")
-    for packet in sorted(packets, key=lambda packet: (packet[2], packet[0]), reverse=True):
-        if packet[0] < lowest_later:
-            kept.append(packet)
-            lowest_later = packet[0]
-    return kept[::-1]
 
 
 def pace_by_ends(packets: Sequence[Packet]) -> Pace | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from driver.selftest import estimate, plan, traffic
+from driver.selftest import estimate, plan
 from driver.selftest.attempts import Attempts
-from driver.selftest.results import Result, chance, expected, failed, not_measured, within
 from model.link import HEADER, Direction
+from model.link.arrivals import Arrivals, in_order
+from model.link.results import Result, expected, failed, not_measured, within
 
 RATE_TOLERANCE = 0.01
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
 TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queue, so it has measured itself
 
-Send = Callable[[plan.Train], traffic.Seen]
+Send = Callable[[plan.Train], Arrivals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> li
         results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)])
     chances = plan.chance_train(way, thorough=scope.thorough)
     once = 1 if scope.thorough else None  # so many packets settle it
-    return results + settled(lambda: _chances(name, way, chances, send(chances)), once)
+    return results + settled(lambda: _impairments(name, way, send(chances)), once)
 
 
 def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:
@@ -51,7 +52,7 @@ def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack:
         return failed(name, "Mbit/s", target, f"of {seen.sent} packets {len(seen.once)} arrived")
     note = f"{pace.packets} packets in {pace.took_s * 1000:.0f} ms"
     achieved = train.frame * 8 / pace.packet_s / 1e6
-    if plan.is_fast(way) or not (way.loss.mean_loss or way.reorder):  # told from how many arrived, here too
+    if plan.is_fast(way) or not (way.mean_loss or way.skips_delay):  # told from how many arrived, here too
         achieved *= 1 + seen.dropped_here / len(seen.once)
     if lacking:
         achieved *= 1 - lacking
@@ -64,10 +65,10 @@ def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack:
     return result
 
 
-def _pace(way: Direction, train: plan.Train, seen: traffic.Seen) -> tuple[estimate.Pace | None, float]:
+def _pace(way: Direction, train: plan.Train, seen: Arrivals) -> tuple[estimate.Pace | None, float]:
     """How long a packet takes; and with jitter, which hides the gaps, what part of the train is missing beyond what the
     loss explains: a bottleneck that is slower than the train drops it."""
-    packets, loss = seen.once, way.loss.mean_loss
+    packets, loss = seen.once, way.mean_loss
     if plan.is_fast(way):  # overflows on purpose: what arrives is what passes, less the loss
         pace = (
             estimate.pace_by_slope(packets, way.jitter.seconds, numbered=False)
@@ -80,13 +81,13 @@ def _pace(way: Direction, train: plan.Train, seen: traffic.Seen) -> tuple[estima
         noise = (expects[1] - expects[0]) / 2 / (1 - loss)
         return pace._replace(packet_s=pace.packet_s * (1 - loss), uncertain=pace.uncertain + noise), 0.0
     if not way.jitter:
-        by_neighbours = bool(loss or way.reorder)
+        by_neighbours = bool(loss or way.skips_delay)
         return (estimate.pace_by_neighbours if by_neighbours else estimate.pace_by_ends)(packets), 0.0
-    if not loss and not way.reorder:
+    if not loss and not way.skips_delay:
         return estimate.pace_by_slope(packets, way.jitter.seconds, numbered=False), 0.0
-    pace = estimate.pace_by_slope(estimate.in_order(packets), way.jitter.seconds, numbered=True)
+    pace = estimate.pace_by_slope(in_order(packets), way.jitter.seconds, numbered=True)
     missing = (train.count - len(packets) - seen.dropped_here) / train.count
-    explained = expected(loss, train.count / plan.bunched(way))[1] if loss else 0.0
+    explained = expected(loss, train.count / max(chance.bunched for chance in way.chances))[1] if loss else 0.0
     return pace, missing - loss if missing > explained else 0.0
 
 
@@ -98,7 +99,7 @@ def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: S
     if isinstance(burst, str):
         return not_measured(name, "packets", target, burst)
     seen = send(burst)
-    packets = estimate.in_order(seen.once)  # one that skipped the delay does not tell how long it waited
+    packets = in_order(seen.once)  # one that skipped the delay does not tell how long it waited
     if len(packets) < 2:
         return failed(name, "packets", target, f"of {seen.sent} packets {len(packets)} arrived")
     waits_s = [(arrived - sent) / 1e9 for _, sent, arrived in sorted(packets)]
@@ -112,21 +113,6 @@ def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: S
     return within(name, "packets", target, achieved, tolerance, f"its last packets waited {waited_s * 1000:.0f} ms")
 
 
-def _chances(name: str, way: Direction, train: plan.Train, seen: traffic.Seen) -> list[Result]:
-    """Loss always, also where none is asked for; duplicates and overtaking where they are asked for or happen."""
-    arrived = seen.once
-    lost = max(0, seen.sent - len(arrived) - seen.dropped_here)
-    results = [chance(f"loss {name}", way.loss.mean_loss, lost, seen.sent, bunched=plan.bunched(way))]
-    copies = len(seen.packets) - len(arrived)
-    if way.duplicate or copies:
-        results.append(chance(f"duplicate {name}", way.duplicate.fraction, copies, len(arrived)))
-    overtaking = estimate.overtaking(arrived)
-    why_not = plan.why_no_overtaking(way, train) if way.reorder else ""
-    if why_not:
-        results.append(not_measured(f"reorder {name}", "%", way.reorder.fraction * 100, why_not))
-    elif way.reorder or (overtaking and not way.jitter_reorders):
-        results.append(chance(f"reorder {name}", way.reorder.fraction, overtaking, len(arrived)))
-    if way.jitter_correlation:
-        why = "netem achieves next to nothing of it"
-        results.append(not_measured(f"jitter correlation {name}", "%", way.jitter_correlation.fraction * 100, why))
-    return results
+def _impairments(name: str, way: Direction, arrivals: Arrivals) -> list[Result]:
+    """What each impairment says of the small packets that arrived."""
+    return [result for each in way.impairments for result in each.measure(way, name, arrivals)]

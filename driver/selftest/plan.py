@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from driver.shaping import shaping
-from model.link import HEADER, Direction, GilbertElliott, Link
+from driver.shaping.bottleneck import wire_bps
+from model.link import HEADER, Direction, Link
 
 PING_FRAME = 98  # of an ordinary ping
 SMALL_FRAME = 60
@@ -36,7 +36,6 @@ CHANCE_EVENTS, CHANCE_THOROUGH_EVENTS = 30, 300
 UNASKED_PACKETS, UNASKED_THOROUGH_PACKETS = 500, 10_000  # where nothing should happen by chance
 UNASKED_S, UNASKED_THOROUGH_S = 0.4, 5.0
 JITTERY_TRAIN = 150  # times the jitter: then what jitter does to a train's rate is below 1%
-JITTER_REACH = 4  # netem's tables end there
 LINGER_S = 0.05
 CATCH_UP = 200
 BUNCHED_S = 0.005  # a busy router may take in together what came within so long: a queue must hold that
@@ -66,14 +65,14 @@ class Train:
 
 def serialization_ms(way: Direction, frame: int) -> float:
     """What a packet of this size, alone, spends on being sent, bit by bit."""
-    bps = shaping.wire_bps(way)
+    bps = wire_bps(way)
     return frame * 8000 / bps if bps else 0.0
 
 
 def linger_s(way: Direction) -> float:
     """How long after a train's END a packet may come that it has overtaken."""
-    delay_s = way.delay.seconds if way.reorder else 0.0
-    return LINGER_S + delay_s + JITTER_REACH * way.jitter.seconds
+    skipped_s = way.delay.seconds if way.skips_delay else 0.0
+    return LINGER_S + skipped_s + way.extra_delay.seconds
 
 
 def pings(link: Link) -> Pings:
@@ -140,16 +139,6 @@ def queue_burst(way: Direction, mtu: int, *, thorough: bool) -> Train | str:
     return Train(int(overflow_at * 1.3) + 20, 1e6 / pps, frame)
 
 
-def chances(way: Direction) -> list[float]:
-    """What happens to a packet by chance."""
-    return [value for value in (way.loss.mean_loss, way.reorder.fraction, way.duplicate.fraction) if value]
-
-
-def bunched(way: Direction) -> float:
-    """How many losses come together: so many times more packets tell as much."""
-    return way.loss.mean_burst * 2 if isinstance(way.loss, GilbertElliott) else 1.0
-
-
 def chance_train(way: Direction, *, thorough: bool) -> Train:
     """Small packets at half the rate: enough of them for about 30 events of the rarest kind, within a few seconds; and
     where nothing is asked for, enough to see that nothing happens."""
@@ -160,21 +149,9 @@ def chance_train(way: Direction, *, thorough: bool) -> Train:
         catch_up = min(catch_up, depth // 2)
     unasked, unasked_s = (UNASKED_THOROUGH_PACKETS, UNASKED_THOROUGH_S) if thorough else (UNASKED_PACKETS, UNASKED_S)
     count = min(unasked, int(unasked_s * pps))
-    if chances(way):
+    if way.chances:
         events, longest_s = (CHANCE_THOROUGH_EVENTS, CHANCE_THOROUGH_S) if thorough else (CHANCE_EVENTS, CHANCE_S)
-        needed = math.ceil(events / min(chances(way)))
-        if way.loss.mean_loss:
-            needed = max(needed, math.ceil(events * bunched(way) / way.loss.mean_loss))
+        needed = max(math.ceil(events * chance.bunched / chance.share) for chance in way.chances)
         fewest = min(200, int(CHANCE_S * pps))
         count = max(count, fewest, min(needed, int(longest_s * pps)))
     return Train(max(FEWEST_CHANCE_PACKETS, count), 1e6 / pps, SMALL_FRAME, catch_up=catch_up)
-
-
-def why_no_overtaking(way: Direction, train: Train) -> str:
-    """Why this train cannot tell how many packets skip the delay; empty: it can."""
-    if way.jitter_reorders and way.jitter:
-        return "the jitter makes packets overtake too"
-    if train.gap_us / 1e6 >= way.delay.seconds - JITTER_REACH * way.jitter.seconds:
-        gap_ms = train.gap_us / 1000
-        return f"its packets are {gap_ms:.1f} ms apart: one that skips a delay of {way.delay} overtakes none"
-    return ""

@@ -8,18 +8,15 @@ from collections.abc import Sequence
 from driver.bed.node import Node
 from driver.bed.substrate import Traits
 from driver.selftest import estimate, plan, traffic
-from driver.selftest.results import Result, at_most, failed, not_measured, shown, within
 from driver.shaping.addresses import ADDRESSES
 from model.link import Direction, Link
+from model.link.results import Result, at_most, failed, not_measured, shown, within
 
 RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
 DELAY_TOLERANCE_MS = 0.4
 CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too busy to measure on
 JITTER_TOLERANCE = 0.35
 MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
-# tc's tables, in units of the jitter: their mean is not quite the delay, and they vary less than they say
-TABLE_MEAN = {"normal": 0.0, "uniform": 0.0, "pareto": -0.0335, "paretonormal": -0.0253}
-TABLE_DEVIATION = {"normal": 1.0, "uniform": 3**-0.5, "pareto": 0.8197, "paretonormal": 0.8339}
 
 
 def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Result]:
@@ -51,18 +48,18 @@ def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], toler
     """Over one direction or both, without the time on the wire. A distribution that is skewed has a median of its own,
     and that of a sum is not the sum: there the mean is compared with the mean of tc's table."""
     asked = sum(way.delay.milliseconds for way in ways)
-    skipping = [way.delay.milliseconds for way in ways if way.reorder]
+    skipping = [way.delay.milliseconds for way in ways if way.skips_delay]
     used = estimate.undisturbed(times_ms, min(skipping)) if skipping else list(times_ms)
     on_wire = sum(plan.serialization_ms(way, plan.PING_FRAME) for way in ways)
-    spread = _spread_ms(ways)
-    skewed = any(_is_skewed(way) for way in ways)
+    spread = _deviation_ms(ways)
+    skewed = _are_skewed(ways)
     middle = statistics.fmean(used) if skewed else statistics.median(used)
     note = f"{'mean' if skewed else 'median'} of {len(used)}"
     if spread:
         tolerance += 3 * (1.0 if skewed else MEDIAN_ERROR) * spread / len(used) ** 0.5
     if on_wire >= 0.01:
         note += f", without the {on_wire:.2f} ms that the packets take on the wire"
-    table_ms = sum(TABLE_MEAN[way.jitter_distribution] * way.jitter.milliseconds for way in ways)
+    table_ms = sum(each.mean_shift_ms for way in ways for each in way.impairments)
     if abs(table_ms) >= 0.01:
         note += f"; the mean of tc's table is {table_ms:+.2f} ms"
     return within(name, "ms", asked, middle - on_wire - table_ms, tolerance, note)
@@ -70,10 +67,10 @@ def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], toler
 
 def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:
     ways = (link.down, link.up)
-    deviation, spread = statistics.pstdev(times_ms), _spread_ms(ways)
-    if any(way.reorder for way in ways):
+    deviation, spread = statistics.pstdev(times_ms), _deviation_ms(ways)
+    if any(way.skips_delay for way in ways):
         return shown("rtt deviation", "ms", deviation, "packets that skip the delay make it vary")
-    if any(_is_skewed(way) for way in ways):
+    if _are_skewed(ways):
         return shown("rtt deviation", "ms", deviation, "this distribution's tail makes it vary")
     if spread:
         allowed = JITTER_TOLERANCE * spread + slack * RTT_TOLERANCE_MS
@@ -81,19 +78,18 @@ def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:
     return at_most("rtt deviation", "ms", deviation, slack * CALM_DEVIATION_MS)
 
 
-def _spread_ms(ways: Sequence[Direction]) -> float:
-    """The standard deviation that the jitter of these directions makes."""
-    parts = [TABLE_DEVIATION[way.jitter_distribution] * way.jitter.milliseconds for way in ways]
-    return float(sum(part**2 for part in parts) ** 0.5)
+def _deviation_ms(ways: Sequence[Direction]) -> float:
+    """The standard deviation that these directions give to the time of a packet."""
+    return float(sum(way.deviation_ms**2 for way in ways) ** 0.5)
 
 
-def _is_skewed(way: Direction) -> bool:
-    return bool(way.jitter) and way.jitter_distribution.startswith("pareto")
+def _are_skewed(ways: Sequence[Direction]) -> bool:
+    return any(each.skewed for way in ways for each in way.impairments)
 
 
 def _mtu(link: Link, passes: int) -> Result:
     if passes:
         return within("mtu", "bytes", link.mtu, passes, 0, "the longest packet that passes unbroken")
-    if link.down.loss.mean_loss or link.up.loss.mean_loss:
+    if link.down.mean_loss or link.up.mean_loss:
         return not_measured("mtu", "bytes", link.mtu, "every packet of that size was lost, as any may be here")
     return failed("mtu", "bytes", link.mtu, f"no packet of {link.mtu} bytes came back")

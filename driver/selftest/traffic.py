@@ -12,29 +12,11 @@ from typing import IO, Any
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.selftest.plan import PING_FRAME, Pings, Train
 from model.errors import NodeError
+from model.link.arrivals import Arrivals
 
 PROBE = Path(__file__).resolve().parents[1] / "bed" / "remote" / "probe.py"
 TRAINS = itertools.count(1)
 ECHO_PORT, SINK_PORT, TCP_PORT = 7007, 7009, 7011
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A train as its receiver saw it: (number, sent, arrived), times in ns. The clocks of sender and receiver may
-    differ by a constant."""
-
-    sent: int
-    packets: tuple[tuple[int, int, int], ...]
-    dropped_here: int  # by the receiver, not by the link
-    took_s: float = 0.0  # to send them
-
-    @property
-    def once(self) -> list[tuple[int, int, int]]:
-        """Each packet's first arrival."""
-        first: dict[int, tuple[int, int, int]] = {}
-        for packet in self.packets:
-            first.setdefault(packet[0], packet)
-        return list(first.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +93,7 @@ def ping_ways(client: Node, server: Node, address: str, pings: Pings, mtu: int =
     return Pinged(answer["sent"], tuple((there / 1e6, back / 1e6) for there, back in answer["ways_ns"]), answer["mtu"])
 
 
-def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: float) -> Seen:
+def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: float) -> Arrivals:
     """One train one way; what the link may have held back for `linger_s` is waited for."""
     number = next(TRAINS)
     words = (number, train.count, train.gap_us, train.frame, train.burst, train.catch_up)
@@ -120,7 +102,8 @@ def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: flo
         with Probe(sender, "send", address, SINK_PORT, *words) as source:
             took_s = source.result()["took_s"]
             seen = sink.result()
-    return Seen(train.count, tuple((n, s, a) for n, s, a in seen["packets"]), seen["dropped_here"], took_s)
+    packets = tuple((number, sent, arrived) for number, sent, arrived in seen["packets"])
+    return Arrivals(train.count, packets, seen["dropped_here"], took_s, train.gap_us / 1e6)
 
 
 def tcp(sender: Node, receiver: Node, address: str, seconds: float) -> list[tuple[float, int]]:

@@ -1,16 +1,22 @@
-"""The link between client and server: what the user asked for, checked and resolved. Knows nothing of tc.
+"""The link between client and server: what the user asked for, checked and resolved. Pure.
 
-values      losses and queues: values made of several
-fields      the table of settings
-given       what the user wrote, each value read
-direction   one way through the router
-link        the link itself
+kinds        kinds of values, limits, sides
+impairments  what a direction does to packets: one file for each
+bottleneck   the queue
+fields       the table of settings
+written      what the user wrote, each value read
+direction    one way through the router
+link         the link itself
+arrivals     what arrived of a train of packets
+results      target against achieved, verdicts
+profiles     named links
 """
 
 from model.link.direction import Direction
-from model.link.fields import HEADER, MAX_RATE, MIN_RATE, SETTINGS
+from model.link.fields import SETTINGS
+from model.link.impairments.loss import GilbertElliott, Loss, RandomLoss
+from model.link.kinds import HEADER, MAX_RATE, MIN_RATE
 from model.link.link import Described, Host, Link
-from model.link.values import GilbertElliott, Loss, Queue, RandomLoss
 
 __all__ = [
     "HEADER",
@@ -23,6 +29,5 @@ __all__ = [
     "Host",
     "Link",
     "Loss",
-    "Queue",
     "RandomLoss",
 ]

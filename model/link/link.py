@@ -8,9 +8,9 @@ from typing import NamedTuple, cast
 
 from model.errors import InputError
 from model.link.direction import Direction, read_direction
-from model.link.fields import DIRECTIONS, HEADER, SETTINGS, Side
-from model.link.given import Given
-from model.link.values import GilbertElliott, Loss
+from model.link.fields import SETTINGS
+from model.link.kinds import DIRECTIONS, HEADER
+from model.link.written import WrittenLink
 from model.settings.setting import Key
 from model.units import Duration, Rate, Size
 
@@ -49,15 +49,15 @@ class Link:
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> Link:
         """The link that these settings ask for; a setting for one side wins over one for both."""
-        given = Given(mapping)
-        given.check_needs()
-        down, up = _delays(given)
-        mtu = given.value("mtu")
+        written = WrittenLink(mapping, SETTINGS)
+        written.check_needs()
+        down, up = _delays(written)
+        mtu = written.value("mtu")
         return cls(
-            down=read_direction(given, "down", down, down + up, mtu),
-            up=read_direction(given, "up", up, down + up, mtu),
-            client=_host(given, "client"),
-            server=_host(given, "server"),
+            down=read_direction(written, "down", down, down + up, mtu),
+            up=read_direction(written, "up", up, down + up, mtu),
+            client=_host(written, "client"),
+            server=_host(written, "server"),
             mtu=mtu,
         )
 
@@ -95,13 +95,12 @@ class Link:
     def _meaning(self, key: Key) -> str:
         """The help text, with what the value comes to where that is not plain."""
         ways = [getattr(self, side) for side in DIRECTIONS.words if key.side in (None, side)]
-        notes: list[str] = []
         if key.setting.name == "queue":
-            notes = [_queue_note(way, way.rate, self.mtu) for way in ways if way.rate]
-        elif key.setting.name == "loss":
-            notes = [_loss_note(way.loss) for way in ways]
-        notes = sorted({note for note in notes if note})
-        return f"{key.help} ({'; '.join(notes)})" if notes else key.help
+            notes = {_queue_note(way, way.rate, self.mtu) for way in ways if way.rate}
+        else:
+            notes = {each.note() for way in ways for each in way.impairments if key.setting in each.SETTINGS}
+        words = "; ".join(sorted(notes - {""}))
+        return f"{key.help} ({words})" if words else key.help
 
 
 def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:
@@ -110,26 +109,20 @@ def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:
     return f"{full} full-size packets, {rate.time_for(size).milliseconds:.4g} ms when full"
 
 
-def _loss_note(loss: Loss) -> str:
-    if isinstance(loss, GilbertElliott):
-        return f"{loss.mean_loss:.3%} on average, bursts of {loss.mean_burst:.4g} packets"
-    return ""
-
-
-def _delays(given: Given) -> tuple[Duration, Duration]:
+def _delays(written: WrittenLink) -> tuple[Duration, Duration]:
     """One-way delays, down and up."""
-    rtt, down, up = (cast("Duration | None", given.values.get(key)) for key in ("rtt", "delay_down", "delay_up"))
+    rtt, down, up = (cast("Duration | None", written.values.get(key)) for key in ("rtt", "delay_down", "delay_up"))
     if rtt is not None:
         down, up = _split(rtt, down, up)
     down, up = down or Duration(0), up or Duration(0)
     for side, delay in (("down", down), ("up", up)):
         if delay > MAX_DELAY:
-            key = f"delay_{side}" if f"delay_{side}" in given.values else "rtt"
+            key = f"delay_{side}" if f"delay_{side}" in written.values else "rtt"
             what = f"a delay of {delay} in one direction is more than {MAX_DELAY}"
             raise InputError(what, f"Write {MAX_DELAY} or less for each direction", key=key)
     total = down + up
     if total and total < MIN_RTT:
-        key = next(key for key in ("rtt", "delay_down", "delay_up") if key in given.values)
+        key = next(key for key in ("rtt", "delay_down", "delay_up") if key in written.values)
         what = f"a round trip of {total} cannot be had: the router itself takes about 0.3ms"
         raise InputError(what, f"Ask for {MIN_RTT} or more, or 0 for no added delay", key=key)
     return down, up
@@ -153,5 +146,5 @@ def _split(rtt: Duration, down: Duration | None, up: Duration | None) -> tuple[D
     return half, rtt - half
 
 
-def _host(given: Given, side: Side) -> Host:
-    return Host(given.value("congestion_control", side), given.value("initial_window", side))
+def _host(written: WrittenLink, side: str) -> Host:
+    return Host(written.value("congestion_control", side), written.value("initial_window", side))

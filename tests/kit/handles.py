@@ -11,8 +11,8 @@ from pathlib import Path
 
 from driver.bed.node import Command, Completed, Stdio
 from driver.channel.client import Bed
-from driver.selftest.results import Result, SelfTest
 from model.link import Link
+from model.link.results import Result, SelfTest
 from model.paths import PROJECT
 
 

@@ -27,8 +27,8 @@ from driver.run.finish import Finished
 from driver.run.runner import Runner, StopRequest
 from driver.run.start import BegunRun
 from driver.run.store import Store
-from driver.selftest.results import Result, SelfTest
 from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
+from model.link.results import Result, SelfTest
 from model.site.site import load_site
 
 META = {"format": "2", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}

@@ -8,7 +8,7 @@ from itertools import chain, repeat
 import pytest
 
 from driver.selftest.attempts import Attempts
-from driver.selftest.results import Result, within
+from model.link.results import Result, within
 
 
 def result(achieved: float) -> Result:

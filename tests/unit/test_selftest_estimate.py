@@ -7,7 +7,7 @@ import random
 import pytest
 
 from driver.selftest import estimate
-from driver.selftest.estimate import Packet
+from model.link.arrivals import Packet, in_order, overtaking
 
 NS = 1_000_000_000
 
@@ -66,9 +66,9 @@ def test_jitter_moves_a_rate_by_no_more_than_is_tolerated(seed: int, ordered: bo
 
 def test_skipping_packets_are_the_ones_that_overtook() -> None:
     packets = [(0, 0, 10), (1, 1, 11), (2, 2, 3), (3, 3, 13), (4, 4, 5)]
-    assert estimate.overtaking(packets) == 2
-    assert [packet[0] for packet in estimate.in_order(packets)] == [0, 1, 3]
-    assert estimate.overtaking([]) == 0
+    assert overtaking(packets) == 2
+    assert [packet[0] for packet in in_order(packets)] == [0, 1, 3]
+    assert overtaking([]) == 0
 
 
 @pytest.mark.parametrize("limit", [2, 4, 10, 100])

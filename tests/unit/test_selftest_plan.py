@@ -9,9 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from driver.selftest import plan
-from driver.selftest.results import chance
-from driver.shaping import shaping
+from driver.shaping.bottleneck import is_exact
 from model.link import HEADER, Direction, Link
+from model.link.impairments.reorder import why_no_overtaking
+from model.link.results import chance
 from model.units import Rate, Size
 from tests.unit.links import links
 
@@ -80,9 +81,9 @@ def test_pings_are_enough_for_a_median_and_soon_over(link: Link) -> None:
 def test_time_on_the_wire_is_what_the_shaping_adds(link: Link) -> None:
     for way in directions(link):
         time_ms = plan.serialization_ms(way, 98)
-        if way.rate is None or (way.jitter and not shaping.is_exact(way)):
+        if way.rate is None or (way.jitter and not is_exact(way)):
             assert time_ms == 0
-        elif not way.duplicate:
+        elif not way.copies:
             assert time_ms == pytest.approx(packet_s(way.rate, 98) * 1000)
         else:
             assert 0 < time_ms <= packet_s(way.rate, 98) * 1000 + AIM
@@ -229,7 +230,7 @@ def test_chances_are_counted_for_a_bounded_time(link: Link, thorough: bool) -> N
         train = plan.chance_train(way, thorough=thorough)
         asked_s = plan.CHANCE_THOROUGH_S if thorough else plan.CHANCE_S
         unasked_s = plan.UNASKED_THOROUGH_S if thorough else plan.UNASKED_S
-        longest_s = asked_s if plan.chances(way) else unasked_s
+        longest_s = asked_s if way.chances else unasked_s
         assert train.count >= plan.FEWEST_CHANCE_PACKETS
         assert train.count == plan.FEWEST_CHANCE_PACKETS or train.lasts_s <= longest_s + AIM
         assert 1e6 / train.gap_us <= plan.CHANCE_MAX_PPS * 1.001
@@ -268,8 +269,8 @@ def test_a_sink_waits_for_what_its_end_can_overtake() -> None:
 )
 def test_why_overtaking_cannot_be_told(settings: dict[str, object], why: str) -> None:
     way = Link.parse(settings | {"reorder": "5%"}).down
-    said = plan.why_no_overtaking(way, plan.chance_train(way, thorough=False))
-    assert (why in said) if why else not said
+    answer = why_no_overtaking(way, plan.chance_train(way, thorough=False).gap_us / 1e6)
+    assert (why in answer) if why else not answer
 
 
 def test_about_thirty_events_are_expected() -> None:

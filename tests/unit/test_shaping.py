@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.shaping.addresses import QUEUE_DOWN, QUEUE_UP
+from driver.shaping.bottleneck import CAKE_BYTES_PER_PACKET
 from driver.shaping.shaping import (
-    CAKE_BYTES_PER_PACKET,
     DEVICES,
     ORDER_KEEPING_BPS,
     TO_CLIENT,
@@ -92,7 +92,7 @@ def test_the_delay_holds_all_that_is_under_way(link: Link) -> None:
         line = way_there(link, device)
         longest_s = way.delay.seconds + 4 * way.jitter.seconds
         bps = way.rate.bps if way.rate else 1e9
-        small_packets = bps / (8 * 60) * longest_s * (1 + way.duplicate.fraction)
+        small_packets = bps / (8 * 60) * longest_s * (1 + way.copies.fraction)
         assert number_after(line, "limit") >= small_packets
 
 

@@ -42,6 +42,7 @@ from driver.shaping.addresses import (
     router_lines,
     router_management_lines,
 )
+from driver.shaping.shaping import ROUTER_LATENESS
 from model.errors import BedError, RouterError
 from model.units import Rate
 
@@ -75,7 +76,7 @@ class UmlRouter(Router):
     """Boots the kernel in `start`, which returns at once; `finish` waits for it and configures it."""
 
     kind = "uml"
-    compensation_us = 150
+    compensation_us = ROUTER_LATENESS["uml"].ns // 1000
     proven = Rate.parse("100mbit")
 
     def __init__(self, state: Path, log: Path, hosts: dict[str, netns.NetnsNode], cpus: str = "") -> None:

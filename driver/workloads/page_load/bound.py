@@ -22,13 +22,14 @@ from typing import Any
 
 from captures.packets import PacketSummary
 from driver.experiment.arm import Arm
-from driver.shaping.shaping import FARTHEST_JITTER, SHAPER_BURST, compensated, is_exact, wire_bps
+from driver.shaping.bottleneck import SHAPER_BURST, is_exact, wire_bps
+from driver.shaping.shaping import ROUTER_LATENESS, compensated
 from driver.workloads.page_load.requests import Request, fetched, host
 from model.link import HEADER, Direction, Link
-from model.units import NS_PER_S, Duration
+from model.units import NS_PER_S
 
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
-COMPENSATION = Duration.parse("150us")  # the most that a router takes off a delay because it wakes late by as much
+COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a delay because a router wakes late
 
 
 def physical_bound(
@@ -65,7 +66,7 @@ def down_ns(link: Link, size: int) -> int:
 
 def _pace_bps(way: Direction) -> int | None:
     """The rate at which even a packet that finds the line idle is sent."""
-    return None if way.reorder and not is_exact(way) else wire_bps(way)
+    return None if way.skips_delay and not is_exact(way) else wire_bps(way)
 
 
 def _shortest_ns(way: Direction) -> int:
@@ -75,10 +76,10 @@ def _shortest_ns(way: Direction) -> int:
 
 def _delay_ns(way: Direction) -> int:
     """The shortest that a packet can be under way beside its time on the wire."""
-    if way.reorder:
+    if way.skips_delay:
         return 0
     # tc takes whole microseconds, rounded
-    return max(0, compensated(way.delay, COMPENSATION).ns - FARTHEST_JITTER * way.jitter.ns - 1000)
+    return max(0, compensated(way.delay, COMPENSATION).ns - way.extra_delay.ns - 1000)
 
 
 def _trips_before_request(link: Link, arm: Arm, record: Mapping[str, Any] | None, first: Request | None) -> int:

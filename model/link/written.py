@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.errors import InputError
-from model.link.fields import SETTINGS
+from model.settings.setting import Table
 from model.units import LONGEST
 
 LONGEST_VALUE, MOST = 200, 10**LONGEST  # characters and number that a setting may have: the absurd is not repeated
 
 
-class Given:
+class WrittenLink:
     """The settings of one link as the user wrote them, each value read. A setting for one side wins over one for both,
     and that over the default."""
 
-    def __init__(self, mapping: Mapping[str, object]) -> None:
+    def __init__(self, mapping: Mapping[str, object], table: Table) -> None:
+        self._table = table
         self.values: dict[str, Any] = {}
         for name, value in mapping.items():
-            setting = SETTINGS.key(name).setting
+            setting = self._table.key(name).setting
             like = f"Write one like {setting.example}"
             if value is None:
                 raise InputError("it has no value", f"{like}, or leave it out", key=name)
@@ -34,7 +35,7 @@ class Given:
         return specific if specific in self.values else name
 
     def value(self, name: str, side: str | None = None) -> Any:  # noqa: ANN401 - what it is depends on the setting
-        setting, key = SETTINGS.by_name[name], self.key(name, side)
+        setting, key = self._table.by_name[name], self.key(name, side)
         if key in self.values and not (setting.needs and not self.value(setting.needs, side)):
             return self.values[key]
         return setting.default_value()
@@ -42,7 +43,7 @@ class Given:
     def check_needs(self) -> None:
         """A setting that could have no effect is a mistake."""
         for name, value in self.values.items():
-            key = SETTINGS[name]
+            key = self._table[name]
             setting, sides = (
                 key.setting,
                 [key.side] if key.side else list(key.setting.sides.words if key.setting.sides else ()),

@@ -1,16 +1,24 @@
-"""Values made of several: how packets are lost, and how much may wait."""
+"""Packets that are lost: each by itself, or in bursts."""
 
 from __future__ import annotations
 
-import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from model.errors import InputError
-from model.units import LONGEST, NS_PER_S, PPB, Duration, Rate, Ratio, Size
+from model.link.impairments.impairment import Chance, Impairment, Words
+from model.link.kinds import DIRECTIONS
+from model.link.results import Result, chance
+from model.settings.kinds import Kind
+from model.settings.setting import Setting
+from model.units import PPB, Ratio
+
+if TYPE_CHECKING:
+    from model.link.arrivals import Arrivals
+    from model.link.direction import Direction
 
 NONE, ALL = Ratio(0), Ratio(PPB)
 
@@ -104,45 +112,42 @@ def _read_ge(inside: str, key: str) -> GilbertElliott:
     return loss
 
 
+LOSS = Kind("LOSS", "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`", lambda value, key: Loss.parse(value, key=key))
+
+
 @dataclass(frozen=True, slots=True)
-class Queue:
-    """How much may wait before the bottleneck, as written; a Direction holds what it comes to."""
+class PacketLoss(Impairment):
+    SETTINGS: ClassVar = (Setting("loss", LOSS, "0%", "packets that are lost", "ge(p=1%, r=10%)", sides=DIRECTIONS),)
+    loss: Loss
 
-    amount: Fraction
-    unit: Literal["packets", "bytes", "seconds", "bdp"]
+    def note(self) -> str:
+        if isinstance(self.loss, GilbertElliott):
+            return f"{self.loss.mean_loss:.3%} on average, bursts of {self.loss.mean_burst:.4g} packets"
+        return ""
 
-    @classmethod
-    def parse(cls, value: object, *, key: str = "") -> Queue:
-        like = "Write packets (100p), bytes (64kB), time (50ms) or a multiple of the bandwidth-delay product (1.5bdp)"
-        if isinstance(value, Queue):
-            return value
-        text = str(value).strip()
-        match = _QUEUE.fullmatch(text) if len(text) <= LONGEST else None
-        number, unit = (Fraction(match["number"]), (match["unit"] or "").lower()) if match else (Fraction(1), "bytes")
-        if number == 0:
-            raise InputError("a queue of zero drops every packet that has to wait", like, key=key)
-        if unit in ("p", "packet", "packets"):
-            if number.denominator != 1:
-                raise InputError(f"{text} is not a whole number of packets", like, key=key)
-            return cls(number, "packets")
-        if unit == "bdp":
-            return cls(number, "bdp")
-        if unit in ("ns", "us", "µs", "μs", "ms", "s"):
-            return cls(Fraction(Duration.parse(text, key=key).ns, NS_PER_S), "seconds")
-        if not unit:
-            raise InputError(f"{text} has no unit", like, key=key)
-        return cls(Fraction(Size.parse(value, key=key).bytes), "bytes")
+    def netem(self) -> list[Words]:
+        loss = self.loss
+        if isinstance(loss, GilbertElliott):
+            # tc's words for the last two are 1-h and 1-k: the chance to be lost in the bad and in the good state
+            text = f"loss gemodel {loss.p} {loss.r} {loss.bad} {loss.good}"
+            return [
+                Words(text, f"loses {loss.mean_loss:.3%} of packets, in bursts of {loss.mean_burst:.4g} on average")
+            ]
+        return [Words(f"loss random {loss}", f"loses {loss} of packets")] if loss.mean_loss else []
 
-    def resolve(self, rate: Rate, rtt: Duration) -> tuple[int | None, int | None]:
-        """Packets or bytes: exactly one of the two."""
-        if self.unit == "packets":
-            return int(self.amount), None
-        factor = {
-            "bytes": Fraction(1),
-            "seconds": Fraction(rate.bps, 8),
-            "bdp": Fraction(rate.bps * rtt.ns, 8 * NS_PER_S),
-        }[self.unit]
-        return None, math.ceil(self.amount * factor)
+    @property
+    def lost(self) -> float:
+        return self.loss.mean_loss
 
+    @property
+    def bunched(self) -> float:
+        """How many losses come together: so many times more packets tell as much."""
+        return self.loss.mean_burst * 2 if isinstance(self.loss, GilbertElliott) else 1.0
 
-_QUEUE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(?P<unit>[a-zµμ]+)?", re.IGNORECASE)
+    @property
+    def chance(self) -> Chance | None:
+        return Chance(self.lost, self.bunched) if self.lost else None
+
+    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:
+        """Losses, also where none are asked for; with those that other impairments cause."""
+        return [chance(f"loss {name}", way.mean_loss, arrivals.lost, arrivals.sent, bunched=self.bunched)]

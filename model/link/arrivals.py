@@ -1,0 +1,48 @@
+"""What arrived of a train of numbered packets. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Packet = tuple[int, int, int]  # number, sent, arrived; times in ns
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """A train as its receiver saw it. The clocks of sender and receiver may differ by a constant."""
+
+    sent: int
+    packets: tuple[Packet, ...]
+    dropped_here: int  # by the receiver, not by the link
+    took_s: float = 0.0  # to send them
+    gap_s: float = 0.0  # between two packets
+
+    @property
+    def once(self) -> list[Packet]:
+        """Each packet's first arrival."""
+        first: dict[int, Packet] = {}
+        for packet in self.packets:
+            first.setdefault(packet[0], packet)
+        return list(first.values())
+
+    @property
+    def lost(self) -> int:
+        """How many the link lost."""
+        return max(0, self.sent - len(self.once) - self.dropped_here)
+
+
+def overtaking(packets: Sequence[Packet]) -> int:
+    """How many packets arrived before one that was sent earlier."""
+    return len(packets) - len(in_order(packets))
+
+
+def in_order(packets: Sequence[Packet]) -> list[Packet]:
+    """By arrival, without those that arrived before one that was sent earlier."""
+    kept: list[Packet] = []
+    lowest_later = float("inf")
+    for packet in sorted(packets, key=lambda packet: (packet[2], packet[0]), reverse=True):
+        if packet[0] < lowest_later:
+            kept.append(packet)
+            lowest_later = packet[0]
+    return kept[::-1]

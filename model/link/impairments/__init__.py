@@ -1,0 +1,20 @@
+"""What a direction of the link does to packets, besides its delay and its bottleneck.
+
+Each file here is one impairment: its settings, its words for netem, what the self-test has to send for it and what it
+estimates from what arrived. All of it is pure. To add one, write its file and name its class in `IMPAIRMENTS`.
+"""
+
+from __future__ import annotations
+
+from model.link.impairments.duplicate import Duplication
+from model.link.impairments.impairment import Impairment
+from model.link.impairments.jitter import Jitter
+from model.link.impairments.loss import PacketLoss
+from model.link.impairments.reorder import Reordering
+
+IMPAIRMENTS: tuple[type[Impairment], ...] = (
+    PacketLoss,
+    Jitter,
+    Duplication,
+    Reordering,
+)  # as netem and tables have them

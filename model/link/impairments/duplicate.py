@@ -1,0 +1,43 @@
+"""Packets that arrive twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from model.link.impairments.impairment import Chance, Impairment, Words
+from model.link.kinds import DIRECTIONS
+from model.link.results import Result, chance
+from model.settings.kinds import PERCENT
+from model.settings.setting import Setting
+from model.units import Ratio
+
+if TYPE_CHECKING:
+    from model.link.arrivals import Arrivals
+    from model.link.direction import Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Duplication(Impairment):
+    SETTINGS: ClassVar = (Setting("duplicate", PERCENT, "0%", "packets that arrive twice", "0.1%", sides=DIRECTIONS),)
+    duplicate: Ratio
+
+    def netem(self) -> list[Words]:
+        words = Words(f"duplicate {self.duplicate}", f"sends {self.duplicate} of packets twice")
+        return [words] if self.duplicate else []
+
+    @property
+    def copies(self) -> Ratio:
+        return self.duplicate
+
+    @property
+    def chance(self) -> Chance | None:
+        return Chance(self.duplicate.fraction) if self.duplicate else None
+
+    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:  # noqa: ARG002
+        """Copies, where they are asked for or happen."""
+        once = len(arrivals.once)
+        copies = len(arrivals.packets) - once
+        if not self.duplicate and not copies:
+            return []
+        return [chance(f"duplicate {name}", self.duplicate.fraction, copies, once)]

@@ -1,0 +1,64 @@
+"""Packets that skip the delay, and so overtake others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from model.errors import InputError
+from model.link.arrivals import overtaking
+from model.link.impairments.impairment import Chance, Impairment, Words
+from model.link.kinds import DIRECTIONS, PART
+from model.link.results import Result, chance, not_measured
+from model.settings.setting import Setting
+from model.units import Duration, Ratio
+
+if TYPE_CHECKING:
+    from model.link.arrivals import Arrivals
+    from model.link.direction import Direction
+    from model.link.written import WrittenLink
+
+
+@dataclass(frozen=True, slots=True)
+class Reordering(Impairment):
+    SETTINGS: ClassVar = (
+        Setting("reorder", PART, "0%", "packets that skip the delay and so overtake others", "1%", sides=DIRECTIONS),
+    )
+    reorder: Ratio
+
+    def check(self, written: WrittenLink, side: str, delay: Duration) -> None:
+        if self.reorder and not delay:
+            what = f"packets cannot overtake {side}, where there is no delay to skip"
+            raise InputError(what, f"Set rtt or delay_{side} too", key=written.key("reorder", side))
+
+    def netem(self) -> list[Words]:
+        words = Words(f"reorder {self.reorder}", f"lets {self.reorder} of packets skip the delay")
+        return [words] if self.reorder else []
+
+    @property
+    def skips_delay(self) -> bool:
+        return bool(self.reorder)
+
+    @property
+    def chance(self) -> Chance | None:
+        return Chance(self.reorder.fraction) if self.reorder else None
+
+    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:
+        """Overtaking, where it is asked for or happens."""
+        why_not = why_no_overtaking(way, arrivals.gap_s) if self.reorder else ""
+        if why_not:
+            return [not_measured(f"reorder {name}", "%", self.reorder.percent, why_not)]
+        once = arrivals.once
+        seen = overtaking(once)
+        if self.reorder or (seen and not way.jitter_reorders):
+            return [chance(f"reorder {name}", self.reorder.fraction, seen, len(once))]
+        return []
+
+
+def why_no_overtaking(way: Direction, gap_s: float) -> str:
+    """Why packets with this gap cannot tell how many skip the delay; empty: they can."""
+    if way.jitter_reorders and way.jitter:
+        return "the jitter makes packets overtake too"
+    if gap_s >= way.delay.seconds - way.extra_delay.seconds:
+        return f"its packets are {gap_s * 1000:.1f} ms apart: one that skips a delay of {way.delay} overtakes none"
+    return ""
