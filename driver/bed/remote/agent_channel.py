@@ -1,4 +1,4 @@
-"""The agent's line to whoever asks: messages in, messages out, and nobody waits. Standard library only."""
+"""The agent's end of its channel: messages come in and go out, and nobody waits. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from driver.bed.remote.agent_protocol import Lines, Message, encode
 
 
-class Line:
-    """Two descriptors, which may be the same. What there is no room for on it is kept."""
+class AgentChannel:
+    """Two descriptors, which may be the same. It keeps what there is no room for yet."""
 
     def __init__(
         self,
@@ -20,11 +20,11 @@ class Line:
         handle: Callable[[Message], None],
         on_data: Callable[[], None],
     ) -> None:
-        """`handle`: gets each message; `on_data`: is called whenever anything comes, as a part of one may."""
+        """`handle` gets each message; `on_data` is called whenever anything comes, also a part of one."""
         self.fd_in, self.fd_out, self.selector = fd_in, fd_out, selector
         self.handle, self.on_data = handle, on_data
         self.open = True
-        self.lines = Lines()
+        self.parser = Lines()
         self.unsent = bytearray()
 
     def watch(self) -> None:
@@ -37,7 +37,7 @@ class Line:
             self.selector.register(self.fd_out, selectors.EVENT_WRITE, self.on_events)
             self.selector.unregister(self.fd_out)
 
-    def tell(self, message: Message) -> None:
+    def send(self, message: Message) -> None:
         self.unsent += encode(message)
         self.flush()
 
@@ -80,5 +80,5 @@ class Line:
             self.open = False
             return
         self.on_data()
-        for message in self.lines.feed(data):
+        for message in self.parser.feed(data):
             self.handle(message)
