@@ -22,7 +22,7 @@ _MOST = 6
 
 
 def sentences(run: Run) -> list[str]:
-    """All that is to be told, what weighs most first."""
+    """Everything that a reader must know, the most important first."""
     return [*caveats(run), *changes(run)]
 
 
@@ -39,7 +39,7 @@ def emulated(session: Session) -> bool | None:
 
 def in_tolerance(run: Run) -> dict[int, bool]:
     """Number of a trial -> whether the last self-test of its link before it passed. A link may fail on one bed, be used
-    all the same, and pass on the next one. Nothing of trials without such a test."""
+    nevertheless, and pass on the next one. Trials without such a test are not in the result."""
     tests: dict[tuple[int, int], list[SelfTest]] = {}
     for test in run.self_tests:
         tests.setdefault((test.session, test.link.number), []).append(test)

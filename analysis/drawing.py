@@ -25,7 +25,7 @@ class Point:
     label: str  # of the cell
 
     def words(self, metric: Metric) -> str:
-        """What a reader who points at it is told."""
+        """The text for a reader who points at it."""
         estimate = self.summary.estimate
         unit = f" {metric.unit}" if metric.unit else ""
         interval = "" if estimate.low is None else f", {estimate.name} {estimate.low:,.1f} to {estimate.high:,.1f}"

@@ -43,7 +43,7 @@ class Drift:
     higher_is_better: bool = False  # of the values
 
     @property
-    def found(self) -> bool:
+    def is_shown(self) -> bool:
         return self.p is not None and self.p < SIGNIFICANT and abs(self.change_percent) >= LEAST_CHANGE
 
     def words(self) -> str:
@@ -53,7 +53,7 @@ class Drift:
             )
         change = f"{abs(self.change_percent):.1f}%"
         way = "slower" if (self.change_percent > 0) != self.higher_is_better else "faster"
-        if self.found:
+        if self.is_shown:
             return (
                 f"Drift: {self.what} became {change} {way} from the beginning of the run to its end (n = {self.n}, "
                 f"p = {self.p:.3g}). Rounds hit all arms alike, so comparisons by round stand; "

@@ -180,7 +180,7 @@ def _column(pa: Any, name: str, values: Sequence[Any]) -> Any:  # noqa: ANN401 -
 
 
 class _writing:  # noqa: N801 - used like a function
-    """A file that is there whole or not at all; what the disk refuses is told in words."""
+    """A file that is written whole or not at all. An error of the disk becomes an error with a remedy."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.part = path, path.with_name(f".{path.name}.part")
@@ -250,7 +250,7 @@ def results(run: Run) -> dict[str, Any]:
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
         "flags": machine.flag_counts(run),
-        "drift": {"found": drift.found, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
+        "drift": {"found": drift.is_shown, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
         "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),

@@ -1,4 +1,4 @@
-"""What the gateway costs: arms that are equal but for `via`, compared round by round. Pure.
+"""What the gateway costs: arms that differ in `via` alone, compared round by round. Pure.
 
 The gateway stands between browser and link, so what it costs is in every page load that goes through it. Two arms that
 both go through it can be compared all the same; one that does with one that does not only when the cost is known.

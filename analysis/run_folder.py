@@ -92,11 +92,11 @@ def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield trial, json.loads(record)
 
 
-def each_heard(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
-    """(trial, who was heard on what was on the link) of all trials; None where that was not noted."""
+def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
+    """(trial, which witnesses its verdict used, for each question) of all trials; None where that was not noted."""
     query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
-    for trial, (heard,) in _each(folder, query):
-        yield trial, None if heard is None else json.loads(heard)
+    for trial, (text,) in _each(folder, query):
+        yield trial, None if text is None else json.loads(text)
 
 
 def _each(folder: Path, query: str) -> Iterator[tuple[int, tuple[Any, ...]]]:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import conditions, gateway_cost, heard, machine, tables
+from analysis import conditions, gateway_cost, machine, tables, witnesses
 from analysis.model import Run
 from analysis.numbers import change_words, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -30,7 +30,7 @@ def results(run: Run) -> RenderableType:
     gateway = gateway_cost.cost(run).sentences()
     if gateway and run.ok:
         parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]
-    parts += [Text(sentence, style="yellow") for sentence in heard.lacking(run)]
+    parts += [Text(sentence, style="yellow") for sentence in witnesses.silences(run)]
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
@@ -39,7 +39,7 @@ def results(run: Run) -> RenderableType:
     if flagged := machine.sentence(run):
         parts.append(Text(flagged, style="yellow"))
     run_drift = tables.run_drift(run)
-    if run_drift.found:
+    if run_drift.is_shown:
         parts.append(Text(run_drift.words(), style="yellow"))
     parts += [Text(sentence, style="yellow") for sentence in conditions.sentences(run)]
     return Group(*parts)

@@ -34,7 +34,7 @@ EXIT_INTERRUPTED = 130
 
 
 class LanelabError(Exception):
-    """A failure that is told to the user in one line: what went wrong, then what to do next."""
+    """A failure that a user reads in one line: what went wrong, then what to do next."""
 
     exit_status = EXIT_FAILED
 

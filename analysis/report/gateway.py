@@ -18,14 +18,14 @@ NOTE = (
 )
 
 
-def section_of(cost: Cost, heard: Sequence[str]) -> Html | None:
-    """None where no arm goes through it. `heard`: who could say what was on the link."""
+def section_of(cost: Cost, witnesses: Sequence[str]) -> Html | None:
+    """None where no arm goes through it. `witnesses`: sentences on who could say what was on the link."""
     if not cost.through:
         return None
     title = "What the gateway costs"
-    witnesses = [el("p", sentence) for sentence in heard]
+    notes = [el("p", sentence) for sentence in witnesses]
     if not cost.rows:
-        return section("gateway", title, [el("p", sentence) for sentence in cost.sentences()], witnesses)
+        return section("gateway", title, [el("p", sentence) for sentence in cost.sentences()], notes)
     interval = interval_name(row.comparison.difference for row in cost.rows if row.comparison)
     heads = ["arm", "without", "median", "with", "cost", interval, "share", interval, "rounds"]
     body: list[Html] = []
@@ -39,7 +39,7 @@ def section_of(cost: Cost, heard: Sequence[str]) -> Html | None:
     names = ("arm", "without")
     head = el("tr", [el("th", word, scope="col", class_=None if word in names else "num") for word in heads])
     table = el("table", el("thead", head), el("tbody", body))
-    return section("gateway", title, scroll(table), el("p", NOTE, class_="note"), witnesses)
+    return section("gateway", title, scroll(table), el("p", NOTE, class_="note"), notes)
 
 
 def _row(row: CostRow) -> Html:

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis import drift, heard, palette, render, tables
+from analysis import drift, palette, render, tables, witnesses
 from analysis.charts import chart, own_scales
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
@@ -63,7 +63,7 @@ def page(run: Run) -> str:
         figures(run),
         sections.results(run, rows) if run.cells else None,
         sections.comparisons(compared),
-        gateway.section_of(cost(run), heard.sentences(run)),
+        gateway.section_of(cost(run), witnesses.sentences(run)),
         waterfalls(run),
         sections.failures(run),
         machine.section_of(run),

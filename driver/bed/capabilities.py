@@ -1,4 +1,4 @@
-"""What this machine can do for beds: each None when it can, else what is in the way. For `lanelab doctor`."""
+"""What this machine can do for beds. Each function returns None where it can, else what is in the way."""
 
 from __future__ import annotations
 

@@ -168,8 +168,8 @@ def _against_bound(run: Run) -> list[Figure]:
 
 
 def _kills(options: Options, folder: Path, kills: int, tell: Tell) -> Figure:
-    """Kill the run at random moments, and go on with it each time. Every trial that was told as stored must be there,
-    once, and at the end there are as many as were asked for."""
+    """Kill the run at random moments, and go on each time. Every trial that was reported as stored has to be there
+    once, and in the end there are as many as were asked for."""
     trials = max(kills // 3, 3)  # enough that the last kill still meets a run
     file = _begin(folder, KILLED.format(trials=trials))
     chance = random.Random(KILL_SEED)  # noqa: S311 - not for secrets

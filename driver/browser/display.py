@@ -13,7 +13,7 @@ READY_TIMEOUT_S = 15.0
 SCREEN = "2560x1600x24"
 
 
-# Xvfb writes a lock and a socket into /tmp, whatever it is told: it gets a /tmp of its own, which goes with it.
+# Xvfb writes a lock and a socket into /tmp, whatever its options: it gets a /tmp of its own, which goes with it.
 OWN_TMP = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)

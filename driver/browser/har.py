@@ -96,7 +96,7 @@ def _answered(request: Mapping[str, Any], version: str) -> dict[str, Any]:
         "content": {"size": request["body_bytes"], "mimeType": request["mime"] or "x-unknown"},
         "redirectURL": next((value for name, value in headers if name.lower() == "location"), ""),
         "headersSize": head,
-        # What cannot be told apart from the headers is not known.
+        # Where headers and body cannot be told apart, the size is unknown.
         "bodySize": 0 if request["from_cache"] else max(wire - head, 0) if head >= 0 else -1,
         "_transferSize": wire,
     }

@@ -78,7 +78,7 @@ class LinkState:
         return statistics.median(times_ms)
 
     def drain(self) -> None:
-        """Wait until no packet is on its way, or throw away what is: what an earlier trial's server still sends shall
+        """Wait until no packet is on its way, or throw it away: what an earlier trial's server still sends must
         not meet the next trial."""
         until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
         while empty < DRAIN_LOOKS:

@@ -1,4 +1,4 @@
-"""The line between the controller and a bed process: JSON lines over a Unix socket, with open descriptors beside them.
+"""The channel between the controller and a bed process: JSON lines and open descriptors over a Unix socket.
 
 Version 1. The bed process speaks first:      {"lanelab_bed": 1}
 The controller asks:                          {"id": 7, "op": "exec", ...}          (+ "fds": how many come along)

@@ -1,4 +1,4 @@
-"""lanelab plan and lanelab new: what an experiment would do, and how one is begun."""
+"""lanelab plan and lanelab new: what an experiment would do, and how to begin one."""
 
 from __future__ import annotations
 

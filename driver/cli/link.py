@@ -1,4 +1,4 @@
-"""lanelab link: what a link is, and whether it is."""
+"""lanelab link: shows, lists and measures links."""
 
 from __future__ import annotations
 

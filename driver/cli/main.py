@@ -52,7 +52,7 @@ def main() -> int:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         lanelab.main(prog_name="lanelab", standalone_mode=False)
-        sys.stdout.flush()  # here, where it can be told that it does not fit
+        sys.stdout.flush()  # here, where a full disk can still be reported
     except SystemExit as stop:
         if isinstance(stop.__context__, BrokenPipeError):  # click ends so when nobody reads any more
             return _nobody_reads()

@@ -1,4 +1,4 @@
-"""lanelab runs, show, export, report: what came out."""
+"""lanelab runs, show, export, report: the results of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lanelab run: play an experiment."""
+"""lanelab run: runs an experiment."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _prepared(file: Path, made: BedOptions) -> Experiment:
 
     experiment = read_experiment(file)
     _programs(experiment, made)
-    made.nodes()  # an inventory that cannot be read is told of now, too
+    made.nodes()  # an error in the inventory is reported now, too
     return experiment
 
 
@@ -165,7 +165,7 @@ def _play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: boo
             ending = NEVER_BEGUN
         raise
     finally:
-        with suppress(StoreError):  # a full disk has been told already, and must not hide what went wrong first
+        with suppress(StoreError):  # a full disk was reported already, and must not hide what went wrong first
             store.add_provenance("load_at_the_end", load())
             store.end_session(ending)
             store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")

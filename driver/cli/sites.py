@@ -1,4 +1,4 @@
-"""lanelab sites: what there is to load."""
+"""lanelab sites: the archived websites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiment file: read strictly, resolved completely. Pure, save for reading the file itself.
+"""The experiment file: read strictly, resolved completely. Pure, except for reading the file itself.
 
 source      YAML as text, lines and paths
 kinds       kinds of values that only experiments have

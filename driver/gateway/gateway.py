@@ -67,7 +67,7 @@ class Gateway:
         try:
             made._await_ready(ready)
         except BaseException:
-            with contextlib.suppress(GatewayError):  # what it is was told already
+            with contextlib.suppress(GatewayError):  # it was reported already
                 made.stop()
             raise
         finally:
@@ -121,7 +121,7 @@ class Gateway:
         return None
 
     def files(self, names: dict[str, str]) -> dict[str, bytes]:
-        """What it wrote, by the name that it shall have: of `log`, `keys`, `configuration`, those that are there."""
+        """What it wrote of `log`, `keys` and `configuration`, under the names that are asked for."""
         contents = {}
         for what, name in names.items():
             with contextlib.suppress(NodeError):

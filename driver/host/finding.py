@@ -1,4 +1,4 @@
-"""One thing that was looked at, on this machine or on another."""
+"""What a check of one thing says, about this machine or another."""
 
 from __future__ import annotations
 

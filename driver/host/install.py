@@ -149,7 +149,7 @@ def _become(*, ask: bool) -> list[str] | None:
 
 
 def _run_playbook(missing: Iterable[Program], become: list[str], log: Path) -> bool:
-    """Run playbooks/prepare.yml on this machine. Its output goes to the log: the user was told what happens."""
+    """Run playbooks/prepare.yml on this machine. Its output goes to the log: the user has read what happens."""
     settings = ansible_settings()
     wanted = json.dumps({"packages_wanted": [program.name for program in missing]})
     argv = [sys.executable, "-I", "-m", "ansible", "playbook", str(PLAYBOOKS / "prepare.yml"), "--extra-vars", wanted]

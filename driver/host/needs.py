@@ -60,7 +60,7 @@ class Program:
     commands: tuple[str, ...] = ()  # what it is called, the best name first
     files: tuple[str, ...] = ()  # or files that show that it is there
     variable: str = ""  # of the environment: where the user says that it is
-    also: str = ""  # a package that comes along, lest apt choose another one
+    also: str = ""  # a package that comes along, so that apt does not choose another one
     optional: bool = False
 
     @classmethod

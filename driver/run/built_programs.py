@@ -1,4 +1,4 @@
-"""lanelab's own programs that an experiment needs: built before any bed is made, and told of in the provenance."""
+"""lanelab's own programs that an experiment needs: built before any bed is made, and listed in the provenance."""
 
 from __future__ import annotations
 

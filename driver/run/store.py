@@ -265,7 +265,7 @@ _REQUEST = (
 
 def _connect(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, check_same_thread=False)
-    # Readers may look while a run goes on; a crash of the machine loses nothing that was told as stored.
+    # Readers may look while a run goes on; a crash of the machine loses nothing that was reported as stored.
     database.execute("PRAGMA journal_mode = TRUNCATE")
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA foreign_keys = ON")

@@ -1,4 +1,4 @@
-"""Which trials come next, from the attempts that are stored. Pure: a resumed run does not know that it is one."""
+"""Which trials come next, from the attempts that are stored. Pure: a resumed run is scheduled like any other."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def pace_by_neighbours(packets: Sequence[Packet]) -> Pace | None:
     total_s = sum(gaps_s)
     if len(gaps_s) < 2 or total_s <= 0:
         return None
-    # within a run the gaps' errors cancel out but for its two ends
+    # within a run the gaps' errors cancel out, except at its two ends
     noise = 3 * statistics.pstdev(gaps_s) * runs**0.5 / total_s
     return Pace(total_s / len(gaps_s), min(noise, MOST_NOISE), len(kept), (kept[-1][2] - kept[0][2]) / 1e9)
 

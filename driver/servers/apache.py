@@ -15,7 +15,7 @@ PORTS = {"http": 80, "https": 443}
 NOBODY = "lanelab.invalid"  # the virtual host of every name that the site does not have
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
-# What shrinks. Images, sound and fonts (but for SVG and the uncompressed kinds) are compressed already.
+# What shrinks. Images, sound and fonts are compressed already, except SVG and the uncompressed kinds.
 COMPRESSED_TYPES = (
     "text/html", "text/css", "text/plain", "text/xml", "text/javascript", "text/x-component", "application/javascript",
     "application/x-javascript", "application/ecmascript", "application/json", "application/ld+json",

@@ -118,7 +118,7 @@ class PageTimes(Coded):
 
 @dataclass(frozen=True, slots=True)
 class BrowserEvidence(Coded):
-    """All of it, but for the requests."""
+    """All of it, except the requests."""
 
     facts: BrowserFacts
     times: PageTimes

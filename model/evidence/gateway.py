@@ -82,7 +82,7 @@ class GatewayLog(Coded):
 
     version: str | None  # None: its first line is missing, as are the next two
     started_unix_us: int | None
-    wire: Mapping[str, Any] | None  # what the gateway was told to speak
+    wire: Mapping[str, Any] | None  # what the gateway was asked to speak
     connections: tuple[GatewayConnection, ...]
     requests: tuple[GatewayRequest, ...]
     dns: tuple[LookUp, ...]

@@ -224,27 +224,27 @@ def made_drift(change: float, seed: int, n: int = 60) -> list[tuple[str, float, 
 
 def test_drift_is_found_with_its_size_and_direction() -> None:
     slower, faster = drift(made_drift(0.08, 1)), drift(made_drift(-0.08, 1))
-    assert slower.found
+    assert slower.is_shown
     assert slower.change_percent == pytest.approx(8, abs=2)
     assert "slower" in slower.words()
-    assert faster.found
+    assert faster.is_shown
     assert "faster" in faster.words()
 
 
 def test_drift_is_rarely_seen_where_there_is_none() -> None:
-    assert sum(drift(made_drift(0, seed, n=24)).found for seed in range(60)) <= 3
+    assert sum(drift(made_drift(0, seed, n=24)).is_shown for seed in range(60)) <= 3
 
 
 def test_too_few_trials_say_nothing_about_drift() -> None:
     found = drift([("a", 0.0, 1.0), ("a", 1.0, 2.0), ("b", 2.0, 1.0)])
-    assert (found.n, found.p, found.found) == (0, None, False)
+    assert (found.n, found.p, found.is_shown) == (0, None, False)
     assert "Too few" in found.words()
     assert drift([]).p is None
 
 
 def test_drift_of_values_all_alike() -> None:
     found = drift([("a", float(i), 5.0) for i in range(20)])
-    assert (found.change_percent, found.p, found.found) == (0, 1.0, False)
+    assert (found.change_percent, found.p, found.is_shown) == (0, 1.0, False)
 
 
 def test_theil_sen_does_not_mind_an_outlier() -> None:

@@ -22,7 +22,7 @@ from model.system_path import SYSTEM_PATH
 
 
 def put_back(interfaces: Interfaces) -> None:
-    """What could not be is told to the machine's own log: by now there is nobody else."""
+    """Report in the machine's own log what could not be put back: nobody else listens by now."""
     for trouble in interfaces.restore():
         syslog.syslog(syslog.LOG_WARNING, "lanelab: " + trouble + "; the next bed tries again")
 

@@ -38,7 +38,7 @@ ETH_P_ALL = 3
 BOOT_TIMEOUT_S = 60
 CPU_INFO = Path("/proc/cpuinfo")
 # Where the kernel carries only the old registers (`plain_registers`), AVX is lost at every page fault. So what nearly
-# all programs go through shall not use them there: libc, OpenSSL, Go.
+# all programs go through must not use them there: libc, OpenSSL, Go.
 WITHOUT_AVX = (
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-AVX512F,-AVX512VL,-AVX512BW",
     "OPENSSL_ia32cap=~0x1000000000000000:0",

@@ -1,4 +1,4 @@
-"""The browser's own DevTools line, for what is not a page's: contexts, targets, processes."""
+"""A connection to the browser's own DevTools, for what belongs to no page: contexts, targets, processes."""
 
 from __future__ import annotations
 

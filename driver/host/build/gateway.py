@@ -1,4 +1,4 @@
-"""The gateway's programs, built from gateway/ when they are first wanted."""
+"""The gateway's programs, built from gateway/ when they are first needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mod_spdy.so, built from mod_spdy/ for the Apache of this machine when it is first wanted."""
+"""mod_spdy.so, built from mod_spdy/ for the Apache of this machine when it is first needed."""
 
 from __future__ import annotations
 

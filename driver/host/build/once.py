@@ -98,7 +98,7 @@ def key_of(*parts: str | bytes) -> str:
 
 
 def sources(root: Path, *, without: Callable[[Path], bool]) -> Iterator[str | bytes]:
-    """Name and content of every file below a folder, in order; `without` is told paths relative to it."""
+    """Name and content of every file below a folder, in order; `without` gets paths relative to it."""
     for file in sorted(path for path in root.rglob("*") if path.is_file()):
         name = file.relative_to(root)
         if not without(name):

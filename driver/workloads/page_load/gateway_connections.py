@@ -153,7 +153,7 @@ class WireUse:
         yield from ((group, len(numbers)) for group, numbers in found.items())
 
     def _open_together(self, older: Entry, newer: Entry) -> bool:
-        """By the gateway or by the capture: the newer one was begun before the older one was over."""
+        """By the gateway or by the capture: the newer one began before the older one was over."""
         if newer["began_ms"] < _end(older["closed_ms"]):
             return True
         captured = {each.client_port: each for each in self.witnesses.captured or ()}

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from analysis import heard, terminal
+from analysis import terminal, witnesses
 from analysis.model import Run
 from analysis.report import page
 from analysis.run_folder import read_run
@@ -80,17 +80,17 @@ def shown(run: Run) -> str:
 )
 def test_a_missing_witness_is_said(tmp_path: Path, noted: Mapping[int, object], says: str) -> None:
     run = made(tmp_path / "run", noted)
-    (found,) = heard.lacking(run)
+    (found,) = witnesses.silences(run)
     assert found.startswith(says)
-    assert heard.sentences(run) == [found]
+    assert witnesses.sentences(run) == [found]
     assert found in " ".join(shown(run).split())
     assert found.replace("'", "&#x27;") in page(run) or found in page(run)
 
 
 def test_where_all_were_heard_the_report_says_so_and_the_terminal_nothing(tmp_path: Path) -> None:
     run = made(tmp_path / "run", dict.fromkeys((2, 4, 6), WHOLE))
-    assert heard.lacking(run) == []
-    (said,) = heard.sentences(run)
+    assert witnesses.silences(run) == []
+    (said,) = witnesses.sentences(run)
     assert said.startswith("In all 3 trials through the gateway (spdy) gateway, server's log and capture told alike")
     assert "told alike what was on the link" in page(run)
     assert "told alike" not in shown(run)
@@ -99,8 +99,8 @@ def test_where_all_were_heard_the_report_says_so_and_the_terminal_nothing(tmp_pa
 def test_nothing_is_said_of_native_trials(tmp_path: Path) -> None:
     fails = lambda _trial, _attempt: False  # noqa: E731
     run = read_run(make_run(tmp_path / "run", Made(arms={"native": NATIVE}, rounds=1, fails=fails)))
-    assert heard.sentences(run) == []
-    assert heard.lacking(run) == []
+    assert witnesses.sentences(run) == []
+    assert witnesses.silences(run) == []
 
 
 def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Who could say what was on the link of trials that went through the gateway, where not all of them could.
 
-docs/reference/verdicts.md tells who they are. A trial stores in `gateway.witnesses` whom its verdict has heard.
+docs/reference/verdicts.md says who the witnesses are. A trial stores in `gateway.witnesses` those its verdict used.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.model import Run, Trial
-from analysis.run_folder import each_heard
+from analysis.run_folder import each_witnesses
 from model.metrics import PAGE_LOAD
 
 WHO = {"server": "the server's log", "capture": "the capture"}
@@ -17,12 +17,12 @@ MOST_ARMS = 3
 
 
 def sentences(run: Run) -> list[str]:
-    """Of trials that count. Nothing where nothing went through the gateway; one that says so where all were heard."""
+    """About the trials that count. Empty where none went through the gateway; one sentence where all agree."""
     trials = _trials(run)
     if not trials:
         return []
     alike = f"In {_of(trials, trials)} gateway, server's log and capture told alike what was on the link."
-    return lacking(run) or [alike]
+    return silences(run) or [alike]
 
 
 def _trials(run: Run) -> list[Trial]:
@@ -31,13 +31,13 @@ def _trials(run: Run) -> list[Trial]:
     return [trial for trial in run.ok if trial.cell.arm.settings.get("via") == "gateway"]
 
 
-def lacking(run: Run) -> list[str]:
-    """The same, but for what is as it should be."""
+def silences(run: Run) -> list[str]:
+    """The sentences about parties that could not speak, or were not noted. Empty where all is as it should be."""
     trials = _trials(run)
     if not trials:
         return []
-    known = dict(each_heard(run.folder))
-    silences: dict[tuple[str, tuple[str, ...]], list[Trial]] = {}
+    known = dict(each_witnesses(run.folder))
+    silent_in: dict[tuple[str, tuple[str, ...]], list[Trial]] = {}
     unnoted = []
     for trial in trials:
         parties = known.get(trial.number)
@@ -47,11 +47,11 @@ def lacking(run: Run) -> list[str]:
         for who in WHO:
             silent = tuple(what for what in TOLD if who not in parties.get(what, ()))
             if silent:
-                silences.setdefault((who, silent), []).append(trial)
+                silent_in.setdefault((who, silent), []).append(trial)
     sentences = [
         f"In {_of(some, trials)} {WHO[who]} could not tell {_and([TOLD[what] for what in silent])}: the others were "
         "heard alone."
-        for (who, silent), some in silences.items()
+        for (who, silent), some in silent_in.items()
     ]
     if unnoted:
         sentences.append(f"In {_of(unnoted, trials)} it was not noted who could tell what was on the link.")
