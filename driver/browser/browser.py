@@ -103,3 +103,4 @@ class BrowserKind:
     start: Callable[[Node, Path], Browser]  # (client, a folder of the client in memory)
     connections_per_host: int  # that it opens at most with HTTP/1.1
     flags_refused: Mapping[str, str]  # flag -> why a user cannot give it
+    processes: tuple[str, ...]  # what the kernel calls its processes, and those that lead it

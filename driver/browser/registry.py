@@ -31,6 +31,7 @@ BROWSERS: Mapping[str, BrowserKind] = {
             start=_start_chromium,
             connections_per_host=chromium.CONNECTIONS_PER_HOST,
             flags_refused=chromium.FLAGS_REFUSED,
+            processes=("chromium", "chrome", "chromedriver"),
         ),
     )
 }

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from driver.browser.registry import BROWSERS
 from model.coded import Coded
 from model.evidence.machine import GROUPS, MachineEvidence, MachineUse, Pressure
 from model.reasons import Flag, FlagName
@@ -13,7 +14,8 @@ from model.record import Series
 
 # Whose a process is, by its name or by that of the nearest process above it that is here. As the kernel cuts names.
 PROGRAMS = {
-    **dict.fromkeys(("chromium", "chrome", "chromedriver", "Xvfb", "h2load", "spdy-load"), "client"),
+    **{name: "client" for kind in BROWSERS.values() for name in kind.processes},
+    **dict.fromkeys(("Xvfb", "h2load", "spdy-load"), "client"),
     **dict.fromkeys(("apache2", "httpd", "nginx", "dnsmasq"), "server"),
     "lanelab-gateway": "gateway",
     "linux.uml": "router",
