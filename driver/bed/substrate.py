@@ -6,13 +6,15 @@ Nothing outside driver/bed/ asks which substrate a bed has. What makes a differe
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from driver.bed.node import Node
 from driver.bed.routers.router import Router
+from driver.host.finding import Finding
+from driver.host.needs import Program
 from model.errors import BedError
 
 ROUTER_KINDS = ("auto", "uml", "kernel")
@@ -43,6 +45,7 @@ class Option:
 
 
 Given = Mapping[str, str]  # name of an option -> its value
+Remedy = Callable[[Sequence[Program]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,10 @@ class SubstrateKind(ABC):
     def warning(self, options: Given) -> str:  # noqa: ARG002
         """What a user should know before a run; empty where there is nothing."""
         return ""
+
+    def findings(self, remedy: Remedy) -> Iterator[Finding]:  # noqa: ARG002 - other machines are examined elsewhere
+        """What this machine can do for such beds. `remedy` is for programs that are missing."""
+        return iter(())
 
     @abstractmethod
     def make(self, settings: Mapping[str, Any]) -> Substrate:

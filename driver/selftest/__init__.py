@@ -6,7 +6,6 @@ estimate     how long a packet takes, out of what arrived; pure
 round_trip   results of pings
 one_way      results of trains, of one direction; what its impairments measure is in model/link/impairments
 attempts     measures again what is out
-results      target against achieved, verdicts; pure
 """
 
 from __future__ import annotations

@@ -6,12 +6,13 @@ nothing here writes outside the bed's own /run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from driver.bed.commands import disable_ipv6, disable_offloads, run_ip, set_kernel
 from driver.bed.netns import nodes as netns
+from driver.bed.netns.findings import findings
 from driver.bed.node import Node
 from driver.bed.remote import enclosure, namespaces
 from driver.bed.remote.enclosure import BED_STATE
@@ -19,7 +20,8 @@ from driver.bed.remote.refusals import diagnose
 from driver.bed.routers import kernel as kernel_router
 from driver.bed.routers import uml
 from driver.bed.routers.router import Router
-from driver.bed.substrate import BedSettings, Substrate, SubstrateKind
+from driver.bed.substrate import BedSettings, Remedy, Substrate, SubstrateKind
+from driver.host.finding import Finding
 from driver.shaping.addresses import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
 from model.errors import BedError, RouterError
 
@@ -103,6 +105,9 @@ class NetnsKind(SubstrateKind):
 
     name = "netns"
     help = "namespaces of this machine"
+
+    def findings(self, remedy: Remedy) -> Iterator[Finding]:
+        return findings(remedy)
 
     def make(self, settings: Mapping[str, Any]) -> NetnsSubstrate:  # noqa: ARG002 - it has none
         return NetnsSubstrate()
