@@ -1,6 +1,6 @@
 """Who could say what was on the link of trials that went through the gateway, where not all of them could.
 
-docs/reference/verdicts.md says who the witnesses are. A trial stores in `gateway.witnesses` those its verdict used.
+docs/reference/verdicts.md says who the witnesses are. A trial stores in `evidence.witnesses` those its verdict used.
 """
 
 from __future__ import annotations

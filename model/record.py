@@ -82,6 +82,9 @@ class TrialRecord(Coded):
 
 
 def _read_recordings(data: object) -> dict[str, Coded]:
-    if not isinstance(data, Mapping) or not data.keys() <= RECORDINGS.keys():
-        raise RecordError("in the record, recordings is not a mapping of known recorders", key="recordings")
+    if not isinstance(data, Mapping):
+        raise RecordError("in the record, recordings is not a mapping", key="recordings")
+    unknown = sorted(map(str, data.keys() - RECORDINGS.keys()))
+    if unknown:
+        raise RecordError(f"in the record, recordings.{unknown[0]} is unknown", key=f"recordings.{unknown[0]}")
     return {name: RECORDINGS[name].from_json(each, f"recordings.{name}") for name, each in data.items()}

@@ -20,10 +20,11 @@ from driver.experiment.arm import Arm
 from driver.host.find_program import find
 from driver.host.needs import program as wanted
 from driver.shaping.addresses import origin_addresses
-from driver.workloads.page_load.spec import TrialSpec
+from driver.workloads.spec import TrialSpec
 from model import paths
 from model.errors import BedError, InputError
 from model.link import Link
+from model.record import TrialRecord
 
 Tell = Callable[[str], None]
 
@@ -66,11 +67,14 @@ def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
     spec.folder.mkdir()
     started = time.monotonic()
     bed.prepare_trial(spec.to_json())
-    record = bed.go_trial(spec.timeout_s)
+    record = TrialRecord.from_json(bed.run_trial(spec.timeout_s))
     took = time.monotonic() - started
-    if record["failures"]:
-        raise BedError(f"the trial failed: {record['failures'][0]['detail']}", "Run: lanelab doctor")
-    return float(record["plt_navigation_ms"]), took
+    if record.failures:
+        raise BedError(f"the trial failed: {record.failures[0].detail}", "Run: lanelab doctor")
+    browser = record.page_load.browser if record.page_load else None
+    if browser is None or browser.times.plt_navigation_ms is None:
+        raise BedError("the trial has no load time by the browser's clock", "Run: lanelab doctor")
+    return browser.times.plt_navigation_ms, took
 
 
 def _iteration(

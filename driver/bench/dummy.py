@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from driver.experiment.arm import Arm
-from driver.workloads.page_load.spec import TrialSpec
+from driver.workloads.spec import TrialSpec
 from model.site.site import load_site
 
 
-def dummy_trial(scratch: Path, arm: Arm, *, spdy_module: Path | None = None) -> TrialSpec:
+def dummy_trial(scratch: Path, arm: Arm, built: Mapping[str, Path] | None = None) -> TrialSpec:
     """A trial whose files and keys go below `scratch`."""
     return TrialSpec(
         site=load_site("dummy"),
@@ -18,5 +19,5 @@ def dummy_trial(scratch: Path, arm: Arm, *, spdy_module: Path | None = None) -> 
         recorders={},
         folder=scratch / "trial",
         authority=scratch / "authority",
-        spdy_module=spdy_module,
+        built=built or {},
     )

@@ -74,7 +74,7 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
         rounds = QUICK_ROUNDS if quick else ROUNDS
         for number in range(1, rounds + 1):
             for each in _contenders():
-                served = dummy_trial(Path(scratch), each.arm, spdy_module=spdy if each.arm.spdy else None)
+                served = dummy_trial(Path(scratch), each.arm, {"mod_spdy": spdy})
                 bed.serve_site(served.to_json())
                 for load in loads:
                     rate = _rate(bed, each, load, program, Path(scratch))

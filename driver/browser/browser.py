@@ -19,7 +19,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from model.coded import Coded
+from model.evidence.browser import BrowserEvidence, Request
+from model.reasons import Failure
 
 if TYPE_CHECKING:
     from driver.bed.node import Node
@@ -52,6 +56,16 @@ class Surroundings:
     timeout_s: float = 120.0  # of the load that a warm start makes beforehand
 
 
+@dataclass(frozen=True, slots=True)
+class PageRecord(Coded):
+    """What a browser knows of one load."""
+
+    browser: BrowserEvidence
+    requests: tuple[Request, ...]
+    failures: tuple[Failure, ...]
+    marks: Mapping[str, float]  # where the time went, in s
+
+
 class Page(ABC):
     """A page that is ready to load once."""
 
@@ -62,8 +76,8 @@ class Page(ABC):
         """Go to the address and wait for the load event. Never raises BrowserError: `record` has the failure."""
 
     @abstractmethod
-    def record(self) -> dict[str, Any]:
-        """The browser's part of the trial's record."""
+    def record(self) -> PageRecord:
+        """What the browser knows of the load. Never raises BrowserError: failures are in it."""
 
     @abstractmethod
     def screenshot(self, target: Path) -> None:

@@ -35,7 +35,7 @@ from model import configuration
 from model.errors import BedError, InputError, LanelabError
 
 if TYPE_CHECKING:
-    from driver.workloads.page_load.machine import TrialMachine
+    from driver.workloads.trials import Trials
 
 NODE_SOCKET = f"{BED_STATE}/node.sock"
 HELPERS = Path(__file__).resolve().with_name("helpers")
@@ -70,11 +70,11 @@ class BedProcess:
             "serve_site": self._serve_site,
             "check_arm": self._check_arm,
             "prepare_trial": self._prepare_trial,
-            "go_trial": self._go_trial,
+            "run_trial": self._run_trial,
             "end_trial": self._end_trial,
         }
         self._processes: dict[int, Process] = {}
-        self._trials: TrialMachine | None = None
+        self._trials: Trials | None = None
         self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
 
     def serve(self, channel: Channel, operations: Mapping[str, Operation]) -> None:
@@ -201,27 +201,27 @@ class BedProcess:
     def _tc_state(self, _message: Message, _fds: list[int]) -> Message:
         return {"qdiscs": tc_state(self._substrate)}
 
-    def _machine(self) -> TrialMachine:
-        """Selenium and what it brings take a third of a second to import: only beds that load pages pay for it."""
+    def _trials_here(self) -> Trials:
+        """Only beds with trials import what these need."""
         self._link.require_whole()
         if self._trials is None:
-            from driver.workloads.page_load.machine import TrialMachine  # noqa: PLC0415
+            from driver.workloads.trials import Trials  # noqa: PLC0415
 
-            self._trials = TrialMachine(self._substrate, self._link.drain)
+            self._trials = Trials(self._substrate, self._link.drain)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:
-        return self._machine().serve(message["spec"])
+        return self._trials_here().serve(message["spec"])
 
     def _check_arm(self, message: Message, _fds: list[int]) -> Message:
-        self._machine().check(message["spec"])
+        self._trials_here().check(message["spec"])
         return {}
 
     def _prepare_trial(self, message: Message, _fds: list[int]) -> Message:
-        return self._machine().prepare(message["spec"])
+        return self._trials_here().prepare(message["spec"])
 
-    def _go_trial(self, _message: Message, _fds: list[int]) -> Message:
-        return {"record": self._machine().go()}
+    def _run_trial(self, _message: Message, _fds: list[int]) -> Message:
+        return {"record": self._trials_here().run()}
 
     def _end_trial(self, _message: Message, _fds: list[int]) -> Message:
         if self._trials:

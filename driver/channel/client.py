@@ -146,13 +146,13 @@ class Bed:
         self._ask("check_arm", spec=dict(spec), within_s=scaled(PREPARE_WITHIN_S))
 
     def prepare_trial(self, spec: Mapping[str, Any]) -> Message:
-        """Start server, browser and capture of a trial; see driver.workloads.page_load.spec."""
+        """Do everything up to the measured part of a trial; `spec` is of driver.workloads.spec."""
         within_s = scaled(PREPARE_WITHIN_S) + 2 * spec["timeout_s"]
         return self._ask("prepare_trial", spec=dict(spec), within_s=within_s)
 
-    def go_trial(self, timeout_s: float) -> Message:
-        """Load the page of the trial that was prepared; its record. `timeout_s` is the load's own."""
-        record: Message = self._ask("go_trial", within_s=timeout_s + scaled(COLLECT_WITHIN_S))["record"]
+    def run_trial(self, timeout_s: float) -> Message:
+        """Do the measured part of the trial that was prepared; the JSON of its record. `timeout_s`: the trial's own."""
+        record: Message = self._ask("run_trial", within_s=timeout_s + scaled(COLLECT_WITHIN_S))["record"]
         return record
 
     def end_trial(self) -> None:

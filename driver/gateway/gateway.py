@@ -10,13 +10,14 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio, ended
 from driver.gateway import log
 from driver.gateway.configuration import Names, Place, WireArm, configuration
 from driver.servers.authority import Leaf
 from model.errors import GatewayError, NodeError
+from model.evidence.gateway import GatewayLog
 
 READY = b"ready"
 READY_WITHIN_S = 10.0
@@ -128,7 +129,7 @@ class Gateway:
                 contents[name] = self._node.read(str(getattr(self._place, what)))
         return contents
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> GatewayLog:
         """What its log says so far."""
         try:
             return log.parse(self._node.read(self._place.log))

@@ -6,74 +6,78 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from model.coded import Coded
+from model.errors import RecordError
+from model.evidence.gateway import GatewayConnection, GatewayLog, GatewayRequest, LookUp
+
 MOST_NAMED = 3
-KINDS = {"connection": "connections", "request": "requests", "dns": "dns"}
-# What the verdict goes by. A line without these is none that it can hear.
-NEEDED: Mapping[str, tuple[str, ...]] = {
-    "gateway": ("version", "started_unix_us", "wire"),
-    "connection": (
-        *("connection", "host", "hosts", "remote", "local", "protocol", "alpn", "tls", "tls_resumed"),
-        *("began_ms", "connected_ms", "secured_ms", "closed_ms", "requests", "ended_by", "error"),
-    ),
-    "request": (
-        *("request", "connection", "stream", "method", "url", "protocol", "tls", "reused", "queued_ms", "sent_ms"),
-        *("first_byte_ms", "last_byte_ms", "status", "response_header_wire_bytes", "response_body_bytes"),
-        *("in_flight", "tries", "cancelled", "error"),
-    ),
-    "dns": ("host", "error"),
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLine(Coded):
+    """What the gateway says of itself."""
+
+    version: str
+    started_unix_us: int
+    wire: Mapping[str, Any]
+
+
+KINDS: Mapping[str, type[Coded]] = {
+    "gateway": FirstLine,
+    "connection": GatewayConnection,
+    "request": GatewayRequest,
+    "dns": LookUp,
 }
 
 
-def parse(data: bytes) -> dict[str, Any]:
-    """The log as a trial's record has it: `connections` and `requests` in the order of their numbers, `dns`, and what
-    the gateway says of itself. A line that is not whole, or that nobody understands, is left out and counted in
-    `unread_lines`: a gateway that was killed may leave one, one that ended well none."""
-    log: dict[str, Any] = {"connections": [], "requests": [], "dns": [], "unread_lines": 0}
-    for line in data.split(b"\n"):
-        if not line:
-            continue
-        event, entry = _read(line)
-        if event == "gateway":
-            log |= entry
-        elif event:
-            log[KINDS[event]].append(entry)
-        else:
-            log["unread_lines"] += 1
-    for kind in ("connection", "request"):
-        log[KINDS[kind]].sort(key=lambda entry: entry[kind])
-    return log
+def parse(data: bytes) -> GatewayLog:
+    """The log. A line that is not whole, or that has other keys than its kind, is left out and counted: a gateway that
+    was killed may leave one, one that ended well leaves none."""
+    lines = [_read(line) for line in data.split(b"\n") if line]
+    first = next((each for each in lines if isinstance(each, FirstLine)), None)
+    connections = [each for each in lines if isinstance(each, GatewayConnection)]
+    requests = [each for each in lines if isinstance(each, GatewayRequest)]
+    return GatewayLog(
+        version=first.version if first else None,
+        started_unix_us=first.started_unix_us if first else None,
+        wire=first.wire if first else None,
+        connections=tuple(sorted(connections, key=lambda each: each.connection)),
+        requests=tuple(sorted(requests, key=lambda each: each.request)),
+        dns=tuple(each for each in lines if isinstance(each, LookUp)),
+        unread_lines=lines.count(None),
+    )
 
 
-def _read(line: bytes) -> tuple[str, dict[str, Any]]:
-    """Its kind and the rest; no kind where it cannot be understood."""
+def _read(line: bytes) -> Coded | None:
+    """What the line says; None where it cannot be understood."""
     try:
         entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return "", {}
-    event = entry.pop("event", None) if isinstance(entry, dict) else None
-    if not isinstance(event, str) or event not in NEEDED or any(key not in entry for key in NEEDED[event]):
-        return "", {}
-    if event in ("connection", "request") and (type(entry[event]) is not int or entry[event] < 1):
-        return "", {}
-    return event, entry
+        kind = KINDS[entry.pop("event")]
+        value = kind.from_json(entry)
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError, RecordError):
+        return None
+    return value if _number(value) >= 1 else None
 
 
-def gaps(log: Mapping[str, Any]) -> Iterator[str]:
-    """What the log of a gateway that ended well cannot lack, and this one does. `said`: a record's `gateway`. Runs from
-    before lines were counted do not say how many could not be read."""
-    unread = log.get("unread_lines", 0)
-    if unread:
-        yield f"{unread} of the lines of the gateway's log cannot be read"
-    if log.get("started_unix_us") is None:
+def _number(value: Coded) -> int:
+    if isinstance(value, GatewayRequest):
+        return value.request
+    return value.connection if isinstance(value, GatewayConnection) else 1
+
+
+def gaps(log: GatewayLog) -> Iterator[str]:
+    """What the log of a gateway that ended well has, and this one does not."""
+    if log.unread_lines:
+        yield f"{log.unread_lines} of the lines of the gateway's log cannot be read"
+    if log.started_unix_us is None:
         yield "the gateway's log lacks its first line"
-    yield from _numbered("requests", [each["request"] for each in log.get("requests") or ()])
+    yield from _numbered("requests", [each.request for each in log.requests])
     # A connection whose name was not found has a number, and was none.
-    unfound = any(each["error"] for each in log.get("dns") or ())
-    yield from _numbered(
-        "connections", [each["connection"] for each in log.get("connections") or ()], whole=not unfound
-    )
+    unfound = any(each.error for each in log.dns)
+    yield from _numbered("connections", [each.connection for each in log.connections], whole=not unfound)
 
 
 def _numbered(kind: str, numbers: Sequence[int], *, whole: bool = True) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,24 @@ from driver.host.build.mod_spdy import module
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Where they are on this machine; None where no arm needs one."""
+    """Where they are on this machine, by name; those that no arm needs are not there."""
 
-    gateway: Path | None = None
-    spdy_module: Path | None = None
+    paths: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def built(cls, arms: Iterable[Arm]) -> Programs:
         """Those that these arms need. The first time takes a while, and says so."""
         listed = list(arms)
-        return cls(
-            gateway=gateway_program() if any(arm.via == "gateway" for arm in listed) else None,
-            spdy_module=module() if any(arm.spdy for arm in listed) else None,
-        )
+        paths = {}
+        if any(arm.via == "gateway" for arm in listed):
+            paths["gateway"] = gateway_program()
+        if any(arm.spdy for arm in listed):
+            paths["mod_spdy"] = module()
+        return cls(paths)
 
     def facts(self) -> dict[str, Any]:
         """What tells one build from another."""
-        programs = {"gateway": self.gateway, "mod_spdy": self.spdy_module}
-        return {name: {"sha256": _digest(path)} for name, path in programs.items() if path}
+        return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
 
 
 def _digest(path: Path) -> str:

@@ -18,18 +18,20 @@ from driver.experiment.model import Cell
 from driver.run.built_programs import Programs
 from driver.run.current_bed import CurrentBed
 from driver.run.events import Event, Listener
-from driver.run.finish import Finished, finish, not_started
 from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY, BegunRun
 from driver.run.store import NOT_THE_TRIALS, Stored
 from driver.schedule.order import PlannedTrial
 from driver.schedule.rounds import Attempt, Schedule
 from driver.schedule.until import Interval
-from driver.workloads.page_load.spec import TrialSpec
+from driver.workloads.registry import WORKLOADS
+from driver.workloads.spec import TrialSpec
+from driver.workloads.workload import TrialContext
 from model.clock import utc_now
 from model.errors import BedError, Interrupted
-from model.metrics import PRIMARY
+from model.metrics import measured
 from model.reasons import Reason
+from model.record import TrialRecord
 
 
 @dataclass
@@ -66,7 +68,7 @@ class Runner:
         experiment, store = begun.experiment, begun.store
         self._experiment, self._sites, self._store = experiment, begun.sites, store
         self._tell, self._stop = tell, stop
-        self._primary = PRIMARY[store.workload]
+        self._workload = WORKLOADS[store.workload]
         self._schedule = Schedule(experiment, int(store.meta("seed")), interval, store.history())
         beds = Beds(open_bed, tell, lambda: stop.asked)
         self._current = CurrentBed(beds, experiment, store, tell, self._check_arms)
@@ -97,12 +99,7 @@ class Runner:
             prepared = self._take_prepared(planned)
             if prepared.refusal:
                 self._schedule.give_up(planned)
-                self._add(
-                    planned,
-                    prepared,
-                    not_started(self._store.workload, prepared.started_utc, *prepared.refusal),
-                    started,
-                )
+                self._add(planned, prepared, self._not_started(prepared, *prepared.refusal), started)
                 return
             bed = self._current.bed
             started += self._current.links.measuring_s - measured_s  # a self-test is no part of a trial
@@ -110,7 +107,7 @@ class Runner:
                 raise Interrupted("stopped before a trial began")
             self._stop.under_way = True
             self._tell(Event("trial-started", _names(planned)))
-            record = bed.go_trial(self._experiment.timeout.seconds)
+            data = bed.run_trial(self._experiment.timeout.seconds)
         except BedError as error:
             if not self._current.was_there:  # nothing was lost, and no trial is to blame
                 raise
@@ -119,23 +116,27 @@ class Runner:
         self._current.has_worked()
         self._prepare_ahead(following)
         case = planned.cell
-        finished = finish(record, case.arm, self._sites[case.site], case.link.link, self._experiment, prepared.folder)
-        self._add(planned, prepared, finished, started)
+        site, link = self._sites[case.site], case.link.link
+        record = self._workload.finish(data, TrialContext(case.arm, site, link, self._experiment, prepared.folder))
+        self._add(planned, prepared, record, started)
 
-    def _add(self, planned: PlannedTrial, prepared: PreparedTrial, finished: Finished, started: float) -> None:
+    def _not_started(self, prepared: PreparedTrial, reason: Reason, detail: str) -> TrialRecord:
+        return TrialRecord.not_started(self._workload.name, prepared.started_utc, reason, detail)
+
+    def _add(self, planned: PlannedTrial, prepared: PreparedTrial, record: TrialRecord, started: float) -> None:
         stored = Stored(
             trial=prepared.number,
             cell=planned.cell,
             round=planned.round,
             attempt=self._schedule.attempts(planned) + 1,
             wall_s=time.monotonic() - started,
-            measures=finished.measures,
-            record=finished.record,
+            measures=measured(record),
+            record=record.to_json(),
         )
         self._store.add_trial(stored)
         self._stop.under_way = False
         reasons = {failure["reason"] for failure in stored.record["failures"]}
-        value = stored.measures.get(self._primary)
+        value = stored.measures.get(self._workload.primary)
         self._schedule.add(planned, Attempt(stored.ok, value if stored.ok else None, not reasons & NOT_THE_TRIALS))
         self._tell(
             Event(
@@ -145,7 +146,7 @@ class Runner:
                     "trial": stored.trial,
                     "attempt": stored.attempt,
                     "status": "ok" if stored.ok else "failed",
-                    self._primary: value,
+                    self._workload.primary: value,
                     "wall_s": round(stored.wall_s, 3),
                     "failures": list(stored.record["failures"]),
                 },
@@ -158,12 +159,7 @@ class Runner:
         another = self._current.lose()
         number, folder = self._store.begin_trial()
         prepared = PreparedTrial(number, folder, utc_now())
-        self._add(
-            planned,
-            prepared,
-            not_started(self._store.workload, prepared.started_utc, Reason.BED_LOST, str(error)),
-            started,
-        )
+        self._add(planned, prepared, self._not_started(prepared, Reason.BED_LOST, str(error)), started)
         if not another:
             raise error
         self._tell(Event("bed-lost", {"what": str(error)}))
@@ -210,8 +206,8 @@ class Runner:
             recorders=self._experiment.recorders,
             folder=folder,
             authority=self._store.folder / AUTHORITY,
-            gateway=self._programs.gateway,
-            spdy_module=self._programs.spdy_module,
+            workload=self._workload.name,
+            built=self._programs.paths,
         )
 
 

@@ -6,15 +6,13 @@ folder that no row knows, which the next opening removes. The format is model/ru
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import fcntl
 import hashlib
 import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from model.clock import utc_now
 from model.errors import InputError, StoreError
 from model.metrics import PRIMARY
 from model.reasons import Reason
+from model.writing import writing
 
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
@@ -327,17 +326,3 @@ def _sync(folder: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-@contextlib.contextmanager
-def writing(what: str) -> Iterator[None]:
-    """Errors of the disk in words: what is stored stays as it is."""
-    try:
-        yield
-    except (OSError, sqlite3.OperationalError, sqlite3.DatabaseError) as error:
-        full = getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT) or "full" in str(error)
-        if full:
-            remedy = "Free some space and go on with --resume; everything that was stored before is intact"
-            raise StoreError(f"the disk is full: cannot {what}", remedy) from error
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise StoreError(f"cannot {what}: {why}", "Check the folder and its permissions") from error

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+
+from model.errors import RecordError
+from model.evidence.server import ServedRequest
 
 # [time] [module:level] [pid …] … AHnnnnn: words
 _LINE = re.compile(r"^\[[^\]]+\] \[(?P<module>[^:\]]*):(?P<level>[a-z0-9]+)\] (?P<rest>.*)$")
@@ -18,6 +20,7 @@ _EXPECTED = {
     "AH01882": "how the distribution built its packages: the same in every trial",
     "AH01909": "the default virtual host's name is in no certificate, and shall not be",
 }
+RESUMED = "Resumed"
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))")
 
 
@@ -37,16 +40,23 @@ def _expected(line: str) -> bool:
     return found["level"] in _QUIET or (code is not None and code[0] in _EXPECTED)
 
 
-def access(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """The lines of an access log, each as a mapping; "-" where the server had nothing to say is None."""
-    return [_entry(line) for line in lines if line.strip()]
+def access(lines: Iterable[str]) -> list[ServedRequest]:
+    """The lines of an access log. RecordError for one that cannot be read."""
+    return [_served(line) for line in lines if line.strip()]
 
 
-def _entry(line: str) -> dict[str, Any]:
-    found = json.loads(_ESCAPE.sub(_as_json, line))
-    words = str(found.pop("request")).split(" ")
-    entry: dict[str, Any] = {key: None if value == "-" else value for key, value in found.items()}
-    return {**entry, "method": words[0], "path": words[1] if len(words) > 1 else None}
+def _served(line: str) -> ServedRequest:
+    """Apache writes "-" where there is nothing to write; as `connection` it means that this one was closed."""
+    try:
+        entry = json.loads(_ESCAPE.sub(_as_json, line))
+        words = str(entry.pop("request")).split(" ")
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
+    entry = {key: None if value == "-" and key != "connection" else value for key, value in entry.items()}
+    entry |= {"method": words[0], "path": words[1] if len(words) > 1 else None}
+    resumed = entry.get("tls_resumed")
+    entry["tls_resumed"] = None if resumed is None else resumed == RESUMED
+    return ServedRequest.from_json({"tls": None, "spdy": None, **entry}, "requests")
 
 
 def _as_json(escape: re.Match[str]) -> str:

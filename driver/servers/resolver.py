@@ -19,6 +19,7 @@ from driver.bed.node import Command, Node, Process, Stdio
 from driver.shaping.addresses import SERVER
 from driver.timeouts import scaled
 from model.errors import ServerError
+from model.evidence.server import Query
 
 ADDRESS = SERVER.port.address
 PORT = 53
@@ -105,7 +106,7 @@ class Resolver:
         """End it. Its log stays where it is until the next one starts."""
         _end(self._process)
 
-    def queries(self) -> list[dict[str, str]]:
+    def queries(self) -> tuple[Query, ...]:
         """What was asked since this was last asked, in order; not by this node."""
         data = self._node.read(self._log)[self._seen :]
         whole = data[: data.rfind(b"\n") + 1]
@@ -113,10 +114,10 @@ class Resolver:
         return asked(whole.decode(errors="replace"))
 
 
-def asked(log: str) -> list[dict[str, str]]:
+def asked(log: str) -> tuple[Query, ...]:
     """The queries in a log of dnsmasq's. Pure."""
     found = (_QUERY.search(line) for line in log.splitlines())
-    return [{"name": line["name"], "type": line["type"]} for line in found if line and line["client"] != ADDRESS]
+    return tuple(Query(line["name"], line["type"]) for line in found if line and line["client"] != ADDRESS)
 
 
 def _await_ready(node: Node, process: Process) -> None:

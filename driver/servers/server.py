@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.servers import apache, logs
@@ -21,6 +21,7 @@ from driver.servers.authority import Leaf
 from driver.servers.layout import HOSTS, Layout, lay_out, map_text
 from driver.timeouts import scaled
 from model.errors import InputError, MissingProgram, NodeError, ServerError
+from model.evidence.server import ServedRequest
 from model.site.site import Site
 
 READY_WITHIN_S = 10
@@ -131,11 +132,11 @@ class Server:
         """The unexpected lines of its error log since this was last asked."""
         return logs.unexpected(self._new_lines("error.log"))
 
-    def access_lines(self) -> list[dict[str, Any]]:
+    def access_lines(self) -> list[ServedRequest]:
         """What was asked of it since this was last asked, as docs/reference/server.md lists it; not by this node."""
         return logs.access(self._new_lines("access.log"))
 
-    def access_lines_of(self, requests: int) -> list[dict[str, Any]]:
+    def access_lines_of(self, requests: int) -> list[ServedRequest]:
         """The same, when there are so many, or soon: a request is noted when its last byte is off, maybe a moment after
         that has arrived."""
         found, until = self.access_lines(), time.monotonic() + scaled(LOGGED_WITHIN_S)

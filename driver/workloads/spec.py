@@ -19,8 +19,6 @@ class TrialSpec:
 
     site: Site
     arm: Arm
-    dns: str  # instant or resolver
-    addresses: str  # shared or per-origin
     timeout_s: float
     recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
     folder: Path  # for artifacts, on this machine
@@ -33,8 +31,6 @@ class TrialSpec:
             "workload": self.workload,
             "site": self.site.to_json(),
             "arm": self.arm.to_mapping(),
-            "dns": self.dns,
-            "addresses": self.addresses,
             "timeout_s": self.timeout_s,
             "recorders": {name: options.to_json() for name, options in self.recorders.items()},
             "folder": str(self.folder),
@@ -49,8 +45,6 @@ class TrialSpec:
             workload=data["workload"],
             site=Site.from_json(data["site"]),
             arm=Arm.parse(settings.pop("name"), settings),
-            dns=data["dns"],
-            addresses=data["addresses"],
             timeout_s=data["timeout_s"],
             recorders=options_from_json(data["recorders"]),
             folder=Path(data["folder"]),

@@ -14,6 +14,7 @@ from typing import Protocol
 from driver.bed.substrate import Substrate
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
+from driver.workloads.serving import Serving
 from driver.workloads.spec import TrialSpec
 from model.link import Link
 from model.reasons import Failure
@@ -38,6 +39,8 @@ class BedPlace:
 
     substrate: Substrate
     drain: Callable[[], None]  # waits until the link is empty
+    serving: Serving
+    folder: Path  # in memory, here and on client and server; it lives as long as the bed
 
 
 class BedSide(Protocol):

@@ -20,7 +20,7 @@ class ServedRequest(Coded):
     body_bytes: int
     sent_bytes: int
     received_bytes: int
-    protocol: str
+    protocol: str | None  # None: the line was no request
     remote: str  # address:port of the client
     local: str
     keepalives: int  # requests before this one on its connection

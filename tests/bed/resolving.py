@@ -10,6 +10,7 @@ import pytest
 from driver.servers.resolver import Resolver, use_resolver
 from driver.shaping.addresses import origin_addresses
 from model.errors import NodeError, ServerError
+from model.evidence.server import Query
 from tests.kit.inside import InsideBed, main
 
 HOSTS = ("www.site.test", "img.site.test")
@@ -62,8 +63,8 @@ def names_have_their_addresses_and_others_do_not_exist(bed: InsideBed) -> None:
         assert [addresses for addresses, _, _ in found] == [["10.10.3.1"], ["10.10.3.2"], [], []], found
         assert [gone for _, gone, _ in found] == [None, None, True, True], found
         names = [*HOSTS, "elsewhere.test", "www.google.com"]
-        assert resolver.queries() == [{"name": name, "type": "A"} for name in names]
-        assert resolver.queries() == []
+        assert resolver.queries() == tuple(Query(name, "A") for name in names)
+        assert resolver.queries() == ()
     finally:
         resolver.stop()
     resolver = resolving(bed, "shared")
@@ -83,7 +84,7 @@ def other_records_of_a_name_are_empty_not_missing(bed: InsideBed) -> None:
         }
         assert said[HOSTS[0]] == [[NOERROR, 1], [NOERROR, 0], [NOERROR, 0]], said
         assert said["elsewhere.test"] == [[NXDOMAIN, 0]] * 3, said
-        assert [query["type"] for query in resolver.queries()][:3] == ["A", "AAAA", "HTTPS"]
+        assert [query.type for query in resolver.queries()][:3] == ["A", "AAAA", "HTTPS"]
     finally:
         resolver.stop()
 

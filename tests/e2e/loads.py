@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.browser.browser import Surroundings
+from driver.browser.browser import PageRecord, Surroundings
 from driver.browser.chromium.browsers import ChromiumBrowser
 from driver.recorders.tcpdump import Capture
 from driver.servers.authority import Authority
@@ -50,6 +50,13 @@ def left_behind() -> list[str]:
     return running + [path.name for path in Path("/run/browsers").iterdir() if path.name != "home"]
 
 
+def flat(record: PageRecord) -> dict[str, Any]:
+    """As JSON, with the browser's times and console beside the requests."""
+    data = record.to_json()
+    browser = data.pop("browser")
+    return {**data, **browser, **browser["times"], "browser": browser["facts"]}
+
+
 def every_start(inside: InsideBed) -> dict[str, Any]:
     """Two loads of each kind, with the capture and the server's words of each."""
     log = pages.serve(inside)
@@ -63,7 +70,7 @@ def every_start(inside: InsideBed) -> dict[str, Any]:
                 file = f"/run/{start}-{number}.pcap"
                 capture = Capture(inside.node("client"), file).start()
                 page.load(pages.URL, 30)
-                record = page.record()
+                record = flat(page.record())
                 page.screenshot(inside.folder / f"{start}.png")
                 counts = capture.stop()
                 said = log.read_text().splitlines()[said_before:]
@@ -101,12 +108,12 @@ def failures(inside: InsideBed, start: str) -> dict[str, Any]:
                 threading.Timer(1.0, harm, (page._chromium,)).start()
             started = time.monotonic()
             page.load(url, timeout_s)
-            record = page.record()
+            record = flat(page.record())
             took = time.monotonic() - started
             page.close()
             after = made.open(Settings(start=start), AROUND)
             after.load(pages.URL, 30)
-            good = after.record()
+            good = flat(after.record())
             after.close()
             found[name] = {"record": record, "after": good["failures"], "took_s": took}
 
@@ -136,12 +143,17 @@ def idle(inside: InsideBed, display: str) -> dict[str, Any]:
         page = made.open(Settings(display=display), around)
         time.sleep(4)
         page.load(pages.URL, 30)
-        found = page.record()
+        found = flat(page.record())
         time.sleep(4)
         page.close()
         counts = capture.stop()
     words = client.run(["tcpdump", "-nr", file]).stdout.splitlines()
-    return {"packets": words, "counts": counts, "queries": resolver.queries(), "failures": found["failures"]}
+    return {
+        "packets": words,
+        "counts": counts,
+        "queries": [query.to_json() for query in resolver.queries()],
+        "failures": found["failures"],
+    }
 
 
 def settings(inside: InsideBed) -> dict[str, Any]:
@@ -156,7 +168,7 @@ def settings(inside: InsideBed) -> dict[str, Any]:
             around = Surroundings(hosts=AROUND.hosts, netlog=True)
             page = made.open(Settings(display=display, user_agent=arm.user_agent, viewport=arm.viewport), around)
             page.load(pages.URL, 30)
-            record = page.record()
+            record = flat(page.record())
             size = page._session.execute_script("return [innerWidth, innerHeight, navigator.language]")
             netlog = inside.folder / "netlog.json"
             page.netlog(netlog)
@@ -164,7 +176,7 @@ def settings(inside: InsideBed) -> dict[str, Any]:
             found[display] = {"record": record, "size": size, "netlog": len(netlog.read_bytes())}
         page = made.open(arm, AROUND)
         page.load(pages.URL, 30)
-        found["no images"] = page.record()
+        found["no images"] = flat(page.record())
         page.close()
     found["left"] = left_behind()
     return found
@@ -184,7 +196,7 @@ def tls(inside: InsideBed) -> dict[str, Any]:
             around = Surroundings(hosts=AROUND.hosts, trusted=(trusted,), keys=True)
             page = made.open(Settings(start="fresh-context"), around)
             page.load(url, 30)
-            record = page.record()
+            record = flat(page.record())
             keys = Path(f"/run/{name}.keys")
             found[name] = {"record": record, "keys": page.keys(keys) and keys.read_text().splitlines()}
             page.close()

@@ -18,10 +18,12 @@ from driver.bench.leftovers import carriers_of
 from driver.channel.client import Bed
 from driver.experiment.arm import Arm
 from driver.experiment.read import parse_experiment
-from driver.run.finish import finish
-from driver.workloads.page_load.spec import TrialSpec
+from driver.workloads.page_load.workload import PageLoad
+from driver.workloads.spec import TrialSpec
+from driver.workloads.workload import TrialContext
 from model import paths
 from model.link import Link
+from model.reasons import Reason
 from model.site.site import load_site
 from tests.kit.handles import LanelabCommand
 
@@ -140,9 +142,10 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
         bed.set_link(Link.parse({"rate": "50mbit", "rtt": "10ms"}))
         bed.prepare_trial(spec.to_json())
-        record = bed.go_trial(spec.timeout_s)
-    finished = finish(record, arm, site, experiment.cells[0].link.link, experiment, spec.folder)
-    assert [failure["reason"] for failure in finished.record["failures"]] == ["below-bound"]
+        data = bed.run_trial(spec.timeout_s)
+    context = TrialContext(arm, site, experiment.cells[0].link.link, experiment, spec.folder)
+    record = PageLoad().finish(data, context)
+    assert [failure.reason for failure in record.failures] == [Reason.BELOW_BOUND]
 
 
 def test_a_directive_that_apache_does_not_know_ends_the_run_with_its_name(

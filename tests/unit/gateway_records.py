@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from captures.packets import Connection, PacketSummary
 from driver.experiment.arm import Arm
 from driver.workloads.page_load.requests import with_wire
+from model.evidence.packets import Connection, PacketSummary
+from model.record import TrialRecord
 from model.site.site import Site
 from tests.unit import records
+from tests.unit.records import BEGAN_US, Data
 
-BEGAN_US = 1_700_000_000_000_000
 FIRST_PORT = 40000
 RTT_MS = 40.0
-Data = dict[str, Any]
 
 
 @dataclass
@@ -27,25 +27,29 @@ class Told:
 
     @property
     def packets(self) -> PacketSummary:
-        return PacketSummary(
-            packets=900, bytes=2_000_000, bytes_down=1_900_000, bytes_up=100_000, other_packets=0, first_us=BEGAN_US,
-            last_us=BEGAN_US + 5_000_000, snaplen=262144, incomplete=None, by_connection=tuple(self.captured),
-            by_udp_flow=(),
-        )  # fmt: skip
+        return records.packets(self.captured)
+
+    def trial(self, *, captured: bool = True) -> TrialRecord:
+        """The record as the judges have it. Not `captured`: nothing was."""
+        data = copy.deepcopy(self.record)
+        data["evidence"]["packets"] = {"client": self.packets.to_json()} if captured else {}
+        record = TrialRecord.from_json(data)
+        gateway = record.page_load.gateway if record.page_load else None
+        return replace(record, requests=with_wire(record.requests, gateway.requests if gateway else ()))
 
     @property
     def connections(self) -> list[Data]:
-        found: list[Data] = self.record["gateway"]["connections"]
+        found: list[Data] = self.record["evidence"]["gateway"]["connections"]
         return found
 
     @property
     def requests(self) -> list[Data]:
-        found: list[Data] = self.record["gateway"]["requests"]
+        found: list[Data] = self.record["evidence"]["gateway"]["requests"]
         return found
 
     @property
     def served(self) -> list[Data]:
-        found: list[Data] = self.record["server"]["requests"]
+        found: list[Data] = self.record["evidence"]["server"]["requests"]
         return found
 
 
@@ -76,13 +80,13 @@ class Plan:
         for each in record["requests"]:
             each |= {"protocol": "h2", "tls": "TLS 1.3", "remote": "127.0.0.1:443", "connection": 1, "reused": True}
         numbers = dict.fromkeys(each.connection for each in self.exchanges)
-        record["gateway"] = {
-            "version": "1", "started_unix_us": BEGAN_US, "dns": [], "unread_lines": 0,
+        record["evidence"]["gateway"] = {
+            "version": "1", "started_unix_us": BEGAN_US, "wire": {"protocol": self.arm.protocol}, "dns": [],
+            "unread_lines": 0,
             "connections": [self._connection(number) for number in numbers],
             "requests": [self._request(number, each) for number, each in enumerate(self.exchanges, 1)],
         }  # fmt: skip
-        record["server"] = {"error_lines": [], "requests": [self._served(each) for each in self.exchanges]}
-        record["requests"] = with_wire(record)
+        record["evidence"]["server"]["requests"] = [self._served(each) for each in self.exchanges]
         return Told(record, [self._captured(number) for number in numbers])
 
     def _of(self, connection: int) -> list[Exchange]:
@@ -129,30 +133,24 @@ class Plan:
         before = [other for other in self._of(each.connection) if other.sent_ms <= each.sent_ms and other is not each]
         if not self.arm.multiplexed and before:
             arrived = max(arrived, max(other.last_ms for other in before) - RTT_MS / 2)
-        tls = {} if self.arm.tls == "off" else {"tls": f"TLSv{self.arm.tls}", "tls_resumed": "Initial"}
+        tls = self.arm.tls != "off"
         return {
             "began_us": BEGAN_US + round(1000 * arrived),
             "duration_us": round(1000 * (each.last_ms - RTT_MS / 2 - arrived)),
             "host": host, "path": f"/{path}", "method": "GET", "status": 200, "body_bytes": each.size,
+            "sent_bytes": each.size + 250, "received_bytes": 400,
             "protocol": {"h2": "HTTP/2.0"}.get(self.arm.protocol, "HTTP/1.1"),
             "remote": f"10.10.1.2:{port(each.connection)}", "local": "10.10.2.2:80", "keepalives": 0, "connection": "+",
-            "encoding": None, **tls, **({"spdy": self.arm.spdy} if self.arm.spdy else {}),
+            "encoding": None, "tls": f"TLSv{self.arm.tls}" if tls else None, "tls_resumed": False if tls else None,
+            "spdy": self.arm.spdy,
         }  # fmt: skip
 
     def _captured(self, number: int) -> Connection:
         began = BEGAN_US + round(1000 * self._began_ms(number))
         ended = BEGAN_US + round(1000 * max(each.last_ms for each in self._of(number)))
-        clear = self.arm.tls == "off"
-        spoken = "tls" if not clear else {"spdy/3.1": "spdy/3"}.get(self.arm.protocol, self.arm.protocol)
-        return Connection(
-            client_port=port(number), server="10.10.2.2", server_port=80 if clear else 443, first_us=began,
-            last_us=ended + 50_000, packets_up=20, packets_down=30, bytes_up=3000, bytes_down=40_000, payload_up=1500,
-            payload_down=38_000, syn=True, handshake=True, handshake_rtt_us=40_000, tls=not clear,
-            retransmissions_up=0, retransmissions_down=0, out_of_order=0, probes=0, fin_up=False, fin_down=self.ended,
-            rst_up=False, rst_down=False, header_down=66, data_us=ended, spoken_up=spoken, spoken_down=spoken,
-            alpn_offered=None if clear else (self.arm.protocol,), tls_version=self._tls(),
-            tls_resumed=None if clear else False,
-        )  # fmt: skip
+        return records.connection(
+            port(number), self.arm, first_us=began, last_us=ended + 50_000, fin_down=self.ended, data_us=ended
+        )
 
 
 def port(connection: int) -> int:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm import Arm
+from model.evidence.packets import Connection, PacketSummary
 from model.site.site import Site, SiteObject
 
 HASH = "0" * 64
+BEGAN_US = 1_700_000_000_000_000
+Data = dict[str, Any]
+TIMINGS = {"blocked": 1.0, "dns": -1.0, "connect": 40.0, "ssl": -1.0, "send": 0.1, "wait": 40.0, "receive": 9.0}
 OBJECTS = (
     SiteObject("a.test", "/index.html", 1000, "text/html", HASH),
     SiteObject("a.test", "/style.css?v=1", 200, "text/css", HASH),
@@ -33,7 +38,7 @@ def request(url: str, number: int, arm: Arm, *, body: int = 0, kind: str = "Imag
         "from_cache": False,
         "started_ms": 50.0 * number,
         "ended_ms": 50.0 * number + 150,
-        "timings": {},
+        "timings": dict(TIMINGS),
         "request_headers": [],
         "response_headers": [["Server", "Apache"]],
         "request_header_bytes": 400,
@@ -44,11 +49,75 @@ def request(url: str, number: int, arm: Arm, *, body: int = 0, kind: str = "Imag
         "tls": None if arm.tls == "off" else f"TLS {arm.tls}",
         "initiator": "parser",
         "before_load": True,
+        "wire": None,
     }
 
 
-def record(arm: Arm, site: Site = SITE) -> dict[str, Any]:
-    """A sound trial of that site."""
+def served(each: Data, arm: Arm) -> Data:
+    """What the server's log says of that request."""
+    host, slash, path = each["url"].partition("://")[2].partition("/")
+    port = 40000 + (each["connection"] or 0)
+    tls = arm.tls != "off"
+    return {
+        "began_us": BEGAN_US + round(1000 * each["started_ms"]), "duration_us": 1000, "host": host, "method": "GET",
+        "path": slash + path, "status": 200, "body_bytes": each["body_bytes"], "sent_bytes": each["wire_bytes"],
+        "received_bytes": 400, "protocol": {"h2": "HTTP/2.0"}.get(arm.protocol, "HTTP/1.1"),
+        "remote": f"10.10.1.2:{port}", "local": f"10.10.2.2:{443 if tls else 80}", "keepalives": 0, "connection": "+",
+        "encoding": None, "tls": f"TLSv{arm.tls}" if tls else None, "tls_resumed": False if tls else None,
+        "spdy": arm.spdy,
+    }  # fmt: skip
+
+
+def ask(data: Data, each: Data, arm: Arm) -> None:
+    """One request more, which the server has answered."""
+    data["requests"].append(each)
+    data["evidence"]["server"]["requests"].append(served(each, arm))
+
+
+def connection(client_port: int, arm: Arm, **more: Any) -> Connection:
+    """One in the client's capture."""
+    clear = arm.tls == "off"
+    spoken = {"spdy/3.1": "spdy/3"}.get(arm.protocol, arm.protocol) if clear else "tls"
+    values: dict[str, Any] = {
+        "client_port": client_port, "server": "10.10.2.2", "server_port": 80 if clear else 443, "first_us": BEGAN_US,
+        "last_us": BEGAN_US + 900_000, "packets_up": 20, "packets_down": 30, "bytes_up": 3000, "bytes_down": 40_000,
+        "payload_up": 1500, "payload_down": 38_000, "syn": True, "handshake": True, "handshake_rtt_us": 40_000,
+        "tls": not clear, "retransmissions_up": 0, "retransmissions_down": 0, "out_of_order": 0, "probes": 0,
+        "fin_up": False, "fin_down": False, "rst_up": False, "rst_down": False, "header_down": 66,
+        "data_us": BEGAN_US + 850_000, "spoken_up": spoken, "spoken_down": spoken,
+        "alpn_offered": None if clear else (arm.protocol,), "tls_version": None if clear else f"TLS {arm.tls}",
+        "tls_resumed": None if clear else False,
+    }  # fmt: skip
+    return Connection(**(values | more))
+
+
+def packets(connections: Sequence[Connection]) -> PacketSummary:
+    return PacketSummary(
+        packets=900, bytes=2_000_000, bytes_down=1_900_000, bytes_up=100_000, other_packets=0, first_us=BEGAN_US,
+        last_us=BEGAN_US + 5_000_000, snaplen=262144, incomplete=None, by_connection=tuple(connections),
+        by_udp_flow=(),
+    )  # fmt: skip
+
+
+def browser(plt_ms: float = 5000.0, plt_navigation_ms: float = 4990.0) -> Data:
+    """What the browser tells of a load, but for the requests."""
+    return {
+        "facts": {
+            "product": "Chromium/140.0", "chromedriver": "140.0", "program": "/usr/bin/chromium",
+            "user_agent": "Mozilla/5.0", "flags": ["--headless=new"], "start": "fresh-process", "loads_before": 0,
+            "sandbox": True, "settled_s": 0.1,
+        },
+        "times": {
+            "plt_ms": plt_ms, "plt_navigation_ms": plt_navigation_ms, "ttfb_ms": 90.0, "dcl_ms": 300.0,
+            "first_paint_ms": 310.0, "fcp_ms": 310.0, "lcp_ms": 400.0,
+        },
+        "navigation": {"loadEventEnd": plt_navigation_ms},
+        "console": [],
+    }  # fmt: skip
+
+
+def record(arm: Arm, site: Site = SITE) -> Data:
+    """A sound trial of that site, as JSON."""
     requests = [
         request(each.url, number, arm, body=each.size, kind="Image" if number else "Document")
         for number, each in enumerate(site.objects)
@@ -57,12 +126,27 @@ def record(arm: Arm, site: Site = SITE) -> dict[str, Any]:
     for each in requests[:2] if encoding else []:
         each |= {"body_bytes": 90, "response_headers": [["content-encoding", encoding]]}
     return {
-        "version": 1,
-        "plt_ms": 5000.0,
-        "plt_navigation_ms": 4990.0,
+        "workload": "page_load",
+        "started_utc": "2026-11-20T09:30:00.000Z",
+        "measures": {},
+        "series": {},
         "requests": requests,
-        "server": {"error_lines": []},
-        "capture": {"client": {"file": "client.pcap", "captured": 90, "received": 90, "dropped": 0}},
-        "dns": None,
         "failures": [],
-    }
+        "artifacts": [],
+        "marks": {},
+        "evidence": {
+            "browser": browser(),
+            "server": {
+                "program": "Apache/2.4", "configuration": "", "error_lines": [],
+                "requests": [served(each, arm) for each in requests],
+            },
+            "resolver": None,
+            "gateway": None,
+            "router": {"lost_at_input": 0},
+            "capture": {"client": {"file": "client.pcap", "captured": 90, "received": 90, "dropped": 0}},
+            "packets": {"client": packets([connection(40010 + n, arm) for n in range(len(requests))]).to_json()},
+            "witnesses": None,
+        },
+        "flags": [],
+        "recordings": {},
+    }  # fmt: skip

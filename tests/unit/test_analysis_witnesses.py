@@ -19,8 +19,10 @@ from analysis.report import page
 from analysis.run_folder import read_run
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment, Tolerances
-from driver.run.finish import finish
+from driver.workloads.page_load.workload import PageLoad
+from driver.workloads.workload import TrialContext
 from model import run_format
+from model.evidence.page_load import Heard, PageLoadEvidence
 from model.link import Link
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.made_run import Made, make_run
@@ -31,7 +33,6 @@ WHOLE = {"protocol": ALL, "tls": ALL, "connections": ALL}
 SHORT = {"protocol": BLIND, "tls": BLIND, "connections": ALL}
 NATIVE = {"protocol": "http/1.1", "tls": "off", "via": "browser"}
 SPDY = {**NATIVE, "protocol": "spdy/3.1", "via": "gateway"}
-EMPTY = {"capture": {}, "started_utc": "2026-11-20T09:30:00Z"}  # nothing was captured
 ARM = Arm.parse("spdy", {"protocol": "spdy/3.1"})
 
 
@@ -105,17 +106,20 @@ def test_nothing_is_said_of_native_trials(tmp_path: Path) -> None:
 
 def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:
     told = Plan(ARM, [Exchange(each.url, 1, 45 + n, 160 + n) for n, each in enumerate(SITE.objects)]).told()
-    found = stored(told.record, ARM, tmp_path)
-    assert found["witnesses"] == dict.fromkeys(WHOLE, BLIND)  # nothing was captured
-    assert found["gateway"]["connections"] == told.record["gateway"]["connections"]
+    evidence = finished(told.record, ARM, tmp_path)
+    assert evidence.witnesses == Heard(*(tuple(BLIND) for _ in WHOLE))  # nothing was captured
+    assert evidence.gateway
+    assert [each.to_json() for each in evidence.gateway.connections] == told.connections
     native = Arm.parse("native", {})
-    assert stored(record(native), native, tmp_path)["gateway"] is None
+    assert finished(record(native), native, tmp_path).witnesses is None
 
 
-def stored(before: Mapping[str, Any], arm: Arm, folder: Path) -> Mapping[str, Any]:
-    experiment = cast(Experiment, SimpleNamespace(tolerances=Tolerances()))
-    link = Link.parse({"rtt": "40ms"})
-    finished = finish({**before, **EMPTY}, arm, SITE, link, experiment, folder)
-    assert finished.record["failures"] == []
-    evidence: Mapping[str, Any] = finished.record["evidence"]
-    return evidence
+def finished(data: dict[str, Any], arm: Arm, folder: Path) -> PageLoadEvidence:
+    """The evidence of a trial without captures, once it is judged."""
+    experiment = cast(Experiment, SimpleNamespace(tolerances=Tolerances(), recorders={}))
+    context = TrialContext(arm, SITE, Link.parse({"rtt": "40ms"}), experiment, folder)
+    data["evidence"] |= {"capture": {}, "packets": {}}
+    done = PageLoad().finish(data, context)
+    assert done.ok, done.failures
+    assert done.page_load
+    return done.page_load

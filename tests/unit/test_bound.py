@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +11,12 @@ from driver.bed.capabilities import router_for
 from driver.bed.substrate import ROUTER_KINDS
 from driver.experiment.arm import Arm
 from driver.workloads.page_load.bound import COMPENSATION, physical_bound
+from model.evidence.packets import PacketSummary
 from model.link import Link
+from model.record import TrialRecord
 from tests.unit.frames import Recorder, Talk
 from tests.unit.links import links
-from tests.unit.records import request
+from tests.unit.records import Data, browser, record, request
 
 HTTP = Arm.parse("http", {})
 TLS12, TLS13 = Arm.parse("1.2", {"tls": "1.2"}), Arm.parse("1.3", {"tls": "1.3"})
@@ -37,14 +37,24 @@ arms = st.sampled_from(ALL)
 LOST_PER_TRIP = 0.302  # ms: what a router may take off both delays, and rounding
 
 
-def load(sizes: list[int], arm: Arm = HTTP) -> dict[str, Any]:
+def bound_of(a: Link, arm: Arm, data: Data | None = None, packets: PacketSummary | None = None) -> float:
+    """Of a load as JSON, whose client captured these packets."""
+    if data is None:
+        return physical_bound(a, arm)
+    evidence = data["evidence"] | {"packets": {"client": packets.to_json()} if packets else {}}
+    return physical_bound(a, arm, TrialRecord.from_json(data | {"evidence": evidence}))
+
+
+def load(sizes: list[int], arm: Arm = HTTP) -> Data:
     """A page of so many bytes, and then objects."""
     requests = [
         request(f"a.test/{number}", number, arm, body=size, kind="Image" if number else "Document")
         for number, size in enumerate(sizes)
     ]
     end = max(each["ended_ms"] for each in requests) + 1
-    return {"requests": requests, "plt_ms": end, "plt_navigation_ms": end, "dns": None}
+    data = record(arm) | {"requests": requests}
+    data["evidence"]["browser"] = browser(end, end)
+    return data
 
 
 def link(**settings: object) -> Link:
@@ -58,15 +68,15 @@ def link(**settings: object) -> Link:
 )
 def test_round_trips_without_a_rate(arm: Arm, trips: int) -> None:
     low, high = trips * (100 - LOST_PER_TRIP), trips * 100
-    assert low - 0.01 <= physical_bound(link(), arm) <= high
-    assert low - 0.01 <= physical_bound(link(), arm, load([1000], arm)) <= high
-    assert low + 100 - LOST_PER_TRIP - 0.01 <= physical_bound(link(), arm, load([1000, 1000], arm)) <= high + 100
+    assert low - 0.01 <= bound_of(link(), arm) <= high
+    assert low - 0.01 <= bound_of(link(), arm, load([1000], arm)) <= high
+    assert low + 100 - LOST_PER_TRIP - 0.01 <= bound_of(link(), arm, load([1000, 1000], arm)) <= high + 100
 
 
 def test_bytes_take_their_time_in_whole_frames() -> None:
     """1 MB of payload is 685 frames of 1460 bytes and their headers."""
-    trips = physical_bound(link(), HTTP, load([1_000_000 - 250]))
-    bound = physical_bound(link(rate="10mbit"), HTTP, load([1_000_000 - 250]))
+    trips = bound_of(link(), HTTP, load([1_000_000 - 250]))
+    bound = bound_of(link(rate="10mbit"), HTTP, load([1_000_000 - 250]))
     wire = (1_000_000 + 685 * 54) * 8 / 10_000
     small = 3 * 54 * 8 / 10_000  # of the handshake both ways, and the request's way up
     assert bound - trips == pytest.approx(wire + small, abs=0.01)
@@ -82,18 +92,18 @@ def test_the_capture_says_how_long_headers_are() -> None:
     (connection,) = packets.by_connection
     assert connection.header_down == 54
     data, way = load([120_000]), link(rate="1mbit")
-    assert physical_bound(way, HTTP, data, packets) == physical_bound(way, HTTP, data)
+    assert bound_of(way, HTTP, data, packets) == bound_of(way, HTTP, data)
 
 
 def test_never_more_bytes_than_were_captured() -> None:
     recorder = Recorder()
     Talk(recorder).open()
-    assert physical_bound(link(rate="1mbit"), HTTP, load([10**6]), summarise(recorder.pcap())) < 250
+    assert bound_of(link(rate="1mbit"), HTTP, load([10**6]), summarise(recorder.pcap())) < 250
 
 
 def test_objects_take_another_round_trip_when_the_page_is_small() -> None:
-    one = physical_bound(link(rate="10mbit"), HTTP, load([1000]))
-    both = physical_bound(link(rate="10mbit"), HTTP, load([1000, 1000]))
+    one = bound_of(link(rate="10mbit"), HTTP, load([1000]))
+    both = bound_of(link(rate="10mbit"), HTTP, load([1000, 1000]))
     assert both - one == pytest.approx(100, abs=1)
 
 
@@ -110,34 +120,34 @@ def test_objects_take_another_round_trip_when_the_page_is_small() -> None:
 def test_what_was_not_needed_does_not_count(changes: dict[str, object]) -> None:
     data = load([1000, 10**6])
     data["requests"][1].update(changes)
-    assert physical_bound(link(rate="1mbit"), HTTP, data) == physical_bound(link(rate="1mbit"), HTTP, load([1000]))
+    assert bound_of(link(rate="1mbit"), HTTP, data) == bound_of(link(rate="1mbit"), HTTP, load([1000]))
 
 
 def test_a_look_up_counts_where_there_was_one() -> None:
-    resolver, data = Arm.parse("resolver", {"dns": "resolver"}), load([1000])
-    asked = data | {"dns": {"queries": [{"name": "a.test.", "type": "A"}]}}
-    assert physical_bound(link(), resolver, data) == physical_bound(link(), HTTP, data)
-    more = physical_bound(link(), resolver, asked) - physical_bound(link(), resolver, data)
+    resolver, data, asked = Arm.parse("resolver", {"dns": "resolver"}), load([1000]), load([1000])
+    asked["evidence"]["resolver"] = {"queries": [{"name": "a.test.", "type": "A"}]}
+    assert bound_of(link(), resolver, data) == bound_of(link(), HTTP, data)
+    more = bound_of(link(), resolver, asked) - bound_of(link(), resolver, data)
     assert more == pytest.approx(100, abs=0.5)
 
 
 def test_a_warm_load_may_need_nothing() -> None:
     warm = Arm.parse("warm", {"start": "warm", "tls": "1.3"})
-    assert physical_bound(link(), warm, load([1000]) | {"requests": []}) == 0
-    assert physical_bound(link(), warm, load([1000, 1000])) == pytest.approx(100, abs=0.5)
+    assert bound_of(link(), warm, load([1000]) | {"requests": []}) == 0
+    assert bound_of(link(), warm, load([1000, 1000])) == pytest.approx(100, abs=0.5)
 
 
 def test_jitter_and_reordering_make_delays_shorter() -> None:
-    assert physical_bound(link(jitter="5ms"), HTTP) == pytest.approx(2 * (100 - 2 * 4 * 5), abs=1)
-    assert physical_bound(link(jitter="20ms"), HTTP) == 0
-    assert physical_bound(link(reorder_down="1%"), HTTP) == pytest.approx(100, abs=1)
+    assert bound_of(link(jitter="5ms"), HTTP) == pytest.approx(2 * (100 - 2 * 4 * 5), abs=1)
+    assert bound_of(link(jitter="20ms"), HTTP) == 0
+    assert bound_of(link(reorder_down="1%"), HTTP) == pytest.approx(100, abs=1)
 
 
 @pytest.mark.parametrize("how", [{"queue": "64kB"}, {"discipline": "fq_codel"}, {"discipline": "cake"}])
 def test_a_shaper_lets_a_burst_pass(how: dict[str, str]) -> None:
-    exact, data = physical_bound(link(rate="10mbit"), HTTP, load([10**6])), load([10**6])
-    paced = physical_bound(link(rate="10mbit", **how), HTTP, data)
-    bursts = physical_bound(link(rate="10mbit", jitter="1us", **how), HTTP, data)
+    exact, data = bound_of(link(rate="10mbit"), HTTP, load([10**6])), load([10**6])
+    paced = bound_of(link(rate="10mbit", **how), HTTP, data)
+    bursts = bound_of(link(rate="10mbit", jitter="1us", **how), HTTP, data)
     assert paced == pytest.approx(exact, abs=0.01)
     burst_ms = 2 + 1514 * 8 / 10_000
     assert exact - bursts == pytest.approx(burst_ms, abs=0.3)
@@ -153,14 +163,14 @@ sizes = st.lists(st.integers(0, 300_000), min_size=1, max_size=30)
 
 @given(links(), arms, sizes)
 def test_it_is_a_time_and_any_load_takes_at_least_that_of_none(a: Link, arm: Arm, given_sizes: list[int]) -> None:
-    assert 0 <= physical_bound(a, arm) <= physical_bound(a, arm, load(given_sizes, arm)) + 0.001
+    assert 0 <= bound_of(a, arm) <= bound_of(a, arm, load(given_sizes, arm)) + 0.001
 
 
 @given(links(), arms, sizes, st.integers(0, 29), st.integers(0, 10**6))
 def test_more_bytes_never_take_less(a: Link, arm: Arm, given_sizes: list[int], at: int, more: int) -> None:
     before = load(given_sizes, arm)
     given_sizes[at % len(given_sizes)] += more
-    assert physical_bound(a, arm, before) <= physical_bound(a, arm, load(given_sizes, arm))
+    assert bound_of(a, arm, before) <= bound_of(a, arm, load(given_sizes, arm))
 
 
 @given(arms, sizes, st.integers(2, 2000), st.integers(0, 2000), st.integers(8, 10**5), st.integers(0, 10**5))
@@ -170,7 +180,7 @@ def test_a_longer_or_slower_link_never_takes_less(
     data = load(given_sizes, arm)
 
     def bound(trip: int, rate: int) -> float:
-        return physical_bound(Link.parse({"rtt": f"{trip}ms", "rate": f"{rate}kbit"}), arm, data)
+        return bound_of(Link.parse({"rtt": f"{trip}ms", "rate": f"{rate}kbit"}), arm, data)
 
     assert bound(rtt_ms, kbit) <= bound(rtt_ms + longer_ms, kbit)
     assert bound(rtt_ms, kbit + faster_kbit) <= bound(rtt_ms, kbit)
@@ -179,7 +189,7 @@ def test_a_longer_or_slower_link_never_takes_less(
 @given(links(), sizes)
 def test_tls_never_takes_less(a: Link, given_sizes: list[int]) -> None:
     plain, safe = load(given_sizes, HTTP), load(given_sizes, TLS13)
-    assert physical_bound(a, HTTP, plain) <= physical_bound(a, TLS13, safe)
+    assert bound_of(a, HTTP, plain) <= bound_of(a, TLS13, safe)
 
 
 @given(links(), arms)
@@ -190,4 +200,4 @@ def test_it_is_below_what_the_whole_link_would_take(a: Link, arm: Arm) -> None:
     frames = sum(each["wire_bytes"] + 54 * (each["wire_bytes"] // 500 + 1) for each in data["requests"])
     wire_ms = frames * 8000 / a.down.rate.bps if a.down.rate else 0
     small_ms = sum(4 * 54 * 8000 / way.rate.bps for way in (a.down, a.up) if way.rate)
-    assert physical_bound(a, arm, data) <= 4 * trip_ms + wire_ms + small_ms + 0.01
+    assert bound_of(a, arm, data) <= 4 * trip_ms + wire_ms + small_ms + 0.01

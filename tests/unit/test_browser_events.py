@@ -64,8 +64,8 @@ def finished(number: str, at: float, size: int = 125) -> dict[str, Any]:
 
 
 def test_nothing() -> None:
-    assert events.requests([]) == []
-    assert events.requests([entry("Page.loadEventFired", timestamp=1.0)]) == []
+    assert events.requests([]) == ()
+    assert events.requests([entry("Page.loadEventFired", timestamp=1.0)]) == ()
 
 
 def test_one_request() -> None:
@@ -78,20 +78,20 @@ def test_one_request() -> None:
         entry("Page.loadEventFired", timestamp=100.3),
     ]
     [found] = events.requests(log)
-    assert found["started_ms"] == 0
-    assert found["ended_ms"] == 200
-    assert (found["status"], found["protocol"], found["connection"], found["remote"]) == (
+    assert found.started_ms == 0
+    assert found.ended_ms == 200
+    assert (found.status, found.protocol, found.connection, found.remote) == (
         200,
         "http/1.1",
         7,
         "10.10.2.2:80",
     )
-    assert (found["body_bytes"], found["wire_bytes"]) == (5, 125)
-    assert found["before_load"]
-    assert found["error"] is None
-    assert found["timings"]["connect"] == 40
-    assert found["timings"]["ssl"] == 23
-    assert sum(value for name, value in found["timings"].items() if name != "ssl") == pytest.approx(200)
+    assert (found.body_bytes, found.wire_bytes) == (5, 125)
+    assert found.before_load
+    assert found.error is None
+    assert found.timings.connect == 40
+    assert found.timings.ssl == 23
+    assert sum(value for name, value in found.timings.to_json().items() if name != "ssl") == pytest.approx(200)
 
 
 def test_a_redirect_is_two_requests() -> None:
@@ -106,17 +106,17 @@ def test_a_redirect_is_two_requests() -> None:
         finished("1", 100.4),
     ]
     first, second = events.requests(log)
-    assert (first["status"], first["wire_bytes"], first["ended_ms"]) == (302, 90, 100)
-    assert first["request_headers"] == [["Cookie", "a=1"]]
-    assert first["response_headers"] == [["Location", "/new"]]
-    assert (second["status"], second["url"], second["started_ms"]) == (200, "http://a.example/new", 100)
-    assert second["request_headers"] == [["Cookie", "a=2"]]
-    assert second["response_header_bytes"] == 2
+    assert (first.status, first.wire_bytes, first.ended_ms) == (302, 90, 100)
+    assert first.request_headers == (("Cookie", "a=1"),)
+    assert first.response_headers == (("Location", "/new"),)
+    assert (second.status, second.url, second.started_ms) == (200, "http://a.example/new", 100)
+    assert second.request_headers == (("Cookie", "a=2"),)
+    assert second.response_header_bytes == 2
 
 
 def test_what_is_no_request_is_left_out() -> None:
     log = [asked("1", 1.0, "data:image/png;base64,AA"), asked("2", 1.0, "blob:http://a.example/1"), finished("1", 1.1)]
-    assert events.requests(log) == []
+    assert events.requests(log) == ()
 
 
 def test_failed_and_blocked() -> None:
@@ -129,9 +129,9 @@ def test_failed_and_blocked() -> None:
         ),
     ]
     first, second = events.requests(log)
-    assert (first["error"], first["status"], first["connection"]) == ("net::ERR_CONNECTION_RESET", None, None)
-    assert first["timings"]["receive"] == 500
-    assert second["error"] == "mixed-content"
+    assert (first.error, first.status, first.connection) == ("net::ERR_CONNECTION_RESET", None, None)
+    assert first.timings.receive == 500
+    assert second.error == "mixed-content"
 
 
 def test_never_finished() -> None:
@@ -142,9 +142,9 @@ def test_never_finished() -> None:
         asked("2", 2.0),
     ]
     first, second = events.requests(log)
-    assert (first["ended_ms"], first["wire_bytes"], first["body_bytes"]) == (None, 126, 5)
-    assert (second["ended_ms"], second["status"]) == (None, None)
-    assert first["before_load"], "the load event never came"
+    assert (first.ended_ms, first.wire_bytes, first.body_bytes) == (None, 126, 5)
+    assert (second.ended_ms, second.status) == (None, None)
+    assert first.before_load, "the load event never came"
 
 
 def test_from_the_cache() -> None:
@@ -163,13 +163,13 @@ def test_from_the_cache() -> None:
     ]
     memory, disk, confirmed = events.requests(log)
     for found in (memory, disk):
-        assert (found["from_cache"], found["connection"], found["wire_bytes"]) == (True, None, 0)
-    assert (confirmed["from_cache"], confirmed["status"], confirmed["wire_bytes"]) == (False, 304, 80)
+        assert (found.from_cache, found.connection, found.wire_bytes) == (True, None, 0)
+    assert (confirmed.from_cache, confirmed.status, confirmed.wire_bytes) == (False, 304, 80)
 
 
 def test_after_the_load() -> None:
     log = [asked("1", 1.0), entry("Page.loadEventFired", timestamp=2.0), asked("2", 2.5)]
-    assert [found["before_load"] for found in events.requests(log)] == [True, False]
+    assert [found.before_load for found in events.requests(log)] == [True, False]
 
 
 def test_of_another_page() -> None:
@@ -178,13 +178,13 @@ def test_of_another_page() -> None:
         entry("Network.loadingFinished", webview="OTHER", requestId="1", timestamp=9, encodedDataLength=1),
     ]
     [found] = events.requests(log, "T")
-    assert found["ended_ms"] is None
-    assert events.requests(log, "OTHER") == []
+    assert found.ended_ms is None
+    assert events.requests(log, "OTHER") == ()
 
 
 def test_an_answer_to_an_unknown_request() -> None:
     log = [answered("9"), finished("9", 1.0), entry("Network.dataReceived", requestId="9", dataLength=1, timestamp=1)]
-    assert events.requests(log) == []
+    assert events.requests(log) == ()
 
 
 def test_why_the_page_did_not_come() -> None:
@@ -207,9 +207,9 @@ def test_a_crash() -> None:
 def test_timings_of_a_used_connection() -> None:
     reused = {**TIMING, **dict.fromkeys(("dnsStart", "dnsEnd", "connectStart", "connectEnd", "sslStart", "sslEnd"), -1)}
     found = timings(100.0, 100.2, reused)
-    assert (found["dns"], found["connect"], found["ssl"]) == (-1, -1, -1)
-    assert found["blocked"] == pytest.approx(46.0), "2 ms before the request's own clock, 44 ms until it was sent"
-    assert found["wait"] == 40
+    assert (found.dns, found.connect, found.ssl) == (-1, -1, -1)
+    assert found.blocked == pytest.approx(46.0), "2 ms before the request's own clock, 44 ms until it was sent"
+    assert found.wait == 40
 
 
 @pytest.mark.parametrize("name", ["plain", "failed"])
@@ -218,14 +218,14 @@ def test_a_real_log(name: str) -> None:
     found = events.requests(log)
     assert found
     for request in found:
-        parts = sum(max(value, 0) for part, value in request["timings"].items() if part != "ssl")
-        if request["ended_ms"] is not None:
-            assert parts == pytest.approx(request["ended_ms"] - request["started_ms"], abs=0.01)
+        parts = sum(max(value, 0) for part, value in request.timings.to_json().items() if part != "ssl")
+        if request.ended_ms is not None:
+            assert parts == pytest.approx(request.ended_ms - request.started_ms, abs=0.01)
     if name == "plain":
         assert len(found) == 24
-        assert {request["status"] for request in found} == {200}
-        assert sum(request["body_bytes"] for request in found) > 1_000_000
-        assert all(request["wire_bytes"] > request["body_bytes"] for request in found)
+        assert {request.status for request in found} == {200}
+        assert sum(request.body_bytes for request in found) > 1_000_000
+        assert all(request.wire_bytes > request.body_bytes for request in found)
     else:
-        assert {request["error"] for request in found} == {"net::ERR_CONNECTION_REFUSED"}
-        assert {request["body_bytes"] for request in found} == {0}, "the browser's page about the failure is no answer"
+        assert {request.error for request in found} == {"net::ERR_CONNECTION_REFUSED"}
+        assert {request.body_bytes for request in found} == {0}, "the browser's page about the failure is no answer"

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from driver.browser.chromium.chromedriver import reason_of
-from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, TIMEOUT
+from model.reasons import Reason
 
 
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ("timeout: Timed out receiving message from renderer: 0.413", TIMEOUT),
-        ("unknown error: net::ERR_CONNECTION_REFUSED", NAVIGATION_FAILED),
-        ("unknown error: net::ERR_TIMED_OUT", NAVIGATION_FAILED),
-        ("tab crashed", BROWSER_CRASHED),
-        ("invalid session id: session deleted as the browser has closed the connection", BROWSER_CRASHED),
-        ("disconnected: not connected to DevTools", BROWSER_CRASHED),
-        ("javascript error: x is not defined", BROWSER_FAILED),
-        ("", BROWSER_FAILED),
+        ("timeout: Timed out receiving message from renderer: 0.413", Reason.TIMEOUT),
+        ("unknown error: net::ERR_CONNECTION_REFUSED", Reason.NAVIGATION_FAILED),
+        ("unknown error: net::ERR_TIMED_OUT", Reason.NAVIGATION_FAILED),
+        ("tab crashed", Reason.BROWSER_CRASHED),
+        ("invalid session id: session deleted as the browser has closed the connection", Reason.BROWSER_CRASHED),
+        ("disconnected: not connected to DevTools", Reason.BROWSER_CRASHED),
+        ("javascript error: x is not defined", Reason.BROWSER_FAILED),
+        ("", Reason.BROWSER_FAILED),
     ],
 )
-def test_reason(said: str, reason: str) -> None:
+def test_reason(said: str, reason: Reason) -> None:
     assert reason_of(said) == reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 
 from driver.browser.chromium import events
 from driver.browser.har import har
+from driver.experiment.arm import Arm
+from model.record import TrialRecord
+from tests.unit import records
 
 DATA = Path(__file__).with_name("data")
 NUMBER = (int, float)
@@ -111,16 +115,17 @@ def hold(value: Any, wanted: Any, where: str) -> None:
         assert wanted is bool or not isinstance(value, bool), where
 
 
-def record(log: str) -> dict[str, Any]:
-    found = events.requests(json.loads(gzip.decompress((DATA / f"performance-log-{log}.json.gz").read_bytes())))
-    return {
-        "started_utc": "2026-11-20T15:00:00.123Z",
-        "dcl_ms": 97.4,
-        "plt_navigation_ms": None if log == "failed" else 1190.7,
-        "fcp_ms": 228,
-        "requests": found,
-        "browser": {"product": "Chromium 156.0.8078.79"},
-    }
+def record(log: str) -> TrialRecord:
+    requests = events.requests(json.loads(gzip.decompress((DATA / f"performance-log-{log}.json.gz").read_bytes())))
+    data = records.record(Arm.parse("http", {}))
+    browser = data["evidence"]["browser"]
+    browser["facts"]["product"] = "Chromium 156.0.8078.79"
+    browser["times"] |= {
+        "dcl_ms": 97.4, "plt_navigation_ms": None if log == "failed" else 1190.7, "first_paint_ms": None, "fcp_ms": 228,
+        "lcp_ms": None,
+    }  # fmt: skip
+    made = TrialRecord.from_json(data | {"started_utc": "2026-11-20T15:00:00.123Z"})
+    return replace(made, requests=requests)
 
 
 @pytest.mark.parametrize("log", ["plain", "failed"])
@@ -157,15 +162,13 @@ def test_what_never_happened_is_minus_one() -> None:
 
 def test_cookies_queries_and_redirects() -> None:
     data = record("plain")
-    data["requests"] = [
-        {
-            **data["requests"][0],
-            "url": "http://a.example/?x=1&y=&x=%20",
-            "request_headers": [["cookie", "a=1; b=x=y"]],
-            "response_headers": [["Set-Cookie", "c=3; Path=/"], ["set-cookie", "d=4"], ["Location", "/there"]],
-        }
-    ]
-    made = har(data)
+    request = replace(
+        data.requests[0],
+        url="http://a.example/?x=1&y=&x=%20",
+        request_headers=(("cookie", "a=1; b=x=y"),),
+        response_headers=(("Set-Cookie", "c=3; Path=/"), ("set-cookie", "d=4"), ("Location", "/there")),
+    )
+    made = har(replace(data, requests=(request,)))
     hold(made, HAR, "har")
     [entry] = made["log"]["entries"]
     assert entry["request"]["queryString"] == [

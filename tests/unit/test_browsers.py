@@ -13,8 +13,9 @@ from driver.browser.chromium import browsers as module
 from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.browsers import MOST_PAGES, ChromiumBrowser
 from driver.browser.chromium.page import ChromiumPage
-from driver.browser.failures import TIMEOUT, BrowserError
+from driver.browser.failures import BrowserError
 from model.errors import NodeError
+from model.reasons import Reason
 from tests.unit.test_browser_flags import AROUND, Settings
 
 URL = "http://a.example/"
@@ -96,8 +97,8 @@ def browsers(monkeypatch: pytest.MonkeyPatch) -> ChromiumBrowser:
 
 def facts(page: ChromiumPage) -> tuple[str, int]:
     """What the record says of the browser."""
-    said = page._facts.to_json()
-    return said["start"], said["loads_before"]
+    said = page._facts.evidence(None)
+    return said.start, said.loads_before
 
 
 def living() -> list[bool]:
@@ -146,7 +147,7 @@ def test_the_load_that_warms_has_the_experiments_time(
     assert [chromium.session.limits for chromium in FakeChromium.started] == [[7.0], []]
 
     def get(_: str) -> None:
-        raise BrowserError("timeout", reason=TIMEOUT)
+        raise BrowserError("timeout", reason=Reason.TIMEOUT)
 
     monkeypatch.setattr(FakeSession, "get", staticmethod(get), raising=False)
     with pytest.raises(BrowserError):

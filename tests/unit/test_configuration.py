@@ -62,7 +62,7 @@ def test_a_process_reads_its_environment_once(monkeypatch: pytest.MonkeyPatch) -
 
 
 TRIAL = {"timeout_s": 20}
-ASKING: dict[str, list[Any]] = {"prepare_trial": [TRIAL], "check_arm": [TRIAL], "go_trial": [20.0], "end_trial": []}
+ASKING: dict[str, list[Any]] = {"prepare_trial": [TRIAL], "check_arm": [TRIAL], "run_trial": [20.0], "end_trial": []}
 
 
 @pytest.mark.parametrize("op", ASKING)
@@ -78,6 +78,6 @@ def test_who_asks_a_bed_waits_as_much_longer_as_the_bed_itself(monkeypatch: pyte
     for given in ("1", "6"):
         monkeypatch.setenv(TIMEOUTS, given)
         getattr(Bed, op)(Asked(), *ASKING[op])
-    load_s = {"prepare_trial": 40.0, "go_trial": 20.0}.get(op, 0.0)  # the experiment's own, which nothing multiplies
+    load_s = {"prepare_trial": 40.0, "run_trial": 20.0}.get(op, 0.0)  # the experiment's own, which nothing multiplies
     assert limits[1] - load_s == 6 * (limits[0] - load_s)
     assert limits[0] - load_s >= client.ANSWER_WITHIN_S

@@ -25,7 +25,7 @@ SOUND = """
 echo ready
 trap 'echo "{}" >>"$log"; exit 0' TERM
 log=$(sed -n 's/.*"log": "\\(.*\\)",/\\1/p' "$1")
-echo '{"event": "dns", "host": "a.test", "error": null}' >"$log"
+echo '{"event": "dns", "host": "a.test", "began_ms": 1, "ended_ms": 2, "addresses": [], "error": null}' >"$log"
 while :; do sleep 0.02; done
 """
 
@@ -71,9 +71,9 @@ def test_a_sound_one_is_ready_and_ends_when_it_is_asked_to(tmp_path: Path) -> No
     node = Here()
     one = start(tmp_path, node, SOUND)
     until = time.monotonic() + 20
-    while not one.record()["dns"] and time.monotonic() < until:
+    while not one.record().dns and time.monotonic() < until:
         time.sleep(0.01)
-    assert one.record()["dns"] == [{"host": "a.test", "error": None}]
+    assert [each.host for each in one.record().dns] == ["a.test"]
     one.stop()
     one.stop()
     assert node.spawned[-1].wait(0) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,6 @@ from analysis.report.waterfall import waterfall
 from driver.experiment.arm import Arm
 from driver.gateway import log
 from driver.workloads.page_load.bound import physical_bound
-from driver.workloads.page_load.requests import with_wire
 from model.link import Link
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.records import SITE
@@ -22,11 +22,12 @@ EXCHANGES = [Exchange(each.url, 1, 45 + n, 160 + n, size=each.size) for n, each 
 TOLD = Plan(SPDY, EXCHANGES).told()
 CONNECTION = {**TOLD.connections[0], "event": "connection"}
 REQUEST = {**TOLD.requests[0], "event": "request"}
+LOOK_UP = {"host": "a", "began_ms": 0.5, "ended_ms": 40.0, "addresses": ["10.10.2.2"], "error": None}
 LINES: list[dict[str, object]] = [
     {"event": "gateway", "version": "1", "started_unix_us": 17, "wire": {"protocol": "h2"}},
     {**REQUEST, "request": 2, "url": "a/2"},
     {**CONNECTION, "connection": 2},
-    {"event": "dns", "host": "a", "error": None},
+    {"event": "dns", **LOOK_UP},
     {**CONNECTION, "connection": 1},
     {**REQUEST, "request": 1, "url": "a/1"},
 ]
@@ -38,12 +39,11 @@ def text(*lines: object) -> bytes:
 
 def test_each_kind_is_in_the_order_of_its_numbers() -> None:
     found = log.parse(text(*LINES))
-    assert [each["connection"] for each in found["connections"]] == [1, 2]
-    assert [each["url"] for each in found["requests"]] == ["a/1", "a/2"]
-    assert found["dns"] == [{"host": "a", "error": None}]
-    assert (found["version"], found["started_unix_us"], found["wire"]) == ("1", 17, {"protocol": "h2"})
-    assert set(found) == {"version", "started_unix_us", "wire", "connections", "requests", "dns", "unread_lines"}
-    assert found["unread_lines"] == 0
+    assert [each.connection for each in found.connections] == [1, 2]
+    assert [each.url for each in found.requests] == ["a/1", "a/2"]
+    assert [each.host for each in found.dns] == ["a"]
+    assert (found.version, found.started_unix_us, found.wire) == ("1", 17, {"protocol": "h2"})
+    assert found.unread_lines == 0
     assert list(log.gaps(found)) == []
 
 
@@ -54,9 +54,9 @@ def test_a_log_that_ends_anywhere_gives_what_was_before(length: int) -> None:
     there = whole[:length].splitlines()
     cut = bool(there) and there[-1] not in whole.splitlines()
     kinds = [line["event"] for line in LINES if text(line).rstrip() in there]
-    assert len(found["connections"]) == kinds.count("connection")
-    assert len(found["requests"]) == kinds.count("request")
-    assert found["unread_lines"] == cut
+    assert len(found.connections) == kinds.count("connection")
+    assert len(found.requests) == kinds.count("request")
+    assert found.unread_lines == cut
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_log_that_ends_anywhere_gives_what_was_before(length: int) -> None:
 )
 def test_a_damaged_line_is_counted(damaged: bytes) -> None:
     found = log.parse(text(*LINES[:3]) + damaged.rstrip(b"\n") + b"\n" + text(*LINES[3:]))
-    assert found == {**log.parse(text(*LINES)), "unread_lines": 1}
+    assert found == replace(log.parse(text(*LINES)), unread_lines=1)
     assert "1 of the lines of the gateway's log cannot be read" in list(log.gaps(found))
 
 
@@ -96,30 +96,31 @@ def test_nothing_is_too_strange(data: bytes) -> None:
 
 def test_requests_are_joined_with_their_way_over_the_link() -> None:
     """By address; twice the same thing in the order of asking; what came from the cache has none."""
-    record = Plan(SPDY, EXCHANGES).told().record
-    again = {**record["requests"][1], "started_ms": 900.0}
-    cached = {**record["requests"][1], "started_ms": 950.0, "from_cache": True}
-    record["requests"] += [again, cached]
-    record["gateway"]["requests"].append({**record["gateway"]["requests"][1], "queued_ms": 901.0, "stream": 77})
-    found = with_wire(record)
-    assert [each["wire"] and each["wire"]["stream"] for each in found] == [1, 3, 5, 77, None]
-    assert found[0]["wire"]["protocol"] == "spdy/3.1"
+    told = Plan(SPDY, EXCHANGES).told()
+    again = {**told.record["requests"][1], "started_ms": 900.0}
+    cached = {**told.record["requests"][1], "started_ms": 950.0, "from_cache": True}
+    told.record["requests"] += [again, cached]
+    told.requests.append({**told.requests[1], "queued_ms": 901.0, "stream": 77})
+    ways = [each.wire for each in told.trial().requests]
+    assert [way.stream if way else None for way in ways] == [1, 3, 5, 77, None]
+    assert ways[0]
+    assert ways[0].protocol == "spdy/3.1"
 
 
 def test_the_bound_counts_what_was_on_the_link() -> None:
     """Headers are others there than at the browser, and may be shorter."""
     link = Link.parse({"rtt": "40ms", "rate": "1mbit"})
     told = Plan(SPDY, EXCHANGES).told()
-    before = physical_bound(link, SPDY, told.record, told.packets)
+    before = physical_bound(link, SPDY, told.trial())
     for each in told.record["requests"]:
         each["wire_bytes"] = 10**6
-    assert physical_bound(link, SPDY, told.record, told.packets) == before
-    for each in told.record["requests"]:
-        each["wire"]["response_body_bytes"] += 5000
-    assert physical_bound(link, SPDY, told.record, told.packets) > before + 80
+    assert physical_bound(link, SPDY, told.trial()) == before
+    for each in told.requests:
+        each["response_body_bytes"] += 5000
+    assert physical_bound(link, SPDY, told.trial()) > before + 80
 
 
 def test_a_waterfall_tells_of_the_link() -> None:
-    drawn = waterfall(Plan(SPDY, EXCHANGES).told().record, "one")
+    drawn = waterfall(Plan(SPDY, EXCHANGES).told().trial().to_json(), "one")
     assert drawn
     assert "on the link spdy/3.1, connection 1 stream 3: sent after 0.0 ms, first byte 114.0 ms later" in drawn

@@ -7,7 +7,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,15 +20,16 @@ from driver.cli import runs
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
 from driver.run import open_beds as beds
-from driver.run import runner
 from driver.run.built_programs import Programs
 from driver.run.events import Event
-from driver.run.finish import Finished
 from driver.run.runner import Runner, StopRequest
 from driver.run.start import BegunRun
 from driver.run.store import Store
+from driver.workloads.page_load.workload import PageLoad
 from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from model.link.results import Result, SelfTest
+from model.reasons import Failure, Reason
+from model.record import TrialRecord
 from model.site.site import load_site
 
 META = {"format": "2", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}
@@ -64,26 +65,23 @@ class StandIn:
     def prepare_trial(self, spec: dict[str, Any]) -> None:
         self.prepared = spec
 
-    def go_trial(self, _timeout_s: float) -> dict[str, Any]:
+    def run_trial(self, _timeout_s: float) -> dict[str, Any]:
         arm = self.prepared["arm"]["name"]
         self.loads.append(arm)
         outcome = self.plan(arm, self.loads.count(arm))
         if isinstance(outcome, Exception):
             raise outcome
-        failures = [{"reason": outcome, "detail": "made"}] if isinstance(outcome, str) else []
-        plt = None if isinstance(outcome, str) else outcome
-        return {"started_utc": "2026-01-01T00:00:00.000Z", "plt_ms": plt, "requests": [], "failures": failures}
+        record = TrialRecord.not_started("page_load", "2026-01-01T00:00:00.000Z", Reason.TIMEOUT, "made")
+        if isinstance(outcome, str):
+            return replace(record, failures=(Failure(Reason(outcome), "made"),)).to_json()
+        return replace(record, failures=(), measures={"plt_ms": outcome}).to_json()
 
 
 @pytest.fixture(autouse=True)
 def _judged_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts have tests of their own."""
 
-    def finish(record: dict[str, Any], *_rest: object) -> Finished:
-        measures = {} if record["plt_ms"] is None else {"plt_ms": record["plt_ms"]}
-        return Finished(measures, {**record, "workload": "page_load", "series": {}, "flags": []})
-
-    monkeypatch.setattr(runner, "finish", finish)
+    monkeypatch.setattr(PageLoad, "finish", lambda _self, data, _context: TrialRecord.from_json(data))
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from driver.servers import logs
 from driver.servers.layout import lay_out, map_text, type_by_name
 from driver.servers.resolver import asked, configuration
 from driver.shaping.addresses import origin_addresses
-from model.errors import InputError
+from model.errors import InputError, RecordError
+from model.evidence.server import Query
 from model.site.site import Site, SiteObject
 
 
@@ -95,16 +97,32 @@ def test_a_child_that_died_is_never_expected(code: str, level: str) -> None:
     assert logs.unexpected([NOTICE, line]) == [line]
 
 
+LINE = (
+    r'{"began_us":1,"duration_us":2,"host":"a\"b","request":"GET /\xc3\xa4\\x41\v HTTP/1.1","status":404,'
+    r'"body_bytes":0,"sent_bytes":9,"received_bytes":8,"protocol":"HTTP/1.1","remote":"10.10.1.2:5",'
+    r'"local":"10.10.2.2:80","keepalives":0,"connection":"+","encoding":"-"}'
+)
+
+
 def test_reads_what_apache_escapes() -> None:
-    line = (
-        r'{"began_us":1,"host":"a\"b","request":"GET /\xc3\xa4\\x41\v HTTP/1.1","status":404,"encoding":"-",'
-        r'"remote":"10.10.1.2:5"}'
-    )
-    (found,) = logs.access([line])
-    assert found["host"] == 'a"b'
-    assert found["path"] == "/\u00c3\u00a4\\x41\u000b"
-    assert (found["method"], found["status"], found["encoding"]) == ("GET", 404, None)
-    assert logs.access(['{"request":"-"}']) == [{"method": "-", "path": None}]
+    (line,) = logs.access([LINE])
+    assert line.host == 'a"b'
+    assert line.path == "/\u00c3\u00a4\\x41\u000b"
+    assert (line.method, line.status, line.encoding, line.tls_resumed) == ("GET", 404, None, None)
+    (line,) = logs.access([re.sub('"request":"[^"]*"', '"request":"-"', LINE)])
+    assert (line.method, line.path) == ("-", None)
+
+
+@pytest.mark.parametrize(("told", "resumed"), [("Resumed", True), ("Initial", False)])
+def test_reads_whether_a_session_was_resumed(told: str, *, resumed: bool) -> None:
+    (line,) = logs.access([LINE.removesuffix("}") + f',"tls":"TLSv1.3","tls_resumed":"{told}"}}'])
+    assert (line.tls, line.tls_resumed) == ("TLSv1.3", resumed)
+
+
+@pytest.mark.parametrize("damaged", [LINE[:40], LINE.replace("status", "state"), "[]", '{"request":17}'])
+def test_a_line_that_cannot_be_read_is_an_error(damaged: str) -> None:
+    with pytest.raises(RecordError, match=r"line of the server's log|requests"):
+        logs.access([damaged])
 
 
 def test_lists_who_else_was_asked_for() -> None:
@@ -114,7 +132,7 @@ def test_lists_who_else_was_asked_for() -> None:
         "Nov 20 15:21:01 dnsmasq[9]: query[type=65] www.site.test from 10.10.1.2\n"
         "Nov 20 15:21:01 dnsmasq[9]: query[AAAA] x.test from 10.10.1.2\n"
     )
-    assert asked(log) == [{"name": "www.site.test", "type": "type=65"}, {"name": "x.test", "type": "AAAA"}]
+    assert asked(log) == (Query("www.site.test", "type=65"), Query("x.test", "AAAA"))
 
 
 def test_the_resolver_knows_the_names_of_the_site_alone() -> None:

@@ -11,12 +11,15 @@ import pytest
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
+from driver.recorders.tcpdump import CaptureOptions
+from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.verdict import judge
 from model.link import Link
 from model.reasons import Failure, Reason
+from model.record import TrialRecord
 from model.site.site import Site, SiteObject
-from tests.unit.gateway_records import Data, Exchange, Plan, Told
-from tests.unit.records import HASH, SITE, record
+from tests.unit.gateway_records import Exchange, Plan, Told
+from tests.unit.records import HASH, SITE, Data, record
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
 HTML, STYLE, LOGO = "a.test/index.html", "a.test/style.css?v=1", "b.test/logo.png"
@@ -90,7 +93,11 @@ PLANS: dict[str, Plan] = {
 
 
 def judged(told: Told, plan: Plan, *, captured: bool = True) -> list[Failure]:
-    return judge(told.record, plan.arm, plan.site, LINK, Tolerances(), told.packets if captured else None)
+    return judge(told.trial(captured=captured), expected(plan.arm, plan.site, captured=captured))
+
+
+def expected(arm: Arm, site: Site, *, captured: bool = True) -> Expected:
+    return Expected(arm, site, LINK, Tolerances(), {"capture": CaptureOptions()} if captured else {})
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -212,7 +219,7 @@ CASES: list[tuple[Reason, str, Change, str]] = [
     (TLS, "https", captured(1, tls=False), "by the capture there was no TLS instead of TLS 1.3"),
     (TLS, "keepalive", captured(1, tls=True), "instead of no TLS"),
     (RESUMED, "https", gateway_connection(1, tls_resumed=True), "by the gateway 1 of 2"),
-    (RESUMED, "spdy/3.1 tls", served(1, tls_resumed="Resumed"), "by the server's log 1 of 3"),
+    (RESUMED, "spdy/3.1 tls", served(1, tls_resumed=True), "by the server's log 1 of 3"),
     (RESUMED, "https", captured(1, tls_resumed=True), "by the capture 1 of 2"),
     # connections
     (KEPT, "closing", gateway_connection(0, requests=2), "by the gateway 1 connections carried more than"),
@@ -358,14 +365,14 @@ def test_a_connection_that_broke_down_before_any_answer_spoke_something_else() -
 def test_a_gateway_that_failed_leaves_nothing_to_judge() -> None:
     told = PLANS["spdy/3.1"].told()
     told.record["failures"] = [{"reason": "gateway-failed", "detail": "killed"}]
-    told.record["gateway"] = {"connections": [], "requests": [], "dns": []}
+    told.record["evidence"]["gateway"] |= {"connections": [], "requests": [], "dns": []}
     assert judged(told, PLANS["spdy/3.1"]) == [Failure(Reason.GATEWAY_FAILED, "killed")]
 
 
 def test_resumption_is_judged_without_a_gateway_too() -> None:
     arm = Arm.parse("native", {"tls": "1.3", "tls_resumption": False})
     data = record(arm)
-    assert judge(data, arm, SITE, LINK, Tolerances(), None) == []
-    data["server"]["requests"] = [{"tls_resumed": "Resumed"}]
-    (found,) = judge(data, arm, SITE, LINK, Tolerances(), None)
+    assert judge(TrialRecord.from_json(data), expected(arm, SITE)) == []
+    data["evidence"]["server"]["requests"][0]["tls_resumed"] = True
+    (found,) = judge(TrialRecord.from_json(data), expected(arm, SITE))
     assert found.reason is Reason.RESUMPTION_IGNORED

@@ -18,6 +18,7 @@ from tests.unit.gateway_records import Exchange, Plan, Told
 from tests.unit.test_wire import H2, HTML, IMAGES, KEEPALIVE, LOGO, PLANS, SPDY, SPDY_TLS, STYLE, judged
 
 CROWD, SHARED, MISMATCH = Reason.CONNECTIONS_EXCEEDED, Reason.COALESCING_IGNORED, Reason.WIRE_MISMATCH
+LOOK_UP = {"host": "b.test", "began_ms": 1.0, "ended_ms": 41.0, "addresses": ["10.10.2.2"], "error": None}
 Change = Callable[[Told], object]
 ONE_ORIGIN = Site("many", "", "a.test", "/0.png", IMAGES[:4], Path("/n"))
 
@@ -101,7 +102,7 @@ def test_a_host_that_the_server_does_not_serve_there_is_no_fault_of_one_origin()
 
 
 def gateway_log(**values: object) -> Change:
-    return lambda told: told.record["gateway"].update(values)
+    return lambda told: told.record["evidence"]["gateway"].update(values)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_what_the_log_lacks_is_found(changing: Change, says: str) -> None:
 
 def test_a_trial_without_a_log_is_found() -> None:
     told = PLANS["keepalive"].told()
-    told.record["gateway"] = None
+    told.record["evidence"]["gateway"] = None
     found = {failure.reason: failure.detail for failure in judged(told, PLANS["keepalive"])}
     assert "the gateway's log lacks its first line" in found[MISMATCH]
 
@@ -138,9 +139,9 @@ def test_a_connection_whose_name_was_not_found_has_a_number_and_no_line() -> Non
     told = PLANS["keepalive"].told()
     told.connections[1]["connection"] = 3
     told.requests[2]["connection"] = 3
-    told.record["gateway"]["dns"] = [{"host": "b.test", "error": "no answer"}]
+    told.record["evidence"]["gateway"]["dns"] = [{**LOOK_UP, "error": "no answer"}]
     assert judged(told, PLANS["keepalive"]) == []
-    told.record["gateway"]["dns"] = [{"host": "b.test", "error": None}]
+    told.record["evidence"]["gateway"]["dns"] = [LOOK_UP]
     assert [failure.reason for failure in judged(told, PLANS["keepalive"])] == [MISMATCH]
 
 
@@ -151,8 +152,9 @@ BLIND = ["gateway", "server"]
 
 
 def heard(told: Told, arm: Arm, *, captured: bool = True) -> dict[str, list[str]]:
-    packets = told.packets if captured else None
-    return Witnesses.of(told.record, packets).heard(tls=arm.tls != "off")
+    evidence = told.trial(captured=captured).page_load
+    assert evidence
+    return Witnesses.of(evidence).heard(tls=arm.tls != "off").to_json()
 
 
 @pytest.mark.parametrize("name", PLANS)

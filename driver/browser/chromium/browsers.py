@@ -16,9 +16,10 @@ from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
 from driver.browser.display import Display
-from driver.browser.failures import NAVIGATION_FAILED, TIMEOUT, BrowserError
+from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 from model.errors import InputError, LanelabError
+from model.reasons import Reason
 
 SETTLE_LIMIT_S = 1.5
 POLITE_END_S = 5.0
@@ -58,7 +59,7 @@ class ChromiumBrowser(Browser):
         try:
             page = self._open(arm, around, url)
         except BrowserError as error:
-            if error.reason in (TIMEOUT, NAVIGATION_FAILED):  # the page that warms did not come: nor would it now
+            if error.reason in (Reason.TIMEOUT, Reason.NAVIGATION_FAILED):  # the warming page would not come now
                 raise
             # A ChromeDriver or a kept browser that does not answer any more must not spoil what comes.
             self._start_again()

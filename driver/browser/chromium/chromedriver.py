@@ -17,8 +17,9 @@ from selenium.webdriver.chrome.remote_connection import ChromeRemoteConnection
 from selenium.webdriver.remote.client_config import ClientConfig
 
 from driver.bed.node import Command, Node, Stdio
-from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, TIMEOUT, BrowserError
+from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
+from model.reasons import Reason
 
 ADDRESS, PORT = "127.0.0.1", 9515
 URL = f"http://{ADDRESS}:{PORT}"
@@ -90,7 +91,7 @@ class Session(webdriver.Remote):
             raise BrowserError(f"ChromeDriver is gone: nothing answers '{driver_command}'") from error
         except urllib3.exceptions.TimeoutError as error:
             what = f"ChromeDriver did not answer '{driver_command}' within {self.limits.timeout:g} s"
-            raise BrowserError(what, reason=TIMEOUT) from error
+            raise BrowserError(what, reason=Reason.TIMEOUT) from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
             raise BrowserError(f"ChromeDriver went away during '{driver_command}': {error}") from error
         return answer
@@ -167,13 +168,13 @@ class Driver:
             os.close(self._said)
 
 
-def reason_of(message: str) -> str:
-    """The name of the failure that this message of ChromeDriver means."""
+def reason_of(message: str) -> Reason:
+    """The failure that this message of ChromeDriver means."""
     text = message.lower()
     if "net::err_" in text:
-        return NAVIGATION_FAILED
+        return Reason.NAVIGATION_FAILED
     if any(words in text for words in _CRASHED):
-        return BROWSER_CRASHED
+        return Reason.BROWSER_CRASHED
     if "timeout" in text or "timed out" in text:
-        return TIMEOUT
-    return BROWSER_FAILED
+        return Reason.TIMEOUT
+    return Reason.BROWSER_FAILED

@@ -13,8 +13,9 @@ from typing import Any
 
 from driver.bed.node import Command, Node, Process, Stdio
 from driver.browser.chromium.devtools import START_TIMEOUT_S, DevTools
-from driver.browser.failures import BROWSER_CRASHED, BrowserError
+from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
+from model.reasons import Reason
 
 LISTENING = re.compile(r"DevTools listening on ws://[^/]*:(\d+)(/\S+)")
 LAST_WORDS = 5
@@ -134,4 +135,4 @@ class Chromium:
 
     def require_alive(self) -> None:
         if self.ended():
-            raise BrowserError(f"Chromium has ended: {self.last_words()}", reason=BROWSER_CRASHED)
+            raise BrowserError(f"Chromium has ended: {self.last_words()}", reason=Reason.BROWSER_CRASHED)

@@ -10,8 +10,9 @@ from typing import Any
 import websocket
 
 from driver.bed.node import Node
-from driver.browser.failures import BROWSER_CRASHED, BrowserError
+from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
+from model.reasons import Reason
 
 START_TIMEOUT_S = 20.0
 ANSWER_TIMEOUT_S = 10.0
@@ -43,7 +44,7 @@ class DevTools:
         except websocket.WebSocketTimeoutException as error:
             raise BrowserError(f"Chromium did not answer {method} within {timeout_s:g} s") from error
         except (OSError, ValueError, websocket.WebSocketException) as error:
-            raise BrowserError(f"Chromium went away during {method}: {error}", reason=BROWSER_CRASHED) from error
+            raise BrowserError(f"Chromium went away during {method}: {error}", reason=Reason.BROWSER_CRASHED) from error
         if "error" in said:
             raise BrowserError(f"Chromium refused {method}: {said['error'].get('message')}")
         answer: dict[str, Any] = said["result"]

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from driver.browser.chromium.timings import NOT_APPLICABLE, timings
+from model.evidence.browser import Headers, Request
 
 Event = Mapping[str, Any]
 NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")
 
 
-def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> list[dict[str, Any]]:
+def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[Request, ...]:
     """Every request, in the order of their starts, times in ms from the start of the navigation.
 
     `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said."""
@@ -35,13 +37,12 @@ def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Ite
             yield event["message"]["method"], event["message"].get("params", {})
 
 
-def document_error(requests: Sequence[Mapping[str, Any]]) -> str | None:
+def document_error(requests: Sequence[Request]) -> str | None:
     """Why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads a page
     of its own about it, and ChromeDriver calls that a load."""
     for request in requests:
-        if request["error"] or not 300 <= (request["status"] or 0) < 400 or request["status"] == 304:
-            error: str | None = request["error"]
-            return error
+        if request.error or not 300 <= (request.status or 0) < 400 or request.status == 304:
+            return request.error
     return None
 
 
@@ -149,9 +150,9 @@ class Reading:
         if self._all and self._load is None:  # that of about:blank comes before any request
             self._load = event["timestamp"]
 
-    def finish(self) -> list[dict[str, Any]]:
+    def finish(self) -> tuple[Request, ...]:
         if not self._all:
-            return []
+            return ()
         hops: dict[str, int] = {}
         for exchange in self._all:
             hop = hops.get(exchange.id, 0)
@@ -163,18 +164,19 @@ class Reading:
         return mark_reused([describe(exchange, start, self._load) for exchange in self._all])
 
 
-def mark_reused(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Whether another request of this page was on the connection before. (Chromium's own word also means a connection
-    that was opened ahead and never used.)"""
+def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """Note whether another request of this page was on the connection before. (Chromium's own "reused" also means a
+    connection that was opened ahead and never used.)"""
     seen: set[int] = set()
+    marked = []
     for request in requests:
-        request["reused"] = request["connection"] in seen
-        if request["connection"] is not None:
-            seen.add(request["connection"])
-    return requests
+        marked.append(replace(request, reused=request.connection in seen))
+        if request.connection is not None:
+            seen.add(request.connection)
+    return tuple(marked)
 
 
-def describe(exchange: Exchange, start: float, load: float | None) -> dict[str, Any]:
+def describe(exchange: Exchange, start: float, load: float | None) -> Request:
     """A request as the trial's record has it."""
     response = exchange.response or {}
     timing = response.get("timing")
@@ -185,34 +187,33 @@ def describe(exchange: Exchange, start: float, load: float | None) -> dict[str, 
     got = got_extra.get("headers") or response.get("headers", {})
     wire = exchange.wire if exchange.wire is not None else exchange.wire_so_far
     remote = response.get("remoteIPAddress")
-    return {
-        "url": exchange.asked["url"] + exchange.asked.get("urlFragment", ""),
-        "method": exchange.asked["method"],
-        "status": _status(exchange, response),
-        "type": exchange.type,
-        "mime": response.get("mimeType", ""),
-        "protocol": response.get("protocol"),
-        "connection": None if cached or not response.get("connectionId") else int(response["connectionId"]),
-        "reused": False,  # see mark_reused
-        "priority": exchange.asked.get("initialPriority", ""),
-        "remote": f"{remote}:{response.get('remotePort', 0)}" if remote else None,
-        "from_cache": bool(cached),
-        "started_ms": _ms(exchange.started - start),
-        "ended_ms": None if exchange.ended is None else _ms(exchange.ended - start),
-        "timings": timings(exchange.started, exchange.ended, None if cached else timing),
-        "request_headers": _pairs(sent),
-        "response_headers": _pairs(got),
-        "request_header_bytes": _length(response.get("requestHeadersText")),
-        "response_header_bytes": _length(
-            (exchange.got_headers or {}).get("headersText") or response.get("headersText")
-        ),
-        "body_bytes": exchange.data,
-        "wire_bytes": 0 if cached else int(wire),
-        "error": exchange.error,
-        "tls": (response.get("securityDetails") or {}).get("protocol"),
-        "initiator": exchange.initiator,
-        "before_load": load is None or exchange.started <= load,
-    }
+    return Request(
+        url=exchange.asked["url"] + exchange.asked.get("urlFragment", ""),
+        method=exchange.asked["method"],
+        status=_status(exchange, response),
+        type=exchange.type,
+        mime=response.get("mimeType", ""),
+        protocol=response.get("protocol"),
+        connection=None if cached or not response.get("connectionId") else int(response["connectionId"]),
+        reused=False,  # see mark_reused
+        priority=exchange.asked.get("initialPriority", ""),
+        remote=f"{remote}:{response.get('remotePort', 0)}" if remote else None,
+        from_cache=bool(cached),
+        started_ms=_ms(exchange.started - start),
+        ended_ms=None if exchange.ended is None else _ms(exchange.ended - start),
+        timings=timings(exchange.started, exchange.ended, None if cached else timing),
+        request_headers=_pairs(sent),
+        response_headers=_pairs(got),
+        request_header_bytes=_length(response.get("requestHeadersText")),
+        response_header_bytes=_length((exchange.got_headers or {}).get("headersText") or response.get("headersText")),
+        body_bytes=exchange.data,
+        wire_bytes=0 if cached else int(wire),
+        error=exchange.error,
+        tls=(response.get("securityDetails") or {}).get("protocol"),
+        initiator=exchange.initiator,
+        before_load=load is None or exchange.started <= load,
+        wire=None,
+    )
 
 
 def _status(exchange: Exchange, response: Event) -> int | None:
@@ -225,9 +226,9 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1000, 3)
 
 
-def _pairs(headers: Mapping[str, str]) -> list[list[str]]:
+def _pairs(headers: Mapping[str, str]) -> Headers:
     """A header that came more than once is one value with line breaks here."""
-    return [[name, part] for name, value in headers.items() for part in str(value).split("\n")]
+    return tuple((name, part) for name, value in headers.items() for part in str(value).split("\n"))
 
 
 def _length(text: str | None) -> int:

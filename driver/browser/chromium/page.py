@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from driver.bed.node import Node
-from driver.browser.browser import Page
+from driver.browser.browser import Page, PageRecord
 from driver.browser.chromium import events, flags
 from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
-from driver.browser.failures import BROWSER_CRASHED, BROWSER_FAILED, NAVIGATION_FAILED, BrowserError
+from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 from model.errors import NodeError
+from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, PageTimes, Request
+from model.reasons import Failure, Reason
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
 PAINTED_WITHIN_MS = 250
@@ -65,18 +67,18 @@ class Facts:
     settled_s: float
     loads_before: int  # of this very browser process
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "product": self.chromium.version,
-            "chromedriver": self.chromedriver.version,
-            "program": self.chromium.path,
-            "user_agent": None,
-            "flags": list(self.flags),
-            "start": self.start,
-            "loads_before": self.loads_before,
-            "sandbox": self.sandboxed,
-            "settled_s": round(self.settled_s, 3),
-        }
+    def evidence(self, user_agent: str | None) -> BrowserFacts:
+        return BrowserFacts(
+            product=self.chromium.version,
+            chromedriver=self.chromedriver.version,
+            program=self.chromium.path,
+            user_agent=user_agent,
+            flags=self.flags,
+            start=self.start,
+            loads_before=self.loads_before,
+            sandbox=self.sandboxed,
+            settled_s=round(self.settled_s, 3),
+        )
 
 
 class ChromiumPage(Page):
@@ -93,7 +95,7 @@ class ChromiumPage(Page):
         self.leave: Leave = lambda: None
         self._plt_ms: float | None = None
         self._navigate_s = 0.0
-        self._failures: list[dict[str, str]] = []
+        self._failures: list[Failure] = []
 
     def begin(self) -> None:
         """What is logged from here on is the load's."""
@@ -119,12 +121,18 @@ class ChromiumPage(Page):
         else:
             self._session.unlimit()
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> PageRecord:
         started, failures = time.monotonic(), self._failures
-        part = self._collect(failures)
+        requests, console, measures = self._collect(failures)
         self.failed = bool(failures)
+        evidence = BrowserEvidence(
+            facts=self._facts.evidence(measures.get("user_agent")),
+            times=_times(measures, None if failures else self._plt_ms),
+            navigation=measures.get("navigation"),
+            console=tuple(_console(entry) for entry in console),
+        )
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
-        return {"plt_ms": None if failures else self._plt_ms, "marks": marks, **part, "failures": failures}
+        return PageRecord(evidence, requests, tuple(failures), marks)
 
     def screenshot(self, target: Path) -> None:
         try:
@@ -153,36 +161,32 @@ class ChromiumPage(Page):
         self.leave()
         self.leave = lambda: None
 
-    def _named(self, error: BrowserError) -> dict[str, str]:
+    def _named(self, error: BrowserError) -> Failure:
         """A browser that was killed shows in many ways: whether it lives tells."""
-        unclear = error.reason in (BROWSER_FAILED, BROWSER_CRASHED)
+        unclear = error.reason in (Reason.BROWSER_FAILED, Reason.BROWSER_CRASHED)
         if unclear and self._chromium.ended(ENDS_WITHIN_S):
-            return {"reason": BROWSER_CRASHED, "detail": f"{error.what}; its last words: {self._chromium.last_words()}"}
-        return {"reason": error.reason, "detail": error.what}
+            return Failure(Reason.BROWSER_CRASHED, f"{error.what}; its last words: {self._chromium.last_words()}")
+        return Failure(error.reason, error.what)
 
-    def _collect(self, failures: list[dict[str, str]]) -> dict[str, Any]:
+    def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], list[dict[str, Any]], dict[str, Any]]:
+        """The requests, the console and what the page measured."""
         log: list[dict[str, Any]] = []
         console: list[dict[str, Any]] = []
         measures: dict[str, Any] = {}
-        gone = any(failure["reason"] == BROWSER_CRASHED for failure in failures)
-        with _told_in([] if gone else failures):
+        gone = any(failure.reason is Reason.BROWSER_CRASHED for failure in failures)
+        with _noted_in([] if gone else failures):
             log = self._session.log("performance")
             console = self._session.log("browser")
         if events.crashed(log, self._target) and not gone:
-            failures.append({"reason": BROWSER_CRASHED, "detail": "the page's process crashed"})
+            failures.append(Failure(Reason.BROWSER_CRASHED, "the page's process crashed"))
         requests = events.requests(log, self._target)
         error = events.document_error(requests)
         if error and not failures:
-            failures.append({"reason": NAVIGATION_FAILED, "detail": f"the page did not come: {error}"})
+            failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))
         if not failures:
-            with _told_in(failures):
+            with _noted_in(failures):
                 measures = self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
-        return {
-            **_measured(measures),
-            "requests": requests,
-            "console": [_console(entry) for entry in console],
-            "browser": self._facts.to_json() | {"user_agent": measures.get("user_agent")},
-        }
+        return requests, console, measures
 
     def _keys_file(self) -> bytes:
         """Empty until the first TLS connection makes it."""
@@ -193,16 +197,16 @@ class ChromiumPage(Page):
 
 
 @contextlib.contextmanager
-def _told_in(failures: list[dict[str, str]]) -> Iterator[None]:
+def _noted_in(failures: list[Failure]) -> Iterator[None]:
     """An error becomes a failure, unless there is one already of which it is the consequence."""
     try:
         yield
     except BrowserError as error:
         if not failures:
-            failures.append({"reason": error.reason, "detail": error.what})
+            failures.append(Failure(error.reason, error.what))
 
 
-def _measured(measures: Mapping[str, Any]) -> dict[str, Any]:
+def _times(measures: Mapping[str, Any], plt_ms: float | None) -> PageTimes:
     navigation = measures.get("navigation")
     paints = measures.get("paints") or {}
 
@@ -210,20 +214,20 @@ def _measured(measures: Mapping[str, Any]) -> dict[str, Any]:
         """0 is how the browser says that it has not happened."""
         return (navigation or {}).get(name) or None
 
-    return {
-        "navigation": navigation,
-        "plt_navigation_ms": at("loadEventEnd"),
-        "ttfb_ms": at("responseStart"),
-        "dcl_ms": at("domContentLoadedEventEnd"),
-        "first_paint_ms": paints.get("first-paint"),
-        "fcp_ms": paints.get("first-contentful-paint"),
-        "lcp_ms": measures.get("largest"),
-    }
+    return PageTimes(
+        plt_ms=plt_ms,
+        plt_navigation_ms=at("loadEventEnd"),
+        ttfb_ms=at("responseStart"),
+        dcl_ms=at("domContentLoadedEventEnd"),
+        first_paint_ms=paints.get("first-paint"),
+        fcp_ms=paints.get("first-contentful-paint"),
+        lcp_ms=measures.get("largest"),
+    )
 
 
-def _console(entry: Mapping[str, Any]) -> dict[str, str]:
+def _console(entry: Mapping[str, Any]) -> ConsoleLine:
     """ChromeDriver puts the address first in the text."""
     text = str(entry.get("message", ""))
-    match = CONSOLE_URL.match(text)
-    url = match.group(1) if match else ""
-    return {"level": str(entry.get("level", "")), "text": text, "source": str(entry.get("source", "")), "url": url}
+    found = CONSOLE_URL.match(text)
+    url = found.group(1) if found else ""
+    return ConsoleLine(str(entry.get("level", "")), text, str(entry.get("source", "")), url)

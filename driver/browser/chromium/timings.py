@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from model.evidence.browser import Timings
+
 NOT_APPLICABLE = -1
 
 
-def timings(started: float, ended: float | None, timing: Mapping[str, float] | None) -> dict[str, float]:
+def timings(started: float, ended: float | None, timing: Mapping[str, float] | None) -> Timings:
     """Milliseconds of each part, -1 for what did not happen. `started` and `ended` in seconds; `timing` is DevTools'
     ResourceTiming: seconds of `requestTime`, the rest milliseconds from it.
 
@@ -19,7 +21,7 @@ def timings(started: float, ended: float | None, timing: Mapping[str, float] | N
     parts |= {"send": 0.0, "wait": 0.0, "receive": 0.0}
     if timing is None:
         parts["blocked" if ended is None else "receive"] = round(total, 3)
-        return parts
+        return Timings(**parts)
     parts["dns"] = _span(timing, "dnsStart", "dnsEnd")
     parts["connect"] = _span(timing, "connectStart", "connectEnd")
     parts["ssl"] = _span(timing, "sslStart", "sslEnd")
@@ -31,7 +33,7 @@ def timings(started: float, ended: float | None, timing: Mapping[str, float] | N
         parts["receive"] = max((ended - timing["requestTime"]) * 1000 - first_byte, 0.0)
     known = sum(max(parts[name], 0.0) for name in ("dns", "connect", "send", "wait", "receive"))
     parts["blocked"] = max(total - known, 0.0)
-    return {name: value if value < 0 else round(value, 3) for name, value in parts.items()}
+    return Timings(**{name: value if value < 0 else round(value, 3) for name, value in parts.items()})
 
 
 def _span(timing: Mapping[str, float], start: str, end: str) -> float:

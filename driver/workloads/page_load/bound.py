@@ -17,28 +17,31 @@ it looks, the quick case is taken:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from captures.packets import PacketSummary
 from driver.experiment.arm import Arm
 from driver.shaping.bottleneck import SHAPER_BURST, is_exact, wire_bps
 from driver.shaping.shaping import ROUTER_LATENESS, compensated
-from driver.workloads.page_load.requests import Request, fetched, host
+from driver.workloads.page_load.requests import fetched, host
+from model.evidence.browser import Request
+from model.evidence.packets import PacketSummary
+from model.evidence.server import ResolverLog
 from model.link import HEADER, Direction, Link
+from model.record import TrialRecord
 from model.units import NS_PER_S
 
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
 COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a delay because a router wakes late
 
 
-def physical_bound(
-    link: Link, arm: Arm, record: Mapping[str, Any] | None = None, packets: PacketSummary | None = None
-) -> float:
+def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> float:
     """Milliseconds that the load in this record cannot have been faster than; without a record, any cold load."""
     loaded = _loaded(record)
+    evidence = record.page_load if record else None
+    packets = evidence.packets.get("client") if evidence else None
+    resolver = evidence.resolver if evidence else None
     first, rest = _split(loaded)
-    before = _trips_before_request(link, arm, record, first)
+    before = _trips_before_request(link, arm, resolver, first)
     last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
     whole = before + last + down_ns(link, _frames(loaded, packets, link))
     if arm.start == "warm" or not rest:
@@ -82,34 +85,35 @@ def _delay_ns(way: Direction) -> int:
     return max(0, compensated(way.delay, COMPENSATION).ns - way.extra_delay.ns - 1000)
 
 
-def _trips_before_request(link: Link, arm: Arm, record: Mapping[str, Any] | None, first: Request | None) -> int:
+def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, first: Request | None) -> int:
     """How long it takes until the first request can be sent."""
     if arm.start == "warm":
         return 0  # the connection, and the address, may be there from the visit before
     trips = 1 + (arm.tls != "off")
-    asked = {query["name"].rstrip(".").lower() for query in ((record or {}).get("dns") or {}).get("queries", ())}
+    asked = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
     if arm.dns == "resolver" and first is not None and host(first) in asked:
         trips += 1
     return trips * trip_ns(link)
 
 
-def _loaded(record: Mapping[str, Any] | None) -> list[Request]:
+def _loaded(record: TrialRecord | None) -> list[Request]:
     """Answers that came over the network and were complete when the page was loaded, in the order of asking."""
     if record is None:
         return []
-    end = record.get("plt_navigation_ms")
+    browser = record.page_load.browser if record.page_load else None
+    end = browser.times.plt_navigation_ms if browser else None
     complete = [
         each
-        for each in fetched(record)
-        if each["before_load"] and each["ended_ms"] is not None and (end is None or each["ended_ms"] <= end)
+        for each in fetched(record.requests)
+        if each.before_load and each.ended_ms is not None and (end is None or each.ended_ms <= end)
     ]
-    return sorted(complete, key=lambda each: float(each["started_ms"]))
+    return sorted(complete, key=lambda each: each.started_ms)
 
 
 def _split(loaded: Sequence[Request]) -> tuple[Request | None, list[Request]]:
     """The page, and what it made the browser ask for."""
-    page = next((each for each in loaded if each["type"].lower() == "document"), loaded[0] if loaded else None)
-    rest = [each for each in loaded if page is not None and each["started_ms"] > page["started_ms"]]
+    page = next((each for each in loaded if each.type.lower() == "document"), loaded[0] if loaded else None)
+    rest = [each for each in loaded if page is not None and each.started_ms > page.started_ms]
     return page, rest
 
 
@@ -119,10 +123,9 @@ def _bytes(requests: Sequence[Request]) -> int:
 
 def _answer_bytes(request: Request) -> int:
     """Of headers and body. With the gateway headers are others on the link than at the browser."""
-    wire = request.get("wire")
-    if wire is None:
-        return int(request["wire_bytes"])
-    return int(wire["response_header_wire_bytes"] or 0) + int(wire["response_body_bytes"] or 0)
+    if request.wire is None:
+        return request.wire_bytes
+    return request.wire.response_header_wire_bytes + request.wire.response_body_bytes
 
 
 def _frames(requests: Sequence[Request], packets: PacketSummary | None, link: Link) -> int:

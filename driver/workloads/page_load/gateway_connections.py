@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from driver.experiment.arm import Arm
 from driver.workloads.page_load.bound import trip_ns
 from driver.workloads.page_load.requests import few
-from driver.workloads.page_load.witnesses import Entry, Witnesses, most_at_once, port, served_target, target
+from driver.workloads.page_load.witnesses import Sent, Witnesses, most_at_once, port, served_target, target
+from model.evidence.gateway import GatewayConnection, GatewayRequest
 from model.link import Link
 from model.reasons import Failure, Reason
 
@@ -53,7 +54,7 @@ class WireUse:
         said = self.witnesses
         by_server = [len(lines) for lines in said.served_by_port().values()]
         if not self.arm.keepalive:
-            again = [each for each in said.connections if each["requests"] > 1]
+            again = [each for each in said.connections if each.requests > 1]
             if again:
                 yield f"keepalive is off, but by the gateway {len(again)} connections carried more than one request"
             if any(count > 1 for count in by_server):
@@ -70,7 +71,7 @@ class WireUse:
             and self.arm.keepalive_timeout.seconds >= PATIENT_S
             and len(said.answered) > self.arm.connections_per_host * hosts
         )
-        if expected and not any(each["reused"] for each in said.answered):
+        if expected and not any(each.reused for each in said.answered):
             yield f"keepalive is on, but by the gateway each of {len(said.answered)} requests opened a connection"
         if expected and by_server and max(by_server) == 1:
             yield f"keepalive is on, but by the server's log no connection carried more than one of {len(by_server)}"
@@ -85,14 +86,14 @@ class WireUse:
         beginning to the last data from the server: until then no other can take its place."""
         most = self.arm.connections_per_host
         captured = {each.client_port: each for each in self.witnesses.captured or ()}
-        by_host: dict[str, list[Entry]] = {}
+        by_host: dict[str, list[GatewayConnection]] = {}
         for each in self.witnesses.connections:
-            by_host.setdefault(each["host"], []).append(each)
+            by_host.setdefault(each.host, []).append(each)
         for host, connections in by_host.items():
-            told = most_at_once((each["began_ms"], _end(each["closed_ms"])) for each in connections)
+            told = most_at_once((each.began_ms, _end(each.closed_ms)) for each in connections)
             seen = 0
             if self.arm.tls == "off":
-                ends = [captured.get(port(each["local"])) for each in connections if each["local"]]
+                ends = [captured.get(port(each.local)) for each in connections if each.local]
                 seen = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
             if told > most:
                 yield f"by the gateway {told} connections to {host} were open at once, more than {most}"
@@ -102,19 +103,19 @@ class WireUse:
     def _multiplexed(self) -> Iterator[str]:
         """One for each origin, but where the server would not have the host on another's connection (421)."""
         misdirected = self._misdirected()
-        for host, count in self._side_by_side(lambda each: {each["host"], *each["hosts"]}, _host):
+        for host, count in self._side_by_side(lambda each: {each.host, *each.hosts}, _host):
             if host not in misdirected:
                 yield f"requests to {host} went by {count} connections at the same time instead of one"
 
     def _misdirected(self) -> set[str]:
-        return {served_target(line)[0] for line in self.witnesses.served if line["status"] == MISDIRECTED}
+        return {served_target(line)[0] for line in self.witnesses.served if line.status == MISDIRECTED}
 
     def _coalescing(self) -> Iterator[str]:
-        by_server = [{str(line["host"]) for line in lines} for lines in self.witnesses.served_by_port().values()]
+        by_server = [{str(line.host) for line in lines} for lines in self.witnesses.served_by_port().values()]
         if self.arm.coalescing == "origin":
-            shared = [each for each in self.witnesses.used if len(each["hosts"]) > 1]
+            shared = [each for each in self.witnesses.used if len(each.hosts) > 1]
             if shared:
-                hosts = few(list(shared[0]["hosts"]))
+                hosts = few(list(shared[0].hosts))
                 yield f"coalescing is by origin, but by the gateway a connection was for {hosts}"
             most = max(map(len, by_server), default=0)
             if most > 1:
@@ -122,8 +123,8 @@ class WireUse:
             return
         if any(self._multiplexed()):
             return  # said already
-        remote = {each["connection"]: str(each["remote"]) for each in self.witnesses.connections}
-        of_address = self._side_by_side(lambda each: {str(each["remote"])}, lambda each: remote.get(each["connection"]))
+        remote = {each.connection: str(each.remote) for each in self.witnesses.connections}
+        of_address = self._side_by_side(lambda each: {str(each.remote)}, lambda each: remote.get(each.connection or 0))
         for address, count in of_address:
             why = f"; the server answered {MISDIRECTED} to {few(sorted(self._misdirected()))}"
             yield (
@@ -132,39 +133,39 @@ class WireUse:
             )
 
     def _side_by_side(
-        self, groups_of: Callable[[Entry], set[str]], group_of: Callable[[Entry], str | None]
+        self, groups_of: Callable[[GatewayConnection], set[str]], group_of: Callable[[GatewayRequest], str | None]
     ) -> Iterator[tuple[str, int]]:
         """Groups of hosts that had several connections at the same time, and how many: connections of a group that were
         open together, or carried its requests back and forth. `groups_of` a connection, `group_of` a request."""
         found: dict[str, set[int]] = {}
-        begun = sorted(filter(_came_to_something, self.witnesses.connections), key=lambda each: each["began_ms"])
+        begun = sorted(filter(_came_to_something, self.witnesses.connections), key=lambda each: each.began_ms)
         for older, newer in itertools.combinations(begun, 2):
-            if older["ended_by"] not in ENDED_FOR_US and self._open_together(older, newer):
+            if older.ended_by not in ENDED_FOR_US and self._open_together(older, newer):
                 for group in groups_of(older) & groups_of(newer):
-                    found.setdefault(group, set()).update((older["connection"], newer["connection"]))
+                    found.setdefault(group, set()).update((older.connection, newer.connection))
         sent: dict[str, list[tuple[float, int]]] = {}
         for number, requests in self.witnesses.sent_by_connection().items():
             for each in requests:
-                sent.setdefault(group_of(each) or "", []).append((float(each["sent_ms"]), number))
+                sent.setdefault(group_of(each.request) or "", []).append((each.at_ms, number))
         for group, entries in sent.items():
             turns = [number for number, _ in itertools.groupby(number for _, number in sorted(entries))]
             if len(turns) > len(set(turns)):
                 found.setdefault(group, set()).update(turns)
         yield from ((group, len(numbers)) for group, numbers in found.items())
 
-    def _open_together(self, older: Entry, newer: Entry) -> bool:
-        """By the gateway or by the capture: the newer one began before the older one was over."""
-        if newer["began_ms"] < _end(older["closed_ms"]):
+    def _open_together(self, older: GatewayConnection, newer: GatewayConnection) -> bool:
+        """By the gateway or by the capture: the newer one was begun before the older one was over."""
+        if newer.began_ms < _end(older.closed_ms):
             return True
         captured = {each.client_port: each for each in self.witnesses.captured or ()}
-        first, second = (captured.get(port(each["local"])) if each["local"] else None for each in (older, newer))
+        first, second = (captured.get(port(each.local)) if each.local else None for each in (older, newer))
         return bool(first and second and second.first_us < (first.data_us or first.first_us))
 
     # --- ahead of answers
 
     def _pipelining(self) -> Iterator[str]:
         most = self.arm.pipelining
-        deepest = max((each["in_flight"] or 0 for each in self.witnesses.requests), default=0)
+        deepest = max((each.in_flight for each in self.witnesses.requests), default=0)
         if deepest > most:
             yield f"by the gateway a connection had {deepest} requests without an answer, more than {most}"
         read = self._read_ahead()
@@ -189,7 +190,7 @@ class WireUse:
         round trip no answer can have travelled to the client and its next request back."""
         most = 0
         for lines in self.witnesses.served_by_port().values():
-            times = [int(each["began_us"]) for each in lines]
+            times = [each.began_us for each in lines]
             first = 0
             for last, now in enumerate(times):
                 while now - times[first] >= self._trip_us and first < last:
@@ -200,25 +201,28 @@ class WireUse:
     def _idle_waits(self) -> Iterator[str]:
         """Requests that waited for the answer to the one before them on their connection, which had answered already,
         while there could be no more connections."""
-        begun = {each["connection"]: each for each in self.witnesses.connections}
+        begun = {each.connection for each in self.witnesses.connections}
         for number, requests in self.witnesses.sent_by_connection().items():
             for before, one in itertools.pairwise(requests[1:]):  # what answered: the very first
-                host = _host(one)
-                open_then = [
-                    each
-                    for each in begun.values()
-                    if each["host"] == host and each["began_ms"] <= before["sent_ms"] < _end(each["closed_ms"])
-                ]
-                if (
-                    number in begun
-                    and before["method"] in SAFE
-                    and one["method"] in SAFE
-                    and one["queued_ms"] + WAITED_MS < before["sent_ms"]
-                    and before["last_byte_ms"] is not None
-                    and one["sent_ms"] >= before["last_byte_ms"] > before["sent_ms"] + WAITED_MS
-                    and len(open_then) >= self.arm.connections_per_host
-                ):
-                    yield str(one["url"])
+                if number in begun and self._waited_idle(before, one):
+                    yield one.request.url
+
+    def _waited_idle(self, before: Sent, one: Sent) -> bool:
+        answered_ms = before.request.last_byte_ms
+        host = _host(one.request)
+        open_then = [
+            each
+            for each in self.witnesses.connections
+            if each.host == host and each.began_ms <= before.at_ms < _end(each.closed_ms)
+        ]
+        return (
+            before.request.method in SAFE
+            and one.request.method in SAFE
+            and one.request.queued_ms + WAITED_MS < before.at_ms
+            and answered_ms is not None
+            and one.at_ms >= answered_ms > before.at_ms + WAITED_MS
+            and len(open_then) >= self.arm.connections_per_host
+        )
 
     def _seen_ahead(self) -> Iterator[str]:
         """Requests that were sent shortly after one another, ahead of answers, are there when the server has answered
@@ -232,22 +236,22 @@ class WireUse:
             for (before, one), (line_before, line) in zip(
                 itertools.pairwise(requests), itertools.pairwise(lines), strict=True
             ):
-                if one["in_flight"] < 2 or (one["sent_ms"] - before["sent_ms"]) * 1000 >= self._trip_us / 2:
+                if one.request.in_flight < 2 or (one.at_ms - before.at_ms) * 1000 >= self._trip_us / 2:
                     continue
                 claimed += 1
-                gap = int(line["began_us"]) - int(line_before["began_us"]) - int(line_before["duration_us"])
+                gap = line.began_us - line_before.began_us - line_before.duration_us
                 seen += gap < self._trip_us
         if claimed >= ENOUGH_CLAIMS and not seen:
             yield f"the gateway says that {claimed} requests were sent ahead of answers; the server saw none of them so"
 
 
-def _came_to_something(connection: Entry) -> bool:
+def _came_to_something(connection: GatewayConnection) -> bool:
     """Not so one that was given up before it was made, or broke down before it carried anything."""
-    return connection["connected_ms"] is not None and bool(connection["requests"] or not connection["error"])
+    return connection.connected_ms is not None and bool(connection.requests or not connection.error)
 
 
-def _host(request: Entry) -> str:
-    return target(request["url"])[0]
+def _host(request: GatewayRequest) -> str:
+    return target(request.url)[0]
 
 
 def _end(closed_ms: float | None) -> float:

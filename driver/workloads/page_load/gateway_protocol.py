@@ -6,19 +6,23 @@ How connections were used is asked in wire_use.py. Each claim is checked with ev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from captures.packets import Connection
 from driver.experiment.arm import Arm
 from driver.gateway import log
 from driver.gateway.configuration import ADDRESS, PORT
 from driver.servers.apache import TLS_NAMES
-from driver.workloads.page_load.requests import Request, fetched, few, host
+from driver.workloads.page_load.requests import fetched, few, host
 from driver.workloads.page_load.requests import target as target_of
-from driver.workloads.page_load.witnesses import Entry, Target, Witnesses, port, served_target, surplus, target
+from driver.workloads.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target
+from model.evidence.browser import Request
+from model.evidence.gateway import GatewayConnection
+from model.evidence.packets import Connection
+from model.evidence.page_load import PageLoadEvidence
+from model.evidence.server import ServedRequest
 from model.reasons import Failure, Reason
+from model.record import TrialRecord
 from model.site.site import Site
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later
@@ -30,7 +34,8 @@ BROWSER_SIDE = ("h2", "TLS 1.3", f"{ADDRESS}:{PORT}")
 class Wire:
     """What was spoken."""
 
-    record: Mapping[str, Any]
+    record: TrialRecord
+    evidence: PageLoadEvidence
     arm: Arm
     site: Site
     witnesses: Witnesses
@@ -47,11 +52,11 @@ class Wire:
 
     @property
     def _requests(self) -> list[Request]:
-        return [each for each in fetched(self.record) if host(each) in self.site.hosts]
+        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
 
     def _browser_side(self) -> Iterator[str]:
         """The browser must meet the gateway, and in the same way in every trial."""
-        sides = [(each["protocol"], each["tls"], each["remote"]) for each in self._requests]
+        sides = [(each.protocol, each.tls, each.remote) for each in self._requests]
         wrong = [side for side in sides if side != BROWSER_SIDE]
         if wrong:
             used = " ".join(str(word) for word in wrong[0])
@@ -70,34 +75,34 @@ class Wire:
 
     def _protocol_by_gateway(self) -> Iterator[str]:
         wanted, said = self.arm.protocol, self.witnesses
-        wrong = [each for each in said.answered if each["protocol"] != wanted]
+        wrong = [each for each in said.answered if each.protocol != wanted]
         if wrong:
-            used = few(sorted({str(each["protocol"]) for each in wrong}))
+            used = few(sorted({str(each.protocol) for each in wrong}))
             yield f"by the gateway {len(wrong)} of {len(said.answered)} requests used {used} instead of {wanted}"
         for each in said.connections:
-            name = f"connection {each['connection']} to {each['host']}"
-            if each["protocol"] not in (wanted, None, ""):
-                yield f"by the gateway {name} spoke {each['protocol']} instead of {wanted}"
-            elif self.arm.tls != "off" and each["secured_ms"] is not None and not self._is_chosen(each["alpn"]):
-                yield f"{name}: the server chose {each['alpn'] or 'nothing'} by ALPN instead of {wanted}"
-            elif each["error"] and each["connected_ms"] is not None and self._has_no_answer(each):
-                yield f"{name} broke down before any answer: {each['error']}"
+            name = f"connection {each.connection} to {each.host}"
+            if each.protocol not in (wanted, None, ""):
+                yield f"by the gateway {name} spoke {each.protocol} instead of {wanted}"
+            elif self.arm.tls != "off" and each.secured_ms is not None and not self._is_chosen(each.alpn):
+                yield f"{name}: the server chose {each.alpn or 'nothing'} by ALPN instead of {wanted}"
+            elif each.error and each.connected_ms is not None and self._has_no_answer(each):
+                yield f"{name} broke down before any answer: {each.error}"
 
     def _is_chosen(self, alpn: str | None) -> bool:
         """For HTTP/1.1 a server need not choose anything."""
         return alpn == self.arm.protocol or (not alpn and self.arm.protocol == "http/1.1")
 
-    def _has_no_answer(self, connection: Entry) -> bool:
+    def _has_no_answer(self, connection: GatewayConnection) -> bool:
         """Nor had what waited for it. (One that was cut off since the trial was over harmed nobody.)"""
-        number, said = connection["connection"], self.witnesses
+        number, said = connection.connection, self.witnesses
         wanted = {each.url for each in self.site.objects}
-        harmed = any(each["error"] and not each["cancelled"] and each["url"] in wanted for each in said.requests)
-        return self.arm.multiplexed and harmed and not any(each["connection"] == number for each in said.answered)
+        harmed = any(each.error and not each.cancelled and each.url in wanted for each in said.requests)
+        return self.arm.multiplexed and harmed and not any(each.connection == number for each in said.answered)
 
-    def _is_served_right(self, line: Entry) -> bool:
+    def _is_served_right(self, line: ServedRequest) -> bool:
         if self.arm.spdy:
-            return bool(line.get("spdy") == self.arm.spdy)
-        return bool(not line.get("spdy") and line["protocol"] == SERVER_NAMES[self.arm.protocol])
+            return bool(line.spdy == self.arm.spdy)
+        return bool(not line.spdy and line.protocol == SERVER_NAMES[self.arm.protocol])
 
     def _protocol_by_capture(self, captured: Sequence[Connection]) -> Iterator[str]:
         wanted = "tls" if self.arm.tls != "off" else FIRST_BYTES.get(self.arm.protocol, self.arm.protocol)
@@ -123,8 +128,8 @@ class Wire:
         wanted, logged = (None, None) if off else (f"TLS {self.arm.tls}", TLS_NAMES[self.arm.tls])
         said = self.witnesses
         told: tuple[tuple[str, list[str | None], str | None], ...] = (
-            ("the gateway", [each["tls"] for each in said.used], wanted),
-            ("the server's log", [each.get("tls") for each in said.served], logged),
+            ("the gateway", [each.tls for each in said.used], wanted),
+            ("the server's log", [each.tls for each in said.served], logged),
             ("the capture", [_captured_tls(each, wanted) for each in said.captured or () if each.payload_up], wanted),
         )
         for who, versions, right in told:
@@ -136,7 +141,7 @@ class Wire:
 
     def _log(self) -> Iterator[str]:
         """Of a log with gaps the other checks would take for right what they do not see."""
-        yield from log.gaps(self.record.get("gateway") or {})
+        yield from log.gaps(self.evidence.gateway or log.parse(b""))
 
     def _ports(self) -> Iterator[str]:
         """Every connection to the server is one of the gateway's, and the other way round."""
@@ -148,7 +153,7 @@ class Wire:
         if unknown and not self._given_up(unknown):
             listed = few(list(map(str, unknown)))
             yield f"{len(unknown)} connections of the capture are not the gateway's: port {listed}"
-        answered = {each["connection"] for each in self.witnesses.answered}
+        answered = {each.connection for each in self.witnesses.answered}
         carrying = Counter(ports[number] for number in answered if number in ports)
         absent = [*surplus(carrying, captured), *(f"of connection {each}" for each in answered - set(ports))]
         if absent:
@@ -158,7 +163,7 @@ class Wire:
     def _given_up(self, unknown: list[int]) -> bool:
         """Whether these are connections that the gateway ended while it still made them: it names no port of theirs."""
         silent = {each.client_port for each in self.witnesses.captured or () if not each.payload_up}
-        nameless = sum(not each["local"] for each in self.witnesses.connections)
+        nameless = sum(not each.local for each in self.witnesses.connections)
         return silent.issuperset(unknown) and len(unknown) <= nameless
 
     def _targets(self) -> Iterator[str]:
@@ -166,15 +171,13 @@ class Wire:
         the server was asked beside that the gateway has asked, and given up or sent again."""
         ports = self.witnesses.port_of()
         answered = Counter(
-            (ports.get(each["connection"]), each["status"], target(each["url"])) for each in self.witnesses.answered
+            (ports.get(each.connection or 0), each.status, target(each.url)) for each in self.witnesses.answered
         )
-        served = Counter((port(each["remote"]), each["status"], served_target(each)) for each in self.witnesses.served)
+        served = Counter((port(each.remote), each.status, served_target(each)) for each in self.witnesses.served)
         missing = surplus(answered, served)
         if missing:
             yield f"the server's log lacks {few([_words(*each) for each in missing])}"
-        unfinished = {
-            target(each["url"]) for each in self.witnesses.requests if each["status"] is None or each["tries"] > 1
-        }
+        unfinished = {target(each.url) for each in self.witnesses.requests if each.status is None or each.tries > 1}
         strange = [each for each in surplus(served, answered) if each[2] not in unfinished]
         if strange:
             yield f"the gateway does not tell of {few([_words(*each) for each in strange])}"
@@ -183,7 +186,7 @@ class Wire:
         """What came to the browser came through the gateway. It may have asked for more, whose answers it did not
         await."""
         loaded = Counter(target_of(each) for each in self._requests)
-        passed = Counter("".join(target(each["url"])) for each in self.witnesses.requests)
+        passed = Counter("".join(target(each.url)) for each in self.witnesses.requests)
         missing = surplus(loaded, passed)
         if missing:
             yield f"the browser loaded what the gateway does not tell of: {few(missing)}"
@@ -194,8 +197,8 @@ def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
     if arm.tls == "off" or arm.tls_resumption:
         return
     told = (
-        ("the gateway", [each["tls_resumed"] for each in witnesses.connections]),
-        ("the server's log", [each.get("tls_resumed") == "Resumed" for each in witnesses.served]),
+        ("the gateway", [each.tls_resumed for each in witnesses.connections]),
+        ("the server's log", [bool(each.tls_resumed) for each in witnesses.served]),
         ("the capture", [bool(each.tls_resumed) for each in witnesses.captured or ()]),
     )
     found = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in told if any(resumed)]
@@ -211,8 +214,8 @@ def _captured_tls(connection: Connection, wanted: str | None) -> str | None:
     return connection.tls_version or wanted or "TLS"
 
 
-def _served_words(line: Entry) -> str:
-    return f"spdy/{line['spdy']}" if line.get("spdy") else str(line["protocol"])
+def _served_words(line: ServedRequest) -> str:
+    return f"spdy/{line.spdy}" if line.spdy else str(line.protocol)
 
 
 def _words(client_port: int | None, status: int, asked: Target) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.workloads.page_load.requests import Request, encoding, few, on_network, target
+from driver.workloads.page_load.requests import encoding, few, on_network, target
+from model.evidence.browser import Request
 from model.reasons import Failure, Reason
+from model.record import TrialRecord
 from model.site.site import Site, SiteObject
 
 NOT_MODIFIED, BAD_GATEWAY = 304, 502
@@ -17,14 +18,14 @@ NOT_MODIFIED, BAD_GATEWAY = 304, 502
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    record: Mapping[str, Any]
+    record: TrialRecord
     arm: Arm
     site: Site
     tolerances: Tolerances
 
     def failures(self) -> Iterator[Failure]:
         asked: dict[str, list[Request]] = {each.url: [] for each in self.site.objects}
-        for request in on_network(self.record):
+        for request in on_network(self.record.requests):
             if target(request) in asked:
                 asked[target(request)].append(request)
         broken, missing, cached = [], [], []
@@ -49,25 +50,25 @@ class Objects:
         return self.arm.start == "warm"
 
     def _broken(self, request: Request, wanted: SiteObject) -> str | None:
-        if request["error"] is not None:
-            return str(request["error"])
-        if request["status"] is None:
+        if request.error is not None:
+            return request.error
+        if request.status is None:
             return None  # never answered: missing
-        if request["status"] == NOT_MODIFIED:
+        if request.status == NOT_MODIFIED:
             return None  # the browser had it: from-cache
-        if not 200 <= request["status"] < 300:
-            return f"status {request['status']}{self._gateway_says(request)}"
-        body = request["body_bytes"]
-        counted = body is not None and body >= 0 and request["ended_ms"] is not None
-        if counted and not request["from_cache"] and encoding(request) is None and body != wanted.size:
-            return f"{body} bytes instead of {wanted.size}"
+        if not 200 <= request.status < 300:
+            return f"status {request.status}{self._gateway_says(request)}"
+        whole = request.ended_ms is not None and not request.from_cache and encoding(request) is None
+        if whole and request.body_bytes != wanted.size:
+            return f"{request.body_bytes} bytes instead of {wanted.size}"
         return None
 
     def _gateway_says(self, request: Request) -> str:
         """Why it could not get what the browser wanted."""
-        asked = (self.record.get("gateway") or {}).get("requests") or ()
-        errors = [each["error"] for each in asked if each["url"] == target(request) and each["error"]]
-        return f": {errors[0]}" if errors and request["status"] == BAD_GATEWAY else ""
+        gateway = self.record.page_load.gateway if self.record.page_load else None
+        carried = gateway.requests if gateway else ()
+        errors = [each.error for each in carried if each.url == target(request) and each.error]
+        return f": {errors[0]}" if errors and request.status == BAD_GATEWAY else ""
 
     def _missing(self, requests: list[Request]) -> bool:
         """A repeated view may do without asking: what is in the browser's memory makes no request."""
@@ -78,23 +79,24 @@ class Objects:
     def _in_time(self, request: Request) -> bool:
         """Whether it was there when the page was loaded. The clock began some milliseconds before the first request,
         from which `ended_ms` counts, and stopped some after the load event: nothing that was in time is refused."""
-        if not request["before_load"] or request["status"] is None or request["ended_ms"] is None:
+        if not request.before_load or request.status is None or request.ended_ms is None:
             return False
-        loaded_ms = self.record.get("plt_ms")
-        return loaded_ms is None or bool(request["ended_ms"] <= loaded_ms)
+        browser = self.record.page_load.browser if self.record.page_load else None
+        loaded_ms = browser.times.plt_ms if browser else None
+        return loaded_ms is None or request.ended_ms <= loaded_ms
 
     def _how_missing(self, requests: list[Request]) -> str:
         if not requests:
             return "never asked for"
-        if not any(each["before_load"] for each in requests):
+        if not any(each.before_load for each in requests):
             return "asked for after the load event"
-        ended = any(each["status"] is not None and each["ended_ms"] is not None for each in requests)
+        ended = any(each.status is not None and each.ended_ms is not None for each in requests)
         return "ended after the load event" if ended else "did not end"
 
     def _cached(self, requests: list[Request]) -> bool:
         """Twice on a page is fetched once: only what was never fetched in this trial is older than it."""
         if self.warm or not requests:
             return False
-        if any(request["status"] == NOT_MODIFIED for request in requests):
+        if any(request.status == NOT_MODIFIED for request in requests):
             return True
-        return all(request["from_cache"] for request in requests)
+        return all(request.from_cache for request in requests)

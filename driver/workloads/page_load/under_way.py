@@ -1,4 +1,4 @@
-"""What is up for the trial that is under way, and what has failed of it."""
+"""The page load that is under way: what is up for it, and what has failed of it."""
 
 from __future__ import annotations
 
@@ -12,48 +12,50 @@ from driver.browser.failures import BrowserError
 from driver.gateway.gateway import Gateway
 from driver.recorders.of_trial import TrialRecorders
 from driver.servers.authority import Leaf
-from driver.servers.resolver import Resolver
-from driver.servers.server import Server
-from driver.workloads.page_load.spec import TrialSpec
-from model.errors import BedError
-from model.reasons import Reason
+from driver.workloads.serving import Served
+from driver.workloads.spec import TrialSpec
+from model.errors import BedError, RecordError
+from model.reasons import Failure, Reason
 
 
 @dataclass
 class UnderWay:
-    """What is up for the trial that was prepared, and what has failed of it."""
+    """One trial in the bed process."""
 
     spec: TrialSpec
     folder: Path
-    started_utc: str
     addresses: Mapping[str, str]  # of the site's hosts
-    leaf: Leaf | None  # of the server
-    shown: Leaf | None  # of the gateway, where there is one
+    leaf: Leaf | None  # the server's certificate
+    shown: Leaf | None  # the gateway's, where there is one
     prepare_s: float = 0.0
-    server: Server | None = None
-    resolver: Resolver | None = None
+    served: Served | None = None
     gateway: Gateway | None = None
     page: Page | None = None
     recorders: TrialRecorders | None = None
-    failures: list[dict[str, str]] = field(default_factory=list)
-    answered: int = 0  # requests that the gateway says were
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return self.spec.site.url(self.spec.arm.page_scheme)
 
     @contextlib.contextmanager
     def failing(self, reason: Reason) -> Iterator[None]:
-        """What goes wrong in here is this trial's failure and not the bed's. What the user wrote wrongly, as a server
-        directive that Apache does not know, is no failure of a trial: that error goes on."""
+        """An error in here fails the trial, and not the bed. An InputError goes on: what the user wrote wrongly, as a
+        server directive that the server does not know, is no failure of a trial."""
         try:
             yield
         except BrowserError as error:
-            self.fail(Reason(error.reason), str(error))
+            self.fail(error.reason, str(error))
+        except RecordError as error:
+            self.fail(Reason.EVIDENCE_MISSING, str(error))
         except BedError as error:
             self.fail(reason, str(error))
 
     def fail(self, reason: Reason, detail: str) -> None:
-        self.failures.append({"reason": reason.value, "detail": detail})
+        self.failures.append(Failure(reason, detail))
 
     def take_failures(self) -> None:
-        """Those of the recorders are this trial's."""
+        """Take over what went wrong with the recorders."""
         if self.recorders:
-            self.failures += [failure.to_json() for failure in self.recorders.failures]
+            self.failures += self.recorders.failures
             self.recorders.failures.clear()

@@ -3,68 +3,72 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from captures.packets import PacketSummary
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
 from driver.servers.apache import COMPRESSED_TYPES
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
+from driver.workloads.page_load.evidence import FAREWELL, missing
+from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateway_connections import PATIENT_S, WireUse
 from driver.workloads.page_load.gateway_protocol import Wire, resumption
 from driver.workloads.page_load.objects import Objects
-from driver.workloads.page_load.requests import Request, encoding, fetched, few, host, on_network, target
+from driver.workloads.page_load.requests import encoding, fetched, few, host, on_network, target
 from driver.workloads.page_load.witnesses import Witnesses
-from model.link import Link
+from model.evidence.browser import Request
+from model.evidence.packets import PacketSummary
+from model.evidence.page_load import PageLoadEvidence
 from model.reasons import Failure, Reason
+from model.record import TrialRecord
 from model.site.site import Site
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
     *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
 }
-REASONS = frozenset(reason.value for reason in Reason)
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
 ENCODINGS = {"off": None, "gzip": "gzip", "brotli": "br"}  # by the arm's name for it
-FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
 
 
-def judge(
-    record: Mapping[str, Any],
-    arm: Arm,
-    site: Site,
-    link: Link,
-    tolerances: Tolerances,
-    packets: PacketSummary | None,
-) -> list[Failure]:
+def judge(record: TrialRecord, expected: Expected) -> list[Failure]:
     """Every reason why this trial does not count; none: it does."""
-    return list(_Trial(record, arm, site, link, tolerances, packets).failures())
+    return [*_evidence(record, expected), *_judge(record, expected)]
+
+
+def _evidence(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
+    """What is missing in a trial that already failed is a consequence."""
+    absent = [] if record.failures else missing(record, expected)
+    if absent:
+        yield Failure(Reason.EVIDENCE_MISSING, f"the record lacks {few(absent)}")
+
+
+def _judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
+    if record.page_load is None:
+        yield from record.failures
+    else:
+        yield from _Trial(record, record.page_load, expected).failures()
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    record: Mapping[str, Any]
-    arm: Arm
-    site: Site
-    link: Link
-    tolerances: Tolerances
-    packets: PacketSummary | None
+    record: TrialRecord
+    evidence: PageLoadEvidence
+    expected: Expected
 
     def failures(self) -> Iterator[Failure]:
-        own = list(self._recorded())
-        yield from own
-        reasons = {failure.reason for failure in own}
+        yield from self.record.failures
+        reasons = {failure.reason for failure in self.record.failures}
         yield from self._server_log()
         yield from self._capture()
         yield from self._stray()
         yield from self._outside()
         if reasons & NO_LOAD:
             return
-        if self.record.get("plt_ms") is None and Reason.TIMEOUT not in reasons:
+        if self.plt_ms is None and Reason.TIMEOUT not in reasons:
             yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and nobody said why")
             return
         yield from self._on_the_wire()
@@ -74,30 +78,44 @@ class _Trial:
         yield from self._bound()
 
     @property
+    def arm(self) -> Arm:
+        return self.expected.arm
+
+    @property
+    def site(self) -> Site:
+        return self.expected.site
+
+    @property
+    def tolerances(self) -> Tolerances:
+        return self.expected.tolerances
+
+    @property
+    def plt_ms(self) -> float | None:
+        return self.evidence.browser.times.plt_ms if self.evidence.browser else None
+
+    @property
+    def packets(self) -> PacketSummary | None:
+        """The client's."""
+        return self.evidence.packets.get("client")
+
+    @property
     def requests(self) -> list[Request]:
         """Those of the site's hosts that were answered over the network."""
-        return [each for each in fetched(self.record) if host(each) in self.site.hosts]
-
-    def _recorded(self) -> Iterator[Failure]:
-        """What the trial itself ran into."""
-        for entry in self.record.get("failures") or ():
-            known = entry["reason"] in REASONS
-            detail = entry["detail"] if known else f"{entry['reason']}: {entry['detail']}"
-            yield Failure(Reason(entry["reason"]) if known else Reason.BROWSER_FAILED, detail)
+        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
 
     def _server_log(self) -> Iterator[Failure]:
-        lines = (self.record.get("server") or {}).get("error_lines") or []
+        lines = self.evidence.server.error_lines if self.evidence.server else ()
         if lines:
             yield Failure(Reason.SERVER_ERROR_LOG, few([line.strip() for line in lines]))
 
     def _capture(self) -> Iterator[Failure]:
-        for node, capture in (self.record.get("capture") or {}).items():
-            if capture.get("dropped"):
-                what = f"the kernel dropped {capture['dropped']} packets of the capture on the {node}"
+        for node, capture in self.evidence.capture.items():
+            if capture.dropped:
+                what = f"the kernel dropped {capture.dropped} packets of the capture on the {node}"
                 yield Failure(Reason.CAPTURE_LOST_PACKETS, what)
         if self.packets and self.packets.incomplete:
             yield Failure(Reason.CAPTURE_LOST_PACKETS, self.packets.incomplete)
-        lost = (self.record.get("router") or {}).get("lost_at_input")
+        lost = self.evidence.router.lost_at_input
         if lost:
             yield Failure(Reason.ROUTER_LOST_PACKETS, f"{lost} packets that the link did not take were lost")
 
@@ -110,10 +128,10 @@ class _Trial:
             yield Failure(Reason.STRAY_PACKETS, f"of connections from before the trial: {few(carried)}")
 
     def _outside(self) -> Iterator[Failure]:
-        hosts = set(self.site.hosts)
-        asked = [target(each) for each in on_network(self.record) if host(each) not in hosts]
-        names = {query["name"].rstrip(".").lower() for query in (self.record.get("dns") or {}).get("queries") or ()}
-        looked_up = names - hosts - {host(each) for each in on_network(self.record)}
+        hosts, resolver = set(self.site.hosts), self.evidence.resolver
+        asked = [target(each) for each in on_network(self.record.requests) if host(each) not in hosts]
+        names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
+        looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
         found = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
         if len(found) > self.tolerances.outside:
             yield Failure(Reason.OUTSIDE_REQUEST, few(found))
@@ -129,12 +147,12 @@ class _Trial:
 
     def _on_the_wire(self) -> Iterator[Failure]:
         """What the browser says of it where it speaks to the server itself; else the others who can know."""
-        witnesses = Witnesses.of(self.record, self.packets)
+        witnesses = Witnesses.of(self.evidence)
         if self.arm.via == "gateway":
             yield from _once(
                 [
-                    *Wire(self.record, self.arm, self.site, witnesses).failures(),
-                    *WireUse(self.arm, self.link, witnesses).failures(),
+                    *Wire(self.record, self.evidence, self.arm, self.site, witnesses).failures(),
+                    *WireUse(self.arm, self.expected.link, witnesses).failures(),
                 ]
             )
         else:
@@ -144,23 +162,23 @@ class _Trial:
         yield from resumption(self.arm, witnesses)
 
     def _protocol(self) -> Iterator[Failure]:
-        wrong = [each for each in self.requests if each["protocol"] != self.arm.protocol]
+        wrong = [each for each in self.requests if each.protocol != self.arm.protocol]
         if wrong:
-            used = ", ".join(sorted({str(each["protocol"]) for each in wrong}))
+            used = ", ".join(sorted({str(each.protocol) for each in wrong}))
             what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {self.arm.protocol}"
             yield Failure(Reason.PROTOCOL_FALLBACK, f"{what}: {few([target(each) for each in wrong])}")
 
     def _tls(self) -> Iterator[Failure]:
         wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
-        wrong = [each for each in self.requests if each["tls"] != wanted]
+        wrong = [each for each in self.requests if each.tls != wanted]
         if wrong:
-            used = ", ".join(sorted({each["tls"] or "no TLS" for each in wrong}))
+            used = ", ".join(sorted({each.tls or "no TLS" for each in wrong}))
             what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {wanted or 'no TLS'}"
             yield Failure(Reason.TLS_FALLBACK, f"{what}: {few([target(each) for each in wrong])}")
 
     def _keepalive(self) -> Iterator[Failure]:
         requests = self.requests
-        again = [each for each in requests if each["reused"]]
+        again = [each for each in requests if each.reused]
         if not self.arm.keepalive:
             if again:
                 what = f"keepalive is off, but {len(again)} of {len(requests)} requests used a connection again"
@@ -185,7 +203,7 @@ class _Trial:
         wrong = [
             each
             for each in self.requests
-            if each["status"] == OK
+            if each.status == OK
             and (found := encoding(each)) != wanted
             and (found is not None or target(each) in shrink)
         ]
@@ -199,20 +217,19 @@ class _Trial:
         known = {each.url for each in self.site.objects}
         extra = [
             target(each)
-            for each in on_network(self.record)
+            for each in on_network(self.record.requests)
             if host(each) in self.site.hosts
             and target(each) not in known
-            and not (not each["before_load"] and target(each).endswith(FAVICON))
+            and not (not each.before_load and target(each).endswith(FAVICON))
         ]
         if len(extra) > self.tolerances.extra:
             yield Failure(Reason.EXTRA_REQUEST, few(extra))
 
     def _bound(self) -> Iterator[Failure]:
         """By the clock alone: navigation timing may begin some milliseconds after Chromium began to connect."""
-        bound = physical_bound(self.link, self.arm, self.record, self.packets)
-        measured = self.record.get("plt_ms")
-        if measured is not None and measured < bound:
-            what = f"the page loaded in {measured:.1f} ms; the link allows {bound:.1f} ms or more"
+        bound = physical_bound(self.expected.link, self.arm, self.record)
+        if self.plt_ms is not None and self.plt_ms < bound:
+            what = f"the page loaded in {self.plt_ms:.1f} ms; the link allows {bound:.1f} ms or more"
             yield Failure(Reason.BELOW_BOUND, what)
 
 

@@ -7,82 +7,94 @@ sees no further into TLS than its hellos. Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from captures.packets import Connection, PacketSummary
+from model.evidence.gateway import GatewayConnection, GatewayRequest
+from model.evidence.packets import Connection
+from model.evidence.page_load import Heard, PageLoadEvidence
+from model.evidence.server import ServedRequest
 
-Entry = Mapping[str, Any]
 Target = tuple[str, str]  # host, path with its query
 WEB_PORTS = (80, 443)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that the gateway sent, and when."""
+
+    at_ms: float
+    request: GatewayRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
     """What each says of a trial; nothing where it was not there."""
 
-    connections: Sequence[Entry]  # the gateway
-    requests: Sequence[Entry]
-    served: Sequence[Entry]  # the server
+    connections: Sequence[GatewayConnection]
+    requests: Sequence[GatewayRequest]  # the gateway's
+    served: Sequence[ServedRequest]  # the server's
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], packets: PacketSummary | None) -> Witnesses:
-        gateway = record.get("gateway") or {}
+    def of(cls, evidence: PageLoadEvidence) -> Witnesses:
+        packets = evidence.packets.get("client")
         whole = packets if packets and not packets.incomplete else None
         return cls(
-            connections=gateway.get("connections") or (),
-            requests=gateway.get("requests") or (),
-            served=(record.get("server") or {}).get("requests") or (),
+            connections=evidence.gateway.connections if evidence.gateway else (),
+            requests=evidence.gateway.requests if evidence.gateway else (),
+            served=evidence.server.requests if evidence.server else (),
             captured=[each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS]
             if whole
             else None,
         )
 
     @property
-    def answered(self) -> list[Entry]:
+    def answered(self) -> list[GatewayRequest]:
         """Requests that had an answer, by the gateway's word."""
-        return [each for each in self.requests if each["status"] is not None and each["connection"] is not None]
+        return [each for each in self.requests if each.status is not None and each.connection is not None]
 
     @property
-    def used(self) -> list[Entry]:
+    def used(self) -> list[GatewayConnection]:
         """Connections that carried requests, by the gateway's word."""
-        return [each for each in self.connections if each["requests"]]
+        return [each for each in self.connections if each.requests]
 
-    def heard(self, *, tls: bool) -> dict[str, list[str]]:
+    def heard(self, *, tls: bool) -> Heard:
         """Who could say what was spoken, by which TLS, and by which connections. The server and the capture cannot
         always: nothing was captured, or no more of each packet than its beginning. `tls`: whether the arm has it."""
-        carrying = {each["connection"] for each in self.answered}
+        carrying = {each.connection for each in self.answered}
         ports = {port for number, port in self.port_of().items() if number in carrying}
         shown = [each for each in self.captured or () if each.client_port in ports]
-        captured = self.captured is not None
-        can = {
-            "protocol": all(each.alpn_offered is not None if tls else _spoken(each) for each in shown),
-            "tls": all(each.tls_version is not None if tls else _spoken(each) for each in shown),
-            "connections": True,
-        }
-        server = ["server"] if self.served or not carrying else []
-        return {what: ["gateway", *server, *(["capture"] if captured and told else [])] for what, told in can.items()}
+        server = ("server",) if self.served or not carrying else ()
+
+        def heard(*, in_capture: bool) -> tuple[str, ...]:
+            return ("gateway", *server, *(("capture",) if self.captured is not None and in_capture else ()))
+
+        return Heard(
+            protocol=heard(in_capture=all(each.alpn_offered is not None if tls else _spoken(each) for each in shown)),
+            tls=heard(in_capture=all(each.tls_version is not None if tls else _spoken(each) for each in shown)),
+            connections=heard(in_capture=True),
+        )
 
     def port_of(self) -> dict[int, int]:
         """Number of a connection -> the client's port. By it all witnesses name the same connection."""
-        return {each["connection"]: port(each["local"]) for each in self.connections if each["local"]}
+        return {each.connection: port(each.local) for each in self.connections if each.local}
 
-    def served_by_port(self) -> dict[int, list[Entry]]:
+    def served_by_port(self) -> dict[int, list[ServedRequest]]:
         """Client's port -> what the server was asked on it, in the order of its beginning."""
-        found: dict[int, list[Entry]] = {}
-        for each in sorted(self.served, key=lambda each: int(each["began_us"])):
-            found.setdefault(port(each["remote"]), []).append(each)
-        return found
+        lines: dict[int, list[ServedRequest]] = {}
+        for each in sorted(self.served, key=lambda each: each.began_us):
+            lines.setdefault(port(each.remote), []).append(each)
+        return lines
 
-    def sent_by_connection(self) -> dict[int, list[Entry]]:
+    def sent_by_connection(self) -> dict[int, list[Sent]]:
         """Number of a connection -> requests that were sent on it, in that order."""
-        found: dict[int, list[Entry]] = {}
-        sent = [each for each in self.requests if each["sent_ms"] is not None and each["connection"] is not None]
-        for each in sorted(sent, key=lambda each: (float(each["sent_ms"]), int(each["request"]))):
-            found.setdefault(each["connection"], []).append(each)
-        return found
+        sent: dict[int, list[Sent]] = {}
+        for each in self.requests:
+            if each.sent_ms is not None and each.connection is not None:
+                sent.setdefault(each.connection, []).append(Sent(each.sent_ms, each))
+        return {number: sorted(some, key=lambda one: (one.at_ms, one.request.request)) for number, some in sent.items()}
 
 
 def _spoken(connection: Connection) -> bool:
@@ -100,9 +112,9 @@ def target(url: str) -> Target:
     return host.lower().rstrip("."), f"/{path}"
 
 
-def served_target(line: Entry) -> Target:
+def served_target(line: ServedRequest) -> Target:
     """Of a line of the server's log."""
-    return str(line["host"] or "").lower().partition(":")[0].rstrip("."), str(line["path"])
+    return (line.host or "").lower().partition(":")[0].rstrip("."), str(line.path)
 
 
 def most_at_once(spans: Iterable[tuple[float, float]]) -> int:

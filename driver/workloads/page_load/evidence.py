@@ -1,0 +1,170 @@
+"""The verdict on the evidence itself: each piece that the other judges go by is there. Pure.
+
+A judge that looks for something wrong finds nothing where nothing was recorded. So here it is the other way round: a
+piece that a sound trial of this arm has, and that is not there, is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from driver.recorders.tcpdump import CaptureOptions, Tcpdump
+from driver.workloads.page_load.expected import Expected
+from driver.workloads.page_load.objects import BAD_GATEWAY
+from driver.workloads.page_load.requests import fetched, host, target
+from model.evidence.browser import BrowserEvidence, Request
+from model.evidence.gateway import GatewayLog, GatewayRequest
+from model.evidence.packets import PacketSummary
+from model.evidence.page_load import PageLoadEvidence
+from model.evidence.server import ServerLog
+from model.record import RECORDINGS, TrialRecord
+
+BAD_REQUEST = 400
+FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
+
+
+def missing(record: TrialRecord, expected: Expected) -> list[str]:
+    """The paths of what is not there, of a trial that nothing else has failed."""
+    if record.page_load is None:
+        return ["evidence"]
+    return list(_Pieces(record, record.page_load, expected).missing())
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    record: TrialRecord
+    evidence: PageLoadEvidence
+    expected: Expected
+
+    def missing(self) -> Iterator[str]:
+        yield from self._of_browser(self.evidence.browser)
+        yield from self._of_server(self.evidence.server)
+        yield from self._of_resolver()
+        yield from self._of_captures()
+        yield from (f"recordings.{name}" for name in self.expected.recorders if self._lacks_recording(name))
+        if self.expected.arm.via == "gateway":
+            yield from self._of_gateway(self.evidence.gateway)
+
+    @property
+    def _fetched(self) -> list[Request]:
+        """What the site's hosts answered over the network."""
+        return [each for each in fetched(self.record.requests) if host(each) in self.expected.site.hosts]
+
+    @property
+    def _cold(self) -> bool:
+        return self.expected.arm.start != "warm"
+
+    def _lacks_recording(self, name: str) -> bool:
+        return name in RECORDINGS and name not in self.record.recordings
+
+    def _of_browser(self, browser: BrowserEvidence | None) -> Iterator[str]:
+        if browser is None:
+            yield "evidence.browser"
+            return
+        if not browser.navigation:
+            yield "evidence.browser.navigation"
+        if browser.facts.user_agent is None:
+            yield "evidence.browser.facts.user_agent"
+        times = browser.times
+        read = {"plt_navigation_ms": times.plt_navigation_ms, "ttfb_ms": times.ttfb_ms, "dcl_ms": times.dcl_ms}
+        yield from (f"evidence.browser.times.{name}" for name, value in read.items() if value is None)
+        if not self.record.requests and self._cold:
+            yield "requests"
+        over_network = {id(each) for each in self._fetched}
+        for number, each in enumerate(self.record.requests):
+            if id(each) in over_network:
+                said = {"connection": each.connection, "remote": each.remote, "response_headers": each.response_headers}
+                yield from (f"requests[{number}].{name}" for name, value in said.items() if value in (None, ()))
+
+    def _of_server(self, server: ServerLog | None) -> Iterator[str]:
+        if server is None:
+            yield "evidence.server"
+            return
+        # The gateway gives answers of its own, and may ask twice: what it says is compared line by line elsewhere.
+        wanted = min(1, len(self._fetched)) if self.evidence.gateway else len(self._fetched)
+        if len(server.requests) < wanted:
+            yield f"evidence.server.requests ({len(server.requests)} of {len(self._fetched)})"
+        for number, each in enumerate(server.requests):
+            said: dict[str, object] = {}
+            if each.status < BAD_REQUEST:  # else it may have been no request at all
+                said |= {"host": each.host, "path": each.path, "protocol": each.protocol}
+            if self.expected.arm.tls != "off":
+                said |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
+            yield from (f"evidence.server.requests[{number}].{name}" for name, value in said.items() if value is None)
+
+    def _of_resolver(self) -> Iterator[str]:
+        if self.expected.arm.dns != "resolver":
+            return
+        if self.evidence.resolver is None:
+            yield "evidence.resolver"
+        elif not self.evidence.resolver.queries and self._fetched and self._cold:
+            yield "evidence.resolver.queries"
+
+    def _of_captures(self) -> Iterator[str]:
+        capture = self.expected.recorders.get(Tcpdump.name)
+        for node in capture.nodes if isinstance(capture, CaptureOptions) else ():
+            if node not in self.evidence.capture:
+                yield f"evidence.capture.{node}"
+            packets = self.evidence.packets.get(node)
+            if packets is None:
+                yield f"evidence.packets.{node}"
+            else:
+                yield from self._of_packets(f"evidence.packets.{node}", packets)
+
+    def _of_packets(self, path: str, packets: PacketSummary) -> Iterator[str]:
+        """A connection whose beginning is not in the capture is from before the trial."""
+        if packets.incomplete is None and self._fetched and not any(each.syn for each in packets.by_connection):
+            yield f"{path}.by_connection"
+        for number, each in enumerate(packets.by_connection):
+            if each.syn and each.payload_down > FAREWELL:
+                read = {"data_us": each.data_us, "header_down": each.header_down}
+                yield from (f"{path}.by_connection[{number}].{name}" for name, value in read.items() if value is None)
+
+    def _of_gateway(self, log: GatewayLog | None) -> Iterator[str]:
+        if log is None:
+            yield "evidence.gateway"
+            return
+        first_line = {"version": log.version, "started_unix_us": log.started_unix_us, "wire": log.wire or None}
+        yield from (f"evidence.gateway.{name}" for name, value in first_line.items() if value is None)
+        lists = {"connections": log.connections, "requests": log.requests}
+        yield from (f"evidence.gateway.{name}" for name, value in lists.items() if not value and self._fetched)
+        if self.expected.arm.dns == "resolver" and self._fetched and not log.dns:
+            yield "evidence.gateway.dns"
+        yield from self._of_gateway_connections(log)
+        yield from self._of_gateway_requests(log)
+
+    def _of_gateway_connections(self, log: GatewayLog) -> Iterator[str]:
+        for number, each in enumerate(log.connections):
+            if not each.requests:
+                continue
+            made: dict[str, object] = {
+                "remote": each.remote or None, "local": each.local or None, "protocol": each.protocol or None,
+                "hosts": each.hosts or None,
+                "connected_ms": each.connected_ms,
+            }  # fmt: skip
+            if self.expected.arm.tls != "off":
+                made |= {"tls": each.tls, "secured_ms": each.secured_ms}
+            path = f"evidence.gateway.connections[{number}]"
+            yield from (f"{path}.{name}" for name, value in made.items() if value is None)
+
+    def _of_gateway_requests(self, log: GatewayLog) -> Iterator[str]:
+        """What the browser has an answer to has one here."""
+        answered: dict[str, list[tuple[int, GatewayRequest]]] = {}
+        for number, each in enumerate(log.requests):
+            answered.setdefault(each.url, []).append((number, each))
+        for url in dict.fromkeys(target(each) for each in self._fetched if each.status != BAD_GATEWAY):
+            absent = [(number, self._absent(each)) for number, each in answered.get(url, [])]
+            if absent and all(names for _, names in absent):
+                number, names = absent[0]
+                yield from (f"evidence.gateway.requests[{number}].{name}" for name in names)
+
+    def _absent(self, request: GatewayRequest) -> list[str]:
+        """What the gateway does not say of a request that was answered."""
+        said: dict[str, object] = {
+            "connection": request.connection, "status": request.status, "sent_ms": request.sent_ms,
+            "first_byte_ms": request.first_byte_ms, "last_byte_ms": request.last_byte_ms,
+        }  # fmt: skip
+        if self.expected.arm.tls != "off":
+            said["tls"] = request.tls
+        return [name for name, value in said.items() if value is None]

@@ -1,0 +1,122 @@
+"""From what the bed recorded of a page load to a judged record: captures read, evidence checked, artifacts packed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from captures.packets import summarise
+from captures.pcapng import embed_keys
+from driver.browser.har import har
+from driver.shaping.addresses import ADDRESSES
+from driver.workloads.page_load.bound import physical_bound
+from driver.workloads.page_load.expected import Expected
+from driver.workloads.page_load.gateways import KEYS
+from driver.workloads.page_load.requests import with_wire
+from driver.workloads.page_load.verdict import judge
+from driver.workloads.page_load.witnesses import Witnesses
+from driver.workloads.workload import TrialContext
+from model.clock import utc_now
+from model.errors import LanelabError, RecordError
+from model.evidence.packets import PacketSummary
+from model.evidence.page_load import PageLoadEvidence
+from model.metrics import PAGE_LOAD
+from model.reasons import Failure, Reason
+from model.record import TrialRecord
+from model.writing import writing
+
+PACKED = ("netlog.json", "access.log", "gateway.jsonl")
+
+
+def finish(data: object, context: TrialContext) -> TrialRecord:
+    """Read the captures, judge, pack. Leaves in the folder exactly what is to be kept."""
+    try:
+        record = TrialRecord.from_json(data)
+    except RecordError as error:
+        return _unreadable(data, error, context.folder)
+    evidence = record.page_load
+    if evidence is None:
+        detail = "the record lacks evidence"
+        return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
+    packets, unread = _read_captures(evidence, context.folder)
+    record = _with_evidence(record, replace(evidence, packets=packets), context)
+    record = replace(record, failures=(*record.failures, *unread))
+    record = replace(record, failures=tuple(judge(record, _expected(context))))
+    with writing("store the files of a trial"):
+        _pack(record, context.folder, {node: evidence.capture[node].file for node in packets})
+    return replace(record, artifacts=_names(context.folder))
+
+
+def _unreadable(data: object, error: RecordError, folder: Path) -> TrialRecord:
+    """A record with a key that is missing, unknown or of another type. Nothing in it can be relied on; the files stay
+    as they are."""
+    started = data.get("started_utc") if isinstance(data, Mapping) else None
+    started_utc = started if isinstance(started, str) else utc_now()
+    record = TrialRecord.not_started(PAGE_LOAD, started_utc, Reason.EVIDENCE_MISSING, str(error))
+    return replace(record, artifacts=_names(folder))
+
+
+def _expected(context: TrialContext) -> Expected:
+    experiment = context.experiment
+    return Expected(context.arm, context.site, context.link, experiment.tolerances, experiment.recorders)
+
+
+def _read_captures(evidence: PageLoadEvidence, folder: Path) -> tuple[dict[str, PacketSummary], list[Failure]]:
+    """The summary of each node's capture, and why one cannot be read."""
+    packets, unread = {}, []
+    for node, capture in evidence.capture.items():
+        try:
+            packets[node] = summarise(folder / capture.file, client=ADDRESSES["client"])
+        except LanelabError as error:
+            detail = f"the capture of the {node} cannot be read: {error}"
+            unread.append(Failure(Reason.CAPTURE_LOST_PACKETS, detail))
+    return packets, unread
+
+
+def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: TrialContext) -> TrialRecord:
+    """The record with what follows from all evidence together: requests on the link, who was heard, measures."""
+    if evidence.gateway:
+        record = replace(record, requests=with_wire(record.requests, evidence.gateway.requests))
+        heard = Witnesses.of(evidence).heard(tls=context.arm.tls != "off")
+        evidence = replace(evidence, witnesses=heard)
+    record = replace(record, evidence=evidence)
+    measures = {**_measures(evidence), "bound_ms": physical_bound(context.link, context.arm, record)}
+    return replace(record, measures={**record.measures, **measures})
+
+
+def _measures(evidence: PageLoadEvidence) -> dict[str, float]:
+    times = evidence.browser.times.to_json() if evidence.browser else {}
+    packets = evidence.packets.get("client")
+    counts = {
+        "connections": packets.connections, "bytes_down": packets.bytes_down, "bytes_up": packets.bytes_up,
+        "retransmissions": packets.retransmissions,
+    } if packets else {}  # fmt: skip
+    return {name: value for name, value in {**times, **counts}.items() if value is not None}
+
+
+def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str]) -> None:
+    """Captures with their keys, everything that is text compressed. What cannot be read stays as it is."""
+    keys = folder / KEYS
+    secrets = keys.read_text() if keys.is_file() else ""
+    for node, file in captures.items():
+        embed_keys(folder / file, secrets, folder / f"{node}.pcapng.gz")
+        (folder / file).unlink()
+    keys.unlink(missing_ok=True)
+    _compress(folder / "page.har.gz", json.dumps(har(record)).encode())
+    for name in PACKED:
+        path = folder / name
+        if path.is_file():
+            _compress(folder / f"{name}.gz", path.read_bytes())
+            path.unlink()
+
+
+def _compress(path: Path, data: bytes) -> None:
+    with path.open("wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as out:
+        out.write(data)
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.name for path in folder.iterdir()))

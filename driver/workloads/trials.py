@@ -1,0 +1,71 @@
+"""Trials in the bed process: hands each to its workload, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from driver.bed.substrate import Substrate
+from driver.workloads.registry import WORKLOADS
+from driver.workloads.serving import Served, Serving
+from driver.workloads.spec import TrialSpec
+from driver.workloads.workload import BedPlace, BedSide
+from model.errors import BedError
+from model.reasons import Failure, Reason
+
+FOLDER = Path("/run/lanelab-trials")  # in memory, here and on every node, gone with the bed
+
+
+class Trials:
+    """Runs trials on a bed. A workload's own programs start with its first trial."""
+
+    def __init__(self, substrate: Substrate, drain: Callable[[], None]) -> None:
+        """`drain` waits until the link is empty."""
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        client, server = substrate.node("client"), substrate.node("server")
+        for node in (client, server):
+            node.run(["mkdir", "-p", str(FOLDER)])
+        self._serving = Serving(client, server, FOLDER)
+        self._place = BedPlace(substrate, drain, self._serving, FOLDER)
+        self._sides: dict[str, BedSide] = {}
+        self._current: BedSide | None = None
+        self._served: Served | None = None
+
+    def prepare(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """End the last trial, and do everything up to the measured part of this one."""
+        self.end()
+        spec = TrialSpec.from_json(data)
+        if spec.workload not in self._sides:
+            self._sides[spec.workload] = WORKLOADS[spec.workload].on_bed(self._place)
+        self._current = self._sides[spec.workload]
+        return {"failures": [failure.to_json() for failure in self._current.prepare(spec)]}
+
+    def run(self) -> dict[str, Any]:
+        """Do the measured part; the record."""
+        if self._current is None:
+            raise BedError("no trial was prepared")
+        return self._current.run().to_json()
+
+    def end(self) -> None:
+        """End what the last trial still has."""
+        current, self._current = self._current, None
+        served, self._served = self._served, None
+        if current:
+            current.end()
+        if served:
+            served.stop()
+
+    def serve(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Start a trial's server alone, until the next trial."""
+        self.end()
+        failures = []
+        try:
+            self._served = self._serving.start(TrialSpec.from_json(data))
+        except BedError as error:
+            failures.append(Failure(Reason.SERVER_FAILED, str(error)).to_json())
+        return {"failures": failures}
+
+    def check(self, data: Mapping[str, Any]) -> None:
+        """Let the server read its configuration. Raises InputError where it refuses."""
+        self._serving.check(TrialSpec.from_json(data))
