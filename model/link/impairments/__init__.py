@@ -12,9 +12,10 @@ from model.link.impairments.jitter import Jitter
 from model.link.impairments.loss import PacketLoss
 from model.link.impairments.reorder import Reordering
 
+# In the order of the reference, and in that in which netem gets its words.
 IMPAIRMENTS: tuple[type[Impairment], ...] = (
     PacketLoss,
     Jitter,
     Duplication,
     Reordering,
-)  # as netem and tables have them
+)
