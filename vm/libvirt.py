@@ -127,12 +127,6 @@ def stop(tell: Tell) -> None:
         shutil.rmtree(RUN)
 
 
-def kept() -> list[str]:
-    """The machines that the one of this build folder keeps, without asking it: it may not run."""
-    files = (own_folder() / "etc/libvirt/qemu").glob(f"{prefix()}*.xml")
-    return [file.stem.removeprefix(prefix()) for file in files]
-
-
 def remove_own() -> bool:
     """Remove all that the one of this build folder has kept; whether there was anything. It must have ended."""
     there = own_folder().exists()

@@ -118,12 +118,12 @@ def status(tell: Tell) -> list[Machine]:
 
 def _states(tell: Tell) -> dict[str, str]:
     """Each machine's state."""
-    states = dict.fromkeys(vagrant.MACHINES, "not_created")
-    if vagrant.known() and _can_be_asked():
+    states, known = dict.fromkeys(vagrant.MACHINES, "not_created"), vagrant.known()
+    if known and _can_be_asked():
         text = vagrant.run(["status"], tell, what="asking Vagrant")
-        found = re.findall(r"^(client|router|server) +(.+?) \(\w+\)$", text, re.MULTILINE)
-        return states | {name: state.replace(" ", "_") for name, state in found}
-    return states | dict.fromkeys(libvirt.kept(), "shutoff")
+        lines = re.findall(r"^(client|router|server) +(.+?) \(\w+\)$", text, re.MULTILINE)
+        return states | {name: state.replace(" ", "_") for name, state in lines}
+    return states | dict.fromkeys(known if libvirt.own_folder().exists() else (), "shutoff")
 
 
 def _can_be_asked() -> bool:

@@ -26,7 +26,6 @@ SHOWN_LINES = 15
 AFTER_INTERRUPT_S = 60.0
 Tell = Callable[[str], None]
 
-LINE = re.compile(r"(?:==>|   ) (client|router|server): +(.*)")
 # What Vagrant prints -> what lanelab tells, in the order in which a machine comes to it.
 MILESTONES = {
     "Uploading base box image": "the box's disk is copied to libvirt, once",
@@ -40,6 +39,7 @@ MILESTONES = {
     "Halting domain": "shuts down",
     "Removing domain": "is removed",
 }
+LINE = re.compile(rf"(?:==>|   ) (client|router|server): +({'|'.join(MILESTONES)})")
 # What a failure's output holds -> what the user can do.
 NETWORK = "Give the machines' management another network: LANELAB_VM_MANAGEMENT=192.168.232.0/24"
 LEFT_OVER = "Something is left of machines that Vagrant has forgotten: lanelab vm destroy removes it"
@@ -116,31 +116,32 @@ def forget() -> None:
 @contextlib.contextmanager
 def only_one(command: str) -> Iterator[None]:
     """While this is held, no other lanelab of this checkout changes the machines; VmError there names this one."""
-    folder = build_folder() / "vm"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+") as lock:
+    path = build_folder() / "vm" / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            lock.seek(0)
-            what = f"the virtual machines are busy: {lock.read().strip() or 'another lanelab'}"
+            what = f"the virtual machines are busy: {path.read_text() or 'another lanelab'}"
             raise VmError(what, "Wait until it is done, then run this again") from None
-        lock.truncate(0)
-        lock.write(f"lanelab vm {command}, process {os.getpid()}")
-        lock.flush()
+        path.write_text(f"lanelab vm {command}, process {os.getpid()}")
         yield
 
 
 def run(words: Sequence[str], tell: Tell, *, what: str, extra: Mapping[str, str] | None = None) -> str:
-    """Run one of Vagrant's commands to its end; what it printed. VmError with the last of it when it fails."""
+    """Run one of Vagrant's commands to its end; what it printed. A line is told whenever a machine comes to something
+    new, with the seconds since the beginning. VmError with the last lines when it fails."""
     log = build_folder() / "vm" / f"{words[0]}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    progress = Progress(tell)
+    begun, steps = time.monotonic(), set()
     with log.open("w") as output, _child(words, {**environment(), **(extra or {})}) as process:
         for line in process.stdout or ():
-            output.write(line)
-            output.flush()
-            progress.see(line)
+            print(line, end="", file=output, flush=True)
+            match = LINE.match(line)
+            step = f"{match[1]} {MILESTONES[match[2]]}" if match else ""
+            if step and step not in steps:
+                steps.add(step)
+                tell(f"{time.monotonic() - begun:4.0f} s  {step}")
         status = process.wait()
     text = log.read_text(errors="replace")
     if status != 0:
@@ -151,66 +152,31 @@ def run(words: Sequence[str], tell: Tell, *, what: str, extra: Mapping[str, str]
     return text
 
 
-class Progress:
-    """A line whenever a machine comes to something new, with the seconds since the beginning."""
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._begun = time.monotonic()
-        self._seen: set[tuple[str, str]] = set()
-
-    def see(self, line: str) -> None:
-        match = LINE.match(line)
-        step = next((step for words, step in MILESTONES.items() if match and match[2].startswith(words)), "")
-        if match and step and (match[1], step) not in self._seen:
-            self._seen.add((match[1], step))
-            self._tell(f"{time.monotonic() - self._begun:4.0f} s  {match[1]} {step}")
-
-
 @contextlib.contextmanager
 def _child(words: Sequence[str], given: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
     """Vagrant in a session of its own: the terminal's Ctrl-C is ours, and Vagrant gets one from us. setpriv: also where
     we are killed, or interrupted before we know the process."""
-    argv = ["setpriv", "--pdeathsig", "INT", "vagrant", *words]
-    with (
-        _ended_in_order(),
-        subprocess.Popen(
-            argv, cwd=PROJECT, env=dict(given), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
-        ) as process,
-    ):  # fmt: skip
+    with subprocess.Popen(
+        ["setpriv", "--pdeathsig", "INT", "vagrant", *words], cwd=PROJECT, env=dict(given), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+    ) as process:  # fmt: skip
+        before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
         try:
             yield process
         except BaseException:
             _end(process)
             raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
     """Interrupt Vagrant and its Ansible as Ctrl-C would, so that they leave things in order; wait, but not for ever."""
-    if process.poll() is None:
-        words = "stopping vagrant, which finishes what it is at (Ctrl-C again: at once)"
-        print(f"lanelab: {words}", file=sys.stderr, flush=True)
-        _signal(process, signal.SIGINT)
+    words = "stopping vagrant, which finishes what it is at (Ctrl-C again: at once)"
+    print(f"lanelab: {words}", file=sys.stderr, flush=True)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
         try:
             process.communicate(timeout=AFTER_INTERRUPT_S)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            _signal(process, signal.SIGKILL)
-
-
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
-
-
-@contextlib.contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """SIGTERM and SIGHUP end us as an exception, so that Vagrant is ended too."""
-    wanted = (signal.SIGTERM, signal.SIGHUP)
-    heard = [number for number in wanted if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda number, _: sys.exit(128 + number)) for number in heard}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+            os.killpg(process.pid, signal.SIGKILL)

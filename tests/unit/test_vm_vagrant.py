@@ -163,13 +163,6 @@ def know(*names: str, home: str = libvirt.OWN) -> None:
     vagrant.note().write_text(f"{home} qemu\n")
 
 
-def defined(*names: str) -> None:
-    folder = libvirt.own_folder() / "etc/libvirt/qemu"
-    folder.mkdir(parents=True)
-    for name in names:
-        (folder / f"{libvirt.prefix()}{name}.xml").touch()
-
-
 @pytest.fixture
 def vagrants_words(monkeypatch: pytest.MonkeyPatch, stand_in: Path, build: Path) -> Callable[[], list[str]]:
     """Each command that Vagrant was given, with the driver that it was told."""
@@ -190,15 +183,16 @@ def states() -> list[str]:
 
 def test_halted_machines_are_known_without_a_libvirtd(vagrants_words: Callable[[], list[str]]) -> None:
     assert states() == ["not_created"] * 3
-    know("client", "router", "server")
-    defined("client", "router")
+    know("client", "router")
+    assert states() == ["not_created"] * 3  # their libvirtd's folder was removed
+    libvirt.own_folder().mkdir(parents=True)
     assert states() == ["shutoff", "shutoff", "not_created"]
     assert vagrants_words() == []  # it would forget them
 
 
 def test_halted_machines_are_removed_without_a_libvirtd(vagrants_words: Callable[[], list[str]]) -> None:
     know("client", "router", "server")
-    defined("client", "router", "server")
+    libvirt.own_folder().mkdir(parents=True)
     machines.destroy(told)
     assert states() == ["not_created"] * 3
     assert vagrant.known() == []
@@ -241,7 +235,7 @@ def test_what_vagrant_does_not_know_of_is_removed_all_the_same(
     monkeypatch.setattr(
         libvirt, "virsh", Virsh({("vol-list", "default"): f"{left} /x\n lanelab-other-client.img /y\n"})
     )
-    defined("client")
+    libvirt.own_folder().mkdir(parents=True)
     machines.destroy(lines.append)
     assert lines[1:] == [f"removed what was left: {left}, the folder of a libvirtd"]
     assert not libvirt.own_folder().exists()
