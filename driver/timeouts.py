@@ -10,7 +10,7 @@ from model import configuration
 
 
 def scaled(seconds: float) -> float:
-    """A time limit, as long as it has to be here."""
+    """A time limit, times the factor of this process."""
     return seconds * configuration.current().timeout_factor
 
 

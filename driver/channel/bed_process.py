@@ -78,7 +78,7 @@ class BedProcess:
         self._numbers = itertools.count(1)  # atomic, unlike adding one: requests are answered at the same time
 
     def serve(self, channel: Channel, operations: Mapping[str, Operation]) -> None:
-        """Until the other end closes, or asks for the bed's end."""
+        """Serve requests until the other end closes the channel or asks for the bed's end."""
         mine: list[int] = []
         while (received := channel.receive()) is not None:
             message, fds = received
@@ -91,7 +91,7 @@ class BedProcess:
                 self._end(number)
 
     def _end(self, number: int) -> None:
-        """A caller that goes away takes its commands along: politely, then not."""
+        """End the commands of a caller that goes away: first with a signal that they may handle, then with SIGKILL."""
         process = self._processes.pop(number, None)
         if process:
             process.signal(signal.SIGHUP)
@@ -230,7 +230,7 @@ class BedProcess:
 
 
 def _end_at_once(why: str) -> None:
-    """Without one of its nodes a bed is of no use: the controller sees at once that it is gone."""
+    """End when a node has ended: a bed without it is of no use, and the controller sees at once that the bed is gone."""
     print(why, file=sys.stderr, flush=True)
     os._exit(1)
 
@@ -278,7 +278,7 @@ def receive_settings(channel: Channel, controller: int) -> Message:
 
 
 def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
-    """Namespaces, nodes, router: all of it before the first thread of the controller's requests."""
+    """Make namespaces, nodes and router, before any thread serves the controller's requests."""
     message = receive_settings(channel, controller)
     settings = BedSettings(
         folder=Path(message["folder"]),

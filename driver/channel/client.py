@@ -104,7 +104,7 @@ class Bed:
 
     @property
     def pid(self) -> int:
-        """Of the bed's outermost process."""
+        """The number of the bed's outermost process."""
         return self._process.pid
 
     def __enter__(self) -> Bed:
@@ -116,7 +116,7 @@ class Bed:
         self.close()
 
     def set_link(self, link: Link) -> list[str]:
-        """Shape the link; all of it or nothing. Returns the tc lines that did it."""
+        """Shape the link, as a whole or not at all. Returns the tc lines that did it."""
         lines: list[str] = self._ask("set_link", link=link.to_mapping(), within_s=scaled(ANSWER_WITHIN_S))["lines"]
         return lines
 
@@ -241,7 +241,7 @@ class RemoteProcess(Process):
         self._status: int | None = None
 
     def wait(self, timeout_s: float | None = None) -> int:
-        """Waits without end unless told otherwise; a time-out is the caller's thread's to arrange."""
+        """Wait for its end. There is no time limit: a caller that wants one waits in another thread."""
         if timeout_s is not None:
             raise TypeError("a command in the bed is waited for without a time-out")
         if self._status is None:

@@ -46,7 +46,7 @@ PROGRAMS = {"tcpdump": ["tcpdump", "--version"], "ip": ["ip", "-V"], "ethtool": 
 
 
 def bed_facts(substrate: Substrate) -> dict[str, Any]:
-    """Of all nodes; what cannot be learnt is left out."""
+    """The facts of all nodes. What a node does not tell is left out."""
     facts: dict[str, Any] = {}
     if machines := substrate.describe():
         facts["machines"] = machines
@@ -81,7 +81,7 @@ def tc_state(substrate: Substrate) -> list[Any]:
 
 
 def _sysctls(node: Node) -> dict[str, str]:
-    """In one command: `head` names each file before what is in it."""
+    """Settings of the kernel, read by one command: `head` names each file before its content."""
     output = node.run(["head", "-v", "-n", "1", *(f"/proc/sys/{name}" for name in SYSCTLS)], check=False).stdout
     values, name = {}, ""
     for line in output.splitlines():

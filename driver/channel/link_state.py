@@ -62,7 +62,7 @@ class LinkState:
 
     @property
     def compensation_us(self) -> int:
-        """What each direction is late by without our doing: the router's timers, and where the nodes are machines of
+        """By how much each direction is late without a link: the router's timers, and where the nodes are machines of
         their own, the way between them."""
         return self._substrate.router.compensation_us + round((self._wire_ms or 0.0) * 1000 / 2)
 

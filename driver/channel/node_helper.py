@@ -32,7 +32,7 @@ def ask(channel: Channel, message: Message, fds: tuple[int, ...] = ()) -> Messag
 
 
 def environment() -> dict[str, str]:
-    """The script's own, but with the PATH that it had before this helper came first in it."""
+    """The script's own environment, with PATH as it was before this helper came first in it."""
     helpers = str(Path(__file__).resolve().with_name("helpers"))
     folders = [folder for folder in os.environ.get("PATH", "").split(":") if folder != helpers]
     return {**os.environ, "PATH": ":".join(folders), "LANELAB_NODE": sys.argv[1]}
@@ -86,7 +86,7 @@ def pass_signals(channel: Channel, process: int) -> None:
 
 
 def wait_for(channel: Channel) -> int:
-    """In a thread, so that signals are handled while we wait."""
+    """Wait for the command in a thread, so that signals are handled meanwhile."""
     statuses = [1]
 
     def receive() -> None:

@@ -26,7 +26,7 @@ Message = dict[str, Any]
 
 
 class Channel:
-    """One end of the line. Any thread may send; one thread receives."""
+    """One end of the channel. Any thread may send; one thread receives."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
@@ -47,7 +47,7 @@ class Channel:
             self._line.sendall(data[sent:])
 
     def receive(self) -> tuple[Message, list[int]] | None:
-        """The next message and its descriptors, which the caller owns; None when the line is closed."""
+        """The next message and its descriptors, which the caller owns; None when the channel is closed."""
         while b"\n" not in self._rest:
             try:
                 data, ancillary, _, _ = self._line.recvmsg(65536, socket.CMSG_SPACE(MAX_FDS * 4))

@@ -76,7 +76,7 @@ def remedy(missing: Sequence[Program]) -> str:
 
 
 def administrators_command(missing: Iterable[Program]) -> str:
-    """The launcher prints the same one. Not apt-get itself: that would start and enable the services of packages."""
+    """The command that installs these; the launcher prints the same. apt-get alone would start services."""
     in_order = [program for program in needs.all_programs() if program in set(missing)]
     return shlex.join(["sh", str(INSTALL_PACKAGES), *packages_for(in_order)])
 
@@ -113,7 +113,7 @@ def _are(programs: Sequence[Program]) -> str:
 
 
 def _install(missing: list[Program], out: TextIO, *, ask: bool) -> str:
-    """Run the playbook, if we may; `ask`: for a password too. Returns briefly why something may still be missing."""
+    """Run the playbook, where we may; with `ask` sudo may want a password. Returns why something may be missing."""
     if not configuration.current().may_install:
         return "LANELAB_NO_INSTALL is set"
     if family() not in needs.families():

@@ -21,7 +21,7 @@ class Programs:
 
     @classmethod
     def built(cls, arms: Iterable[Arm]) -> Programs:
-        """Those that these arms need. The first time takes a while, and says so."""
+        """Build what these arms need, where it was not built before. That takes a while, and says so."""
         listed = list(arms)
         paths = {}
         if any(arm.via == "gateway" for arm in listed):
@@ -31,7 +31,7 @@ class Programs:
         return cls(paths)
 
     def facts(self) -> dict[str, Any]:
-        """What tells one build from another."""
+        """Digests, which tell one build from another."""
         return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
 
 

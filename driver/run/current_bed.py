@@ -72,7 +72,7 @@ class CurrentBed:
         return time.monotonic() - began
 
     def has_worked(self) -> None:
-        """A trial ran to its end."""
+        """Note that a trial ran to its end."""
         self._lost_in_a_row = 0
 
     def lose(self) -> bool:
@@ -89,5 +89,5 @@ class CurrentBed:
         self._stack.close()
 
     def _numbered(self, key: str) -> str:
-        """A session has one bed, unless that was lost."""
+        """What to call a fact of this bed: a number follows where an earlier bed of the session was lost."""
         return key if self._count == 1 else f"{key} {self._count}"

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on: one vocabulary for the live line, the plain lines and `--json`."""
+"""The events of a run: one vocabulary for the live line, the plain lines and `--json`."""
 
 from __future__ import annotations
 

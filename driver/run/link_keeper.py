@@ -13,7 +13,7 @@ from model.link.results import SelfTest
 
 
 class LinkKeeper:
-    """What a bed's link is, and which links it has shown to be what was asked for."""
+    """The link that a bed has now, and the links that passed their self-test on it."""
 
     def __init__(self, bed: Bed, cells: Sequence[Cell], store: Store, tell: Listener, *, accept: bool = False) -> None:
         self._bed, self._cells, self._store, self._tell = bed, cells, store, tell

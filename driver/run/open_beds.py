@@ -1,4 +1,4 @@
-"""How a run comes by its beds: where machines are away for a while, by asking for them again."""
+"""Opens the beds of a run. Where machines are away for a while, it asks for them again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OpenBed = Callable[[], AbstractContextManager[Bed]]
 
 
 class Beds:
-    """Opens one after the other. The first has to be there at once: who begins a run waits to see it begin."""
+    """Opens one bed after the other. The first has to come up at once: whoever begins a run watches it begin."""
 
     def __init__(self, open_bed: OpenBed, tell: Listener, is_stop_asked: Callable[[], bool]) -> None:
         self._open_bed, self._tell, self._is_stop_asked = open_bed, tell, is_stop_asked

@@ -17,7 +17,7 @@ LIBRARIES = ("selenium", "cryptography", "altair", "vl-convert-python", "ansible
 
 
 def host_facts(version: str) -> dict[str, Any]:
-    """This machine and this lanelab."""
+    """The facts of this machine and of this lanelab."""
     return {
         "lanelab": {"version": version, **_checkout()},
         "python": {"version": platform.python_version(), "program": sys.executable, **_libraries()},

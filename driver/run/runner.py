@@ -1,7 +1,7 @@
 """A run: plays the trials that the schedule names on a bed, and stores each when it is finished.
 
-Everything may be killed at any moment. What is stored decides what remains to be done, so a resumed run does not know
-that it is one.
+Everything may be killed at any moment. What is stored decides what remains to be done, so a resumed run goes on like
+any other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from model.record import TrialRecord
 
 @dataclass
 class StopRequest:
-    """What Ctrl-C and the runner know of each other: the first one lets a trial that is under way finish."""
+    """How Ctrl-C reaches the runner: the first one lets a trial that is under way finish."""
 
     asked: bool = False
     under_way: bool = False
@@ -154,7 +154,7 @@ class Runner:
         )
 
     def _lose_bed(self, planned: PlannedTrial, error: BedError, started: float) -> None:
-        """The trial failed; another bed may do better."""
+        """Give up this bed, which failed the trial: another bed may do better."""
         self._ahead = None
         another = self._current.lose()
         number, folder = self._store.begin_trial()
@@ -194,7 +194,7 @@ class Runner:
         return prepared
 
     def _check_arms(self, bed: Bed) -> None:
-        """All of them before the first trial: a mistake must not end a run when its turn comes."""
+        """Check every arm before the first trial: a mistake in one must not end the run hours later."""
         for cell in {(cell.site, cell.arm.name): cell for cell in self._experiment.cells}.values():
             bed.check_arm(self._spec(cell, self._store.folder).to_json())
 

@@ -84,7 +84,7 @@ def _read_back(path: Path) -> str:
 
 
 def site_digest(site: Site) -> str:
-    """Of everything that a load of the site can fetch."""
+    """The digest of everything that a load of the site can fetch."""
     text = json.dumps([site.entry_host, site.entry_path, *sorted((o.host, o.path, o.sha256) for o in site.objects)])
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -130,7 +130,7 @@ def _new_folder(name: str) -> Path:
 
 
 def require_not_both(file: Path | None, resumed: str | None) -> None:
-    """Either begins a run."""
+    """Raises InputError unless exactly one of them is given: a file begins a run, `resumed` goes on with one."""
     if (file is None) == (resumed is None):
         what = "name an experiment file, or with --resume the folder of a run to go on with, and not both"
         raise InputError(what, "Write: lanelab run FILE, or: lanelab run --resume DIR")

@@ -117,7 +117,7 @@ class Store:
         self._next = (last or 0) + 1
 
     def _forget_unfinished(self) -> None:
-        """What was under way when the last session was killed."""
+        """Remove the artifacts of trials that were under way when the last session was killed."""
         shutil.rmtree(self.folder / SCRATCH, ignore_errors=True)
         known = {f"{trial:06d}" for (trial,) in self._database.execute("SELECT trial FROM trials")}
         for entry in (self.folder / run_format.ARTIFACTS).iterdir():
@@ -202,7 +202,7 @@ class Store:
         return number, scratch
 
     def add_trial(self, stored: Stored) -> None:
-        """All of a trial or nothing: its artifacts get their name, then one transaction makes it part of the run."""
+        """Store a whole trial: its artifacts get their final name, then one transaction makes it part of the run."""
         scratch = self.folder / SCRATCH / f"{stored.trial:06d}"
         final = self.folder / run_format.ARTIFACTS / f"{stored.trial:06d}"
         with writing(f"store trial {stored.trial}"):
@@ -320,7 +320,7 @@ def _artifacts(folder: Path) -> list[tuple[str, int, str]]:
 
 
 def _sync(folder: Path) -> None:
-    """The names in a folder are on the disk."""
+    """See to it that the names in a folder are on the disk."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)

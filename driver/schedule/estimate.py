@@ -21,7 +21,7 @@ RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the 
 
 @dataclass(frozen=True, slots=True)
 class SiteLoad:
-    """What loading a site comes to."""
+    """How much one load of a site is."""
 
     objects: int
     hosts: int

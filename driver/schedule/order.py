@@ -19,7 +19,7 @@ class PlannedTrial:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What its attempts are stored under."""
+        """The key of its attempts in a History."""
         return self.cell.id, self.round
 
 

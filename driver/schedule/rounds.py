@@ -50,17 +50,17 @@ class Schedule:
         return []
 
     def attempts(self, planned: PlannedTrial) -> int:
-        """How many there were."""
+        """How many attempts were made."""
         return len(self._attempts.get(planned.key, ()))
 
     def add(self, planned: PlannedTrial, attempt: Attempt) -> None:
-        """An attempt that was stored."""
+        """Take note of an attempt that was stored."""
         self._attempts.setdefault(planned.key, []).append(attempt)
         if attempt.value is not None:
             self._values.setdefault(planned.cell.id, []).append(attempt.value)
 
     def give_up(self, planned: PlannedTrial) -> None:
-        """No bed of this session can make it. A later session tries again: this is not stored."""
+        """Leave a trial out that no bed of this session can make. It is not stored, so a later session tries again."""
         self._given_up.add(planned.key)
 
     def _is_last_round_over(self, phase: Sequence[Cell]) -> bool:

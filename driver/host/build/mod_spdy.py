@@ -22,7 +22,7 @@ NOT_IN_THE_MODULE = ("tests", "fuzz")
 
 
 def module(*, sanitize: bool = False, out: TextIO | None = None) -> Path:
-    """The module; with `sanitize` one that finds its own mistakes (its httpd needs libasan loaded before it)."""
+    """Build the module; with `sanitize` one with the sanitizers inside (httpd needs libasan loaded before it)."""
     require_tools()
     apxs = apxs_program()
     apache, compiler = _apache_version(apxs), _compiler_version()
@@ -43,14 +43,14 @@ def module(*, sanitize: bool = False, out: TextIO | None = None) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """An ordinary user's PATH lacks where some distributions have apxs. Variables of make's would change its doings."""
+    """make's own variables would change what it builds."""
     taken_out = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CFLAGS", "LDFLAGS", "CPPFLAGS")
     variables = {name: value for name, value in os.environ.items() if name not in taken_out}
     return {**variables, "PATH": search_path(), "LC_ALL": "C.UTF-8"}
 
 
 def require_tools() -> None:
-    """Raises BuildError when something is missing that it takes to build it."""
+    """Raises BuildError where a program or header is missing that building the module takes."""
     missing = needs.missing(needs.programs("module"))
     if missing:
         names = ", ".join(program.name for program in missing)
@@ -67,7 +67,7 @@ def apxs_program() -> Path:
 
 
 def _apache_version(apxs: Path) -> str:
-    """Which Apache its headers are of, with the interface number that a module has to agree with."""
+    """The Apache of the headers, with the interface number that a module has to agree with."""
     include = _query(apxs, "INCLUDEDIR")
     text = "\n".join(
         file.read_text() for file in (Path(include) / "ap_release.h", Path(include) / "ap_mmn.h") if file.is_file()

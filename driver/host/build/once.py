@@ -39,7 +39,7 @@ NO_NETWORK = (
 
 
 class Log:
-    """What the programs said that made it; kept beside it."""
+    """The output of the programs that make a folder. It is kept beside the folder."""
 
     def __init__(self, what: str, path: Path) -> None:
         self.what, self.path = what, path
@@ -107,14 +107,14 @@ def sources(root: Path, *, without: Callable[[Path], bool]) -> Iterator[str | by
 
 
 def make_runnable(files: Iterable[Path]) -> None:
-    """Not every tool that unpacks keeps what may be run."""
+    """Make programs executable: not every tool that unpacks keeps that bit."""
     for file in files:
         if file.is_file():
             file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
 
 
 def pip_install(lock: Path, target: Path, log: Log) -> None:
-    """What a lock file names, with its hashes, into a folder of its own."""
+    """Install what a lock file names, with its hashes, into a folder of its own."""
     # Settings that would send packages elsewhere; all others (index, certificates, proxies) are the user's business.
     elsewhere = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV")
     environment = {name: value for name, value in os.environ.items() if name not in elsewhere}
@@ -123,7 +123,7 @@ def pip_install(lock: Path, target: Path, log: Log) -> None:
 
 
 def remove(folder: Path) -> None:
-    """A folder and all that is in it."""
+    """Remove a folder and everything in it."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -158,7 +158,7 @@ def _mark_used(place: Path) -> None:
 
 
 def _throw_away_old(folder: Path) -> None:
-    """Under the lock. Unfinished ones have no maker any more."""
+    """Remove unfinished folders. Called with the lock held, so their makers are gone."""
     for path in folder.iterdir():
         if path.is_dir() and (path.name.endswith(UNFINISHED) or time.time() - path.stat().st_mtime > KEPT_S):
             remove(path)
