@@ -230,7 +230,7 @@ class BedProcess:
 
 
 def _end_at_once(why: str) -> None:
-    """End when a node has ended: a bed without it is of no use, and the controller sees at once that the bed is gone."""
+    """End when a node has ended: a bed without it is of no use, and the controller sees at once that it is gone."""
     print(why, file=sys.stderr, flush=True)
     os._exit(1)
 
