@@ -43,7 +43,7 @@ class Command:
 
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str | None = None  # "/" unless told
+    cwd: str | None = None  # None: /
 
     def __str__(self) -> str:
         return shlex.join(self.argv)

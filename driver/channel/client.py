@@ -26,7 +26,7 @@ from model.link import Link
 from model.paths import PROJECT
 
 # Whatever Python's own settings in the user's environment, which the commands in the bed get as they are.
-START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.channel.bed_process import main; main()"
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from driver.channel.bed_start import main; main()"
 DOWN_TIMEOUT_S = 5
 # Far more than anything takes on a busy machine: a bed that hangs must not hold up a night's run. LANELAB_PATIENCE
 # multiplies these and what the bed itself waits for: a slow program fails its trial, and not the bed.

@@ -53,11 +53,11 @@ def bed_facts(substrate: Substrate) -> dict[str, Any]:
     for host in HOSTS:
         node = substrate.node(host.name)
         facts[host.name] = {
-            "kernel": _said(node, ["uname", "-r"]),
+            "kernel": _output(node, ["uname", "-r"]),
             "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
             "sysctls": _sysctls(node),
             "offloads": _offloads(node, host.port.device),
-            "routes": _said(node, ["ip", "route"]).splitlines(),
+            "routes": _output(node, ["ip", "route"]).splitlines(),
         }
     router = substrate.router
     facts["router"] = {
@@ -99,8 +99,8 @@ def _offloads(node: Node, device: str) -> dict[str, str]:
 
 
 def _first_line(node: Node, argv: list[str]) -> str:
-    return next(iter(_said(node, argv).splitlines()), "")
+    return next(iter(_output(node, argv).splitlines()), "")
 
 
-def _said(node: Node, argv: list[str]) -> str:
+def _output(node: Node, argv: list[str]) -> str:
     return node.run(argv, check=False).stdout.strip()

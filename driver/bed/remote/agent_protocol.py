@@ -1,7 +1,7 @@
 """The protocol between the bed and an agent: JSON lines, and how much may be under way. No I/O.
 
     asked:  spawn in signal resize put abandon get connect ack drop      each with the caller's number "id"; beat
-    told:   hello started out exit closed error ack beat
+    sent:   hello started out exit closed error ack beat
 
 A process's own output comes before its "exit". "closed" is the last message about it: what it left behind has let go
 of its outputs too. "drop" says that nobody reads a stream any more, "abandon" that the rest of a file will not come.

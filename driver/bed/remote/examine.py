@@ -182,7 +182,7 @@ def refuses_macvlan(device: str) -> str:
 
 
 class Neighbours:
-    """Which interfaces of other machines are on our wire: told by a few broadcast frames that nobody else heeds."""
+    """Finds the interfaces of other machines on our wire, with a few broadcast frames that nobody else heeds."""
 
     def __init__(self, devices: list[str]) -> None:
         self._lines = {}

@@ -232,7 +232,7 @@ def _inside(asked: dict[str, Any], line: socket.socket, beat: int) -> None:
         network = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         socket.send_fds(line, [b"+"], [network])
         os.close(network)
-    except BaseException as error:  # noqa: BLE001 - told to the keeper, which tells it
+    except BaseException as error:  # noqa: BLE001 - the keeper passes it on
         line.send((str(error) or repr(error)).encode()[:2000])
         os._exit(1)
     if line.recv(1) != b"+":

@@ -152,8 +152,8 @@ def quieten(device: str) -> None:
 
 
 def put_back(devices: Iterable[str]) -> list[str]:
-    """What the notes say, where there are any; then the notes go. What differs still, or why nothing can be told: one
-    interface's trouble keeps no other from being put back, and its note stays."""
+    """Restore what the notes say, and remove them. Returns what still differs, or why that is not known. Trouble with
+    one interface keeps no other from being put back, and its note stays."""
     noted = {device: note for device in devices if (note := _noted(device)) is not None}
     troubles: dict[str, str] = {}
     for number in range(PASSES):  # turning one on may turn others on, or wait for what lies above or below

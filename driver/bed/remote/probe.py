@@ -65,14 +65,14 @@ def receive(sock: socket.socket) -> tuple[bytes, int, int, tuple[str, int]]:
     return data, stamp, dropped, address
 
 
-def tell(result: object) -> None:
+def report(result: object) -> None:
     print(json.dumps(result), flush=True)
 
 
 def echo(port: str) -> None:
     sock = udp_socket()
     sock.bind(("", int(port)))
-    tell("ready")
+    report("ready")
     while True:
         ready, _, _ = select.select([sock, sys.stdin], [], [])
         if sock in ready:
@@ -112,7 +112,7 @@ def ping(host: str, port: str, count: str, gap_us: str, size: str, mtu: str) -> 
         elif deadline == float("inf"):
             deadline = time.perf_counter() + (longest_s * 1.5 + 0.2 if answers else SILENCE_S)
     passes = unbroken(sock, int(mtu), total, longest_s) if int(mtu) else None
-    tell({"sent": total, "ways_ns": [answers[number] for number in sorted(answers)], "mtu": passes})
+    report({"sent": total, "ways_ns": [answers[number] for number in sorted(answers)], "mtu": passes})
 
 
 def unbroken(sock: socket.socket, mtu: int, number: int, longest_s: float) -> int:
@@ -149,7 +149,7 @@ def sink(port: str, train: str, linger: str) -> None:
     sock = udp_socket()
     sock.bind(("", int(port)))
     sock.settimeout(SILENCE_S)
-    tell("ready")
+    report("ready")
     packets = []
     dropped, deadline = 0, float("inf")
     try:
@@ -165,7 +165,7 @@ def sink(port: str, train: str, linger: str) -> None:
                 sock.settimeout(float(linger))
     except TimeoutError:
         pass
-    tell({"packets": packets, "dropped_here": dropped})
+    report({"packets": packets, "dropped_here": dropped})
 
 
 def send(host: str, port: str, *words: str) -> None:
@@ -181,7 +181,7 @@ def send(host: str, port: str, *words: str) -> None:
             time.sleep(left)
         start += max(0.0, -left - int(catch_up) * gap_s)
         sock.send(PACKET.pack(int(train), number, time.time_ns()) + padding)
-    tell({"sent": int(count), "took_s": time.perf_counter() - start})
+    report({"sent": int(count), "took_s": time.perf_counter() - start})
     end(sock, int(train), gap_s)
 
 
@@ -198,7 +198,7 @@ def end(sock: socket.socket, train: int, gap_s: float) -> None:
 
 def tcp_sink(port: str) -> None:
     with socket.create_server(("", int(port))) as server:
-        tell("ready")
+        report("ready")
         connection, _ = server.accept()
         received, buffer, first = 0, bytearray(1 << 20), 0.0
         marks: list[tuple[float, int]] = []
@@ -208,7 +208,7 @@ def tcp_sink(port: str) -> None:
             received += count
             if not marks or now - marks[-1][0] > 0.05:
                 marks.append((now, received))
-        tell({"bytes": received, "took_s": time.perf_counter() - first, "marks": marks})
+        report({"bytes": received, "took_s": time.perf_counter() - first, "marks": marks})
 
 
 def tcp_send(host: str, port: str, seconds: str) -> None:
@@ -218,7 +218,7 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
         sent = 0
         while time.perf_counter() < deadline:
             sent += connection.send(block)
-    tell({"bytes": sent})
+    report({"bytes": sent})
 
 
 PROGRAMS: dict[str, Callable[..., None]] = {

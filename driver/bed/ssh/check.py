@@ -72,7 +72,7 @@ def observe(connections: Mapping[str, SshConnection], hosts: Hosts) -> Observati
 
 
 def try_cables(connections: Mapping[str, SshConnection], hosts: Hosts, verdict: Verdict) -> list[HostFinding]:
-    """What a bed would meet on the interfaces that were found: a driver, or whoever has them, may refuse the cables."""
+    """What a bed would meet on the chosen interfaces: a driver, or whoever uses them, may refuse the cables."""
     remedy = "Is it a port of something, or has it ipvlans? Take another interface"
     findings = []
     for name, host in hosts:

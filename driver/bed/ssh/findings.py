@@ -1,4 +1,4 @@
-"""What is found on three machines that may become a bed."""
+"""The findings of a check of three machines that may become a bed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Observations:
 
 @dataclass
 class Verdict:
-    """What was found, and which interface of each node leads to which other one."""
+    """The findings, and which interface of each node leads to which other one."""
 
     findings: list[HostFinding] = field(default_factory=list)
     interfaces: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Verdict:
 
 
 class Find:
-    """Adds what is found on one machine."""
+    """Adds findings about one machine."""
 
     def __init__(self, node: str, host: str, findings: list[HostFinding]) -> None:
         self._node, self._host, self._findings = node, host, findings

@@ -70,8 +70,8 @@ class SshHost:
         return cls(**{**data, "options": tuple(data["options"])})
 
     def command(self, words: str) -> list[str]:
-        """The ssh that runs these words there, with our stdin and stdout as theirs, and that ends when a peer has said
-        nothing for some seconds. What the user gave comes first: of each option ssh takes the first."""
+        """The ssh that runs these words there, with our stdin and stdout as theirs. It ends when the peer is silent for
+        some seconds. The user's options come first: of each option ssh takes the first."""
         argv = ["ssh", "-T", *self.options, "-o", "BatchMode=yes", "-o", f"ConnectTimeout={scaled(10):.0f}"]
         argv += ["-o", "ServerAliveInterval=3", "-o", f"ServerAliveCountMax={scaled(4):.0f}"]
         for option in ("ControlPath=none", "ClearAllForwardings=yes", "ForwardAgent=no", "EscapeChar=none"):

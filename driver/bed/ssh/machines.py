@@ -37,7 +37,7 @@ def unreachable(hosts: Hosts) -> dict[str, HostError]:
 
 
 def examine(hosts: Hosts) -> list[HostFinding]:
-    """All that can be told; where one machine cannot be reached, little can be of the others."""
+    """All findings there can be: where one machine cannot be reached, there are few of the others."""
     with _connections(hosts) as connections:
         if errors := check.open_all(connections):
             reached = [

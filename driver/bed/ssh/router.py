@@ -164,7 +164,7 @@ class SshUmlRouter(Router):
 
 def settle_cable(node: Node, device: str) -> None:
     """Each packet as it is on the wire, also where this device is the only one that knows of a longer one. (A macvlan
-    keeps some offloads on whatever it is told: what is longer is cut where it leaves, but a capture would show it
+    keeps some offloads on in spite of ethtool: what is longer is cut where it leaves, but a capture would show it
     whole.)"""
     disable_offloads(device, node)
     run_ip([f"link set dev {device} gso_max_segs 1"], node=node)

@@ -36,7 +36,7 @@ from model.errors import RouterError
 
 BEAT_S = 2.0
 # LANELAB_PATIENCE multiplies these.
-SILENCE_S = 16.0  # an agent that has said nothing for so long counts as gone
+SILENCE_S = 16.0  # an agent that is silent for so long counts as gone
 SILENCE_THERE_S = 20.0  # and for its keeper we do; with all that follows its machine is as before within 30 s
 IN_USE_S = 30.0  # a bed that was lost uses its machines for so long at most
 LOOK_AGAIN_S = 2.0
