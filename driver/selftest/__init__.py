@@ -54,7 +54,7 @@ def measure(
         return one_way.measure(name, way, link.mtu, send, scope)
 
     with ThreadPoolExecutor(1 if fast else 2) as pool:
-        for found in pool.map(measure_way, ways):
-            results += found
+        for of_way in pool.map(measure_way, ways):
+            results += of_way
     results.append(at_most("lost at input", "packets", tries.lost, 0))
     return SelfTest(tuple(results), time.monotonic() - started)

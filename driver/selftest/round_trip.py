@@ -20,16 +20,16 @@ MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
 
 
 def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Result]:
-    found = traffic.ping_ways(client, server, ADDRESSES["server"], plan.pings(link), link.mtu)
+    pinged = traffic.ping_ways(client, server, ADDRESSES["server"], plan.pings(link), link.mtu)
     target = link.rtt.milliseconds
-    if len(found.ways_ms) < 2:
-        return [failed("rtt", "ms", target, f"of {found.sent} packets {len(found.ways_ms)} came back")]
-    ups, downs = [way[0] for way in found.ways_ms], [way[1] for way in found.ways_ms]
+    if len(pinged.ways_ms) < 2:
+        return [failed("rtt", "ms", target, f"of {pinged.sent} packets {len(pinged.ways_ms)} came back")]
+    ups, downs = [way[0] for way in pinged.ways_ms], [way[1] for way in pinged.ways_ms]
     slack = traits.tolerance
     tolerance = slack * max(RTT_TOLERANCE_MS, RTT_TOLERANCE * target)
     results = [
-        _time("rtt", (link.down, link.up), found.round_trips_ms, tolerance),
-        _deviation(link, found.round_trips_ms, slack),
+        _time("rtt", (link.down, link.up), pinged.round_trips_ms, tolerance),
+        _deviation(link, pinged.round_trips_ms, slack),
     ]
     if traits.same_clock:
         tolerance = max(DELAY_TOLERANCE_MS, RTT_TOLERANCE * target / 2)
@@ -41,7 +41,7 @@ def measure(link: Link, client: Node, server: Node, traits: Traits) -> list[Resu
             not_measured(f"delay {name}", "ms", way.delay.milliseconds, why)
             for name, way in (("down", link.down), ("up", link.up))
         ]
-    return [*results, _mtu(link, found.mtu or 0)]
+    return [*results, _mtu(link, pinged.mtu or 0)]
 
 
 def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], tolerance: float) -> Result:

@@ -30,7 +30,7 @@ class Pinged:
 
     @property
     def round_trips_ms(self) -> list[float]:
-        return [there + back for there, back in self.ways_ms]
+        return [outward + back for outward, back in self.ways_ms]
 
 
 class Probe:
@@ -68,8 +68,8 @@ class Probe:
         try:
             return json.loads(line)
         except ValueError:
-            said = (line + self._output.read()).strip().splitlines()
-            why = said[-1].strip() if said else "it said nothing"  # of a traceback, the last line
+            output = (line + self._output.read()).strip().splitlines()
+            why = output[-1].strip() if output else "it said nothing"  # of a traceback, the last line
             raise NodeError(f"on {self._node.name}, the probe '{self._what}' failed: {why}") from None
 
     def end(self) -> None:
@@ -80,8 +80,8 @@ class Probe:
 
 def ping(client: Node, server: Node, address: str, pings: Pings) -> tuple[int, list[float]]:
     """How many were sent, and the round trips in ms."""
-    found = ping_ways(client, server, address, pings)
-    return found.sent, found.round_trips_ms
+    pinged = ping_ways(client, server, address, pings)
+    return pinged.sent, pinged.round_trips_ms
 
 
 def ping_ways(client: Node, server: Node, address: str, pings: Pings, mtu: int = 0) -> Pinged:
@@ -90,7 +90,9 @@ def ping_ways(client: Node, server: Node, address: str, pings: Pings, mtu: int =
         echo.ready()
         with Probe(client, "ping", address, ECHO_PORT, pings.count, pings.gap_us, PING_FRAME, mtu) as probe:
             answer = probe.result()
-    return Pinged(answer["sent"], tuple((there / 1e6, back / 1e6) for there, back in answer["ways_ns"]), answer["mtu"])
+    return Pinged(
+        answer["sent"], tuple((outward / 1e6, back / 1e6) for outward, back in answer["ways_ns"]), answer["mtu"]
+    )
 
 
 def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: float) -> Arrivals:

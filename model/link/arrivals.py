@@ -39,10 +39,10 @@ def overtaking(packets: Sequence[Packet]) -> int:
 
 def in_order(packets: Sequence[Packet]) -> list[Packet]:
     """By arrival, without those that arrived before one that was sent earlier."""
-    kept: list[Packet] = []
+    ordered: list[Packet] = []
     lowest_later = float("inf")
     for packet in sorted(packets, key=lambda packet: (packet[2], packet[0]), reverse=True):
         if packet[0] < lowest_later:
-            kept.append(packet)
+            ordered.append(packet)
             lowest_later = packet[0]
-    return kept[::-1]
+    return ordered[::-1]

@@ -117,8 +117,8 @@ def read_known(written: Written, known: Collection[str], what: str) -> list[str]
     for element in written.elements():
         name = element.text().strip()
         if name not in known:
-            there = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
-            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + there)
+            choices = f"There are {', '.join(known)}" if known else f"There is no {what} at all"
+            raise element.error(f"there is no {what} {name!r}", near_miss(name, known) + choices)
         if name in names:
             raise element.error(f"the {what} {name!r} is there twice", "Remove one of them")
         names.append(name)

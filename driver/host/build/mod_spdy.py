@@ -43,7 +43,7 @@ def module(*, sanitize: bool = False, out: TextIO | None = None) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """PATH with the folders of administrators' programs, and none of make's own variables, which would change what it builds."""
+    """PATH with administrators' folders, and without make's own variables, which would change what it builds."""
     taken_out = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CFLAGS", "LDFLAGS", "CPPFLAGS")
     variables = {name: value for name, value in os.environ.items() if name not in taken_out}
     return {**variables, "PATH": search_path(), "LC_ALL": "C.UTF-8"}

@@ -74,8 +74,12 @@ class _Pieces:
         over_network = {id(each) for each in self._fetched}
         for number, each in enumerate(self.record.requests):
             if id(each) in over_network:
-                said = {"connection": each.connection, "remote": each.remote, "response_headers": each.response_headers}
-                yield from (f"requests[{number}].{name}" for name, value in said.items() if value in (None, ()))
+                fields = {
+                    "connection": each.connection,
+                    "remote": each.remote,
+                    "response_headers": each.response_headers,
+                }
+                yield from (f"requests[{number}].{name}" for name, value in fields.items() if value in (None, ()))
 
     def _of_server(self, server: ServerLog | None) -> Iterator[str]:
         if server is None:
@@ -86,12 +90,12 @@ class _Pieces:
         if len(server.requests) < wanted:
             yield f"evidence.server.requests ({len(server.requests)} of {len(self._fetched)})"
         for number, each in enumerate(server.requests):
-            said: dict[str, object] = {}
+            fields: dict[str, object] = {}
             if each.status < BAD_REQUEST:  # else it may have been no request at all
-                said |= {"host": each.host, "path": each.path, "protocol": each.protocol}
+                fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
             if self.expected.arm.tls != "off":
-                said |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
-            yield from (f"evidence.server.requests[{number}].{name}" for name, value in said.items() if value is None)
+                fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
+            yield from (f"evidence.server.requests[{number}].{name}" for name, value in fields.items() if value is None)
 
     def _of_resolver(self) -> Iterator[str]:
         if self.expected.arm.dns != "resolver":
@@ -161,10 +165,10 @@ class _Pieces:
 
     def _absent(self, request: GatewayRequest) -> list[str]:
         """What the gateway does not say of a request that was answered."""
-        said: dict[str, object] = {
+        fields: dict[str, object] = {
             "connection": request.connection, "status": request.status, "sent_ms": request.sent_ms,
             "first_byte_ms": request.first_byte_ms, "last_byte_ms": request.last_byte_ms,
         }  # fmt: skip
         if self.expected.arm.tls != "off":
-            said["tls"] = request.tls
-        return [name for name, value in said.items() if value is None]
+            fields["tls"] = request.tls
+        return [name for name, value in fields.items() if value is None]

@@ -80,8 +80,8 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
     """The record with what follows from all evidence together: requests on the link, who was heard, measures."""
     if evidence.gateway:
         record = replace(record, requests=with_wire(record.requests, evidence.gateway.requests))
-        heard = Witnesses.of(evidence).heard(tls=context.arm.tls != "off")
-        evidence = replace(evidence, witnesses=heard)
+        witnesses = Witnesses.of(evidence).heard(tls=context.arm.tls != "off")
+        evidence = replace(evidence, witnesses=witnesses)
     record = replace(record, evidence=evidence)
     measures = {**_measures(evidence), "bound_ms": physical_bound(context.link, context.arm, record)}
     return replace(record, measures={**record.measures, **measures})

@@ -37,42 +37,42 @@ class WireUse:
     witnesses: Witnesses
 
     def failures(self) -> Iterator[Failure]:
-        for reason, found in (
+        for reason, details in (
             (Reason.KEEPALIVE_IGNORED, self._keepalive()),
             (Reason.CONNECTIONS_EXCEEDED, self._connections()),
             (Reason.COALESCING_IGNORED, self._coalescing() if self.arm.multiplexed else ()),
             (Reason.PIPELINING_IGNORED, () if self.arm.multiplexed else self._pipelining()),
             (Reason.WIRE_MISMATCH, () if self.arm.multiplexed else self._seen_ahead()),
         ):
-            said = list(found)
-            if said:
-                yield Failure(reason, "; ".join(said))
+            texts = list(details)
+            if texts:
+                yield Failure(reason, "; ".join(texts))
 
     # --- one after the other
 
     def _keepalive(self) -> Iterator[str]:
-        said = self.witnesses
-        by_server = [len(lines) for lines in said.served_by_port().values()]
+        witnesses = self.witnesses
+        by_server = [len(lines) for lines in witnesses.served_by_port().values()]
         if not self.arm.keepalive:
-            again = [each for each in said.connections if each.requests > 1]
+            again = [each for each in witnesses.connections if each.requests > 1]
             if again:
                 yield f"keepalive is off, but by the gateway {len(again)} connections carried more than one request"
             if any(count > 1 for count in by_server):
                 yield f"keepalive is off, but by the server's log a connection carried {max(by_server)} requests"
-            if said.captured is not None and len(said.captured) < len(said.answered):
+            if witnesses.captured is not None and len(witnesses.captured) < len(witnesses.answered):
                 yield (
-                    f"keepalive is off, but there were {len(said.captured)} connections in the capture "
-                    f"for {len(said.answered)} requests"
+                    f"keepalive is off, but there were {len(witnesses.captured)} connections in the capture "
+                    f"for {len(witnesses.answered)} requests"
                 )
             return
-        hosts = len({_host(each) for each in said.answered})
+        hosts = len({_host(each) for each in witnesses.answered})
         expected = (
             self.arm.keepalive_requests != 1
             and self.arm.keepalive_timeout.seconds >= PATIENT_S
-            and len(said.answered) > self.arm.connections_per_host * hosts
+            and len(witnesses.answered) > self.arm.connections_per_host * hosts
         )
-        if expected and not any(each.reused for each in said.answered):
-            yield f"keepalive is on, but by the gateway each of {len(said.answered)} requests opened a connection"
+        if expected and not any(each.reused for each in witnesses.answered):
+            yield f"keepalive is on, but by the gateway each of {len(witnesses.answered)} requests opened a connection"
         if expected and by_server and max(by_server) == 1:
             yield f"keepalive is on, but by the server's log no connection carried more than one of {len(by_server)}"
 
@@ -90,13 +90,13 @@ class WireUse:
         for each in self.witnesses.connections:
             by_host.setdefault(each.host, []).append(each)
         for host, connections in by_host.items():
-            told = most_at_once((each.began_ms, _end(each.closed_ms)) for each in connections)
+            at_once = most_at_once((each.began_ms, _end(each.closed_ms)) for each in connections)
             seen = 0
             if self.arm.tls == "off":
                 ends = [captured.get(port(each.local)) for each in connections if each.local]
                 seen = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
-            if told > most:
-                yield f"by the gateway {told} connections to {host} were open at once, more than {most}"
+            if at_once > most:
+                yield f"by the gateway {at_once} connections to {host} were open at once, more than {most}"
             elif seen > most:
                 yield f"by the capture {seen} connections to {host} were in use at once, more than {most}"
 
@@ -137,12 +137,12 @@ class WireUse:
     ) -> Iterator[tuple[str, int]]:
         """Groups of hosts that had several connections at the same time, and how many: connections of a group that were
         open together, or carried its requests back and forth. `groups_of` a connection, `group_of` a request."""
-        found: dict[str, set[int]] = {}
+        overlapping: dict[str, set[int]] = {}
         begun = sorted(filter(_came_to_something, self.witnesses.connections), key=lambda each: each.began_ms)
         for older, newer in itertools.combinations(begun, 2):
             if older.ended_by not in ENDED_FOR_US and self._open_together(older, newer):
                 for group in groups_of(older) & groups_of(newer):
-                    found.setdefault(group, set()).update((older.connection, newer.connection))
+                    overlapping.setdefault(group, set()).update((older.connection, newer.connection))
         sent: dict[str, list[tuple[float, int]]] = {}
         for number, requests in self.witnesses.sent_by_connection().items():
             for each in requests:
@@ -150,8 +150,8 @@ class WireUse:
         for group, entries in sent.items():
             turns = [number for number, _ in itertools.groupby(number for _, number in sorted(entries))]
             if len(turns) > len(set(turns)):
-                found.setdefault(group, set()).update(turns)
-        yield from ((group, len(numbers)) for group, numbers in found.items())
+                overlapping.setdefault(group, set()).update(turns)
+        yield from ((group, len(numbers)) for group, numbers in overlapping.items())
 
     def _open_together(self, older: GatewayConnection, newer: GatewayConnection) -> bool:
         """By the gateway or by the capture: the newer one was begun before the older one was over."""

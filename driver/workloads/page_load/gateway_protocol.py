@@ -41,14 +41,14 @@ class Wire:
     witnesses: Witnesses
 
     def failures(self) -> Iterator[Failure]:
-        for reason, found in (
+        for reason, details in (
             (Reason.PROTOCOL_FALLBACK, [*self._browser_side(), *self._protocol()]),
             (Reason.TLS_FALLBACK, self._tls()),
             (Reason.WIRE_MISMATCH, [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]),
         ):
-            said = list(found)
-            if said:
-                yield Failure(reason, "; ".join(said))
+            texts = list(details)
+            if texts:
+                yield Failure(reason, "; ".join(texts))
 
     @property
     def _requests(self) -> list[Request]:
@@ -74,12 +74,12 @@ class Wire:
         yield from self._protocol_by_capture(self.witnesses.captured or ())
 
     def _protocol_by_gateway(self) -> Iterator[str]:
-        wanted, said = self.arm.protocol, self.witnesses
-        wrong = [each for each in said.answered if each.protocol != wanted]
+        wanted, witnesses = self.arm.protocol, self.witnesses
+        wrong = [each for each in witnesses.answered if each.protocol != wanted]
         if wrong:
             used = few(sorted({str(each.protocol) for each in wrong}))
-            yield f"by the gateway {len(wrong)} of {len(said.answered)} requests used {used} instead of {wanted}"
-        for each in said.connections:
+            yield f"by the gateway {len(wrong)} of {len(witnesses.answered)} requests used {used} instead of {wanted}"
+        for each in witnesses.connections:
             name = f"connection {each.connection} to {each.host}"
             if each.protocol not in (wanted, None, ""):
                 yield f"by the gateway {name} spoke {each.protocol} instead of {wanted}"
@@ -94,10 +94,10 @@ class Wire:
 
     def _has_no_answer(self, connection: GatewayConnection) -> bool:
         """Nor had what waited for it. (One that was cut off since the trial was over harmed nobody.)"""
-        number, said = connection.connection, self.witnesses
+        number, witnesses = connection.connection, self.witnesses
         wanted = {each.url for each in self.site.objects}
-        harmed = any(each.error and not each.cancelled and each.url in wanted for each in said.requests)
-        return self.arm.multiplexed and harmed and not any(each.connection == number for each in said.answered)
+        harmed = any(each.error and not each.cancelled and each.url in wanted for each in witnesses.requests)
+        return self.arm.multiplexed and harmed and not any(each.connection == number for each in witnesses.answered)
 
     def _is_served_right(self, line: ServedRequest) -> bool:
         if self.arm.spdy:
@@ -107,12 +107,12 @@ class Wire:
     def _protocol_by_capture(self, captured: Sequence[Connection]) -> Iterator[str]:
         wanted = "tls" if self.arm.tls != "off" else FIRST_BYTES.get(self.arm.protocol, self.arm.protocol)
         for each in captured:
-            for side, said, payload in (
+            for side, seen, payload in (
                 ("client", each.spoken_up, each.payload_up),
                 ("server", each.spoken_down, each.payload_down),
             ):
-                if payload and said not in (wanted, None):  # not known: its first bytes were lost
-                    yield f"by the capture the {side} began with {said} instead of {wanted}, port {each.client_port}"
+                if payload and seen not in (wanted, None):  # not known: its first bytes were lost
+                    yield f"by the capture the {side} began with {seen} instead of {wanted}, port {each.client_port}"
                     return
             offered = each.alpn_offered
             others = set(offered or ()) - {self.arm.protocol, "http/1.1"}
@@ -126,13 +126,17 @@ class Wire:
     def _tls(self) -> Iterator[str]:
         off = self.arm.tls == "off"
         wanted, logged = (None, None) if off else (f"TLS {self.arm.tls}", TLS_NAMES[self.arm.tls])
-        said = self.witnesses
-        told: tuple[tuple[str, list[str | None], str | None], ...] = (
-            ("the gateway", [each.tls for each in said.used], wanted),
-            ("the server's log", [each.tls for each in said.served], logged),
-            ("the capture", [_captured_tls(each, wanted) for each in said.captured or () if each.payload_up], wanted),
+        witnesses = self.witnesses
+        by_party: tuple[tuple[str, list[str | None], str | None], ...] = (
+            ("the gateway", [each.tls for each in witnesses.used], wanted),
+            ("the server's log", [each.tls for each in witnesses.served], logged),
+            (
+                "the capture",
+                [_captured_tls(each, wanted) for each in witnesses.captured or () if each.payload_up],
+                wanted,
+            ),
         )
-        for who, versions, right in told:
+        for who, versions, right in by_party:
             wrong = {version or "no TLS" for version in versions if version != right}
             if wrong:
                 yield f"by {who} there was {few(sorted(wrong))} instead of {right or 'no TLS'}"
@@ -196,15 +200,15 @@ def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
     """Of any arm: whether a session was resumed that must not be."""
     if arm.tls == "off" or arm.tls_resumption:
         return
-    told = (
+    parties = (
         ("the gateway", [each.tls_resumed for each in witnesses.connections]),
         ("the server's log", [bool(each.tls_resumed) for each in witnesses.served]),
         ("the capture", [bool(each.tls_resumed) for each in witnesses.captured or ()]),
     )
-    found = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in told if any(resumed)]
-    if found:
+    counts = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in parties if any(resumed)]
+    if counts:
         what = "connections or requests were of a resumed session, which must not be"
-        yield Failure(Reason.RESUMPTION_IGNORED, f"{', '.join(found)} {what}")
+        yield Failure(Reason.RESUMPTION_IGNORED, f"{', '.join(counts)} {what}")
 
 
 def _captured_tls(connection: Connection, wanted: str | None) -> str | None:

@@ -132,9 +132,9 @@ class _Trial:
         asked = [target(each) for each in on_network(self.record.requests) if host(each) not in hosts]
         names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
         looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
-        found = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
-        if len(found) > self.tolerances.outside:
-            yield Failure(Reason.OUTSIDE_REQUEST, few(found))
+        strangers = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
+        if len(strangers) > self.tolerances.outside:
+            yield Failure(Reason.OUTSIDE_REQUEST, few(strangers))
 
     def _foreign_packets(self) -> list[str]:
         """Whatever the client sent to an address that is not of the bed."""
@@ -204,8 +204,8 @@ class _Trial:
             each
             for each in self.requests
             if each.status == OK
-            and (found := encoding(each)) != wanted
-            and (found is not None or target(each) in shrink)
+            and (actual := encoding(each)) != wanted
+            and (actual is not None or target(each) in shrink)
         ]
         if wrong:
             used = ", ".join(sorted({encoding(each) or "no compression" for each in wrong}))
