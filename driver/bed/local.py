@@ -1,4 +1,4 @@
-"""Processes and files of this machine."""
+"""This machine's side of a bed: its namespaces, processes and files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from driver.bed.node import LocalProcess, Stdio, Terminal
+from driver.bed.remote import enclosure, namespaces
+from driver.bed.remote.refusals import diagnose
 from driver.bed.terminal import TerminalProcess
+
+
+def enter_bed(controller: int | None) -> None:
+    """Go on, in another process, inside the bed's own namespaces, which end with the controller (a pidfd).
+    Raises NamespaceError."""
+    try:
+        enclosure.enter(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC, controller)
+    except OSError as error:
+        raise diagnose(error) from error
+    Path(enclosure.BED_STATE).mkdir()
 
 
 def copy_whole(source: Path, target: Path, mode: int | None = None) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.commands import disable_ipv6, disable_offloads, run_ip, set_kernel
+from driver.bed.local import enter_bed
 from driver.bed.netns import nodes as netns
 from driver.bed.netns.findings import findings
 from driver.bed.node import Node
-from driver.bed.remote import enclosure, namespaces
+from driver.bed.remote import namespaces
 from driver.bed.remote.enclosure import BED_STATE
-from driver.bed.remote.refusals import diagnose
 from driver.bed.routers import kernel as kernel_router
 from driver.bed.routers import uml
 from driver.bed.routers.router import Router
@@ -35,11 +35,7 @@ class NetnsSubstrate(Substrate):
         self._hosts: dict[str, netns.NetnsNode] = {}
 
     def enter(self, settings: BedSettings, controller: int | None = None) -> None:  # noqa: ARG002 - same for all so far
-        try:
-            enclosure.enter(namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC, controller)
-        except OSError as error:
-            raise diagnose(error) from error
-        STATE.mkdir()
+        enter_bed(controller)
 
     def bring_up(self, settings: BedSettings) -> None:
         self._name_nodes()

@@ -21,7 +21,7 @@ from typing import Any
 
 from driver.bed.agent_connection import AgentConnection
 from driver.bed.commands import disable_ipv6, run_ip, set_kernel
-from driver.bed.netns.substrate import NetnsSubstrate
+from driver.bed.local import enter_bed
 from driver.bed.node import NODE_NAMES, Node
 from driver.bed.ssh import check
 from driver.bed.ssh.connection import SshConnection
@@ -64,7 +64,7 @@ class SshSubstrate(Substrate):
         """ssh starts before: it wants its user's own configuration, agent and /run. It ends with this process."""
         for name, host in self._hosts:
             self._connections[name] = SshConnection(name, host, settings.folder / f"ssh-{name}.log", os.getpid())
-        NetnsSubstrate().enter(settings, controller)
+        enter_bed(controller)
 
     def bring_up(self, settings: BedSettings) -> None:
         for error in check.open_all(self._connections).values():
