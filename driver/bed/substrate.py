@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Node
+from driver.bed.node import NODE_NAMES, Node
 from driver.bed.routers.router import Router
 from driver.host.finding import Finding
 from driver.host.needs import Program
@@ -29,6 +29,14 @@ class Traits:
     wire: bool = False  # between the nodes is more than the router: what packets take there is measured without a link
     tolerance: float = 1.0  # times what a self-test tolerates
     up_within_s: float = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine of a bed."""
+
+    nodes: tuple[str, ...]  # on it
+    node: Node | None = None  # where programs run on it; None: it is this machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +130,12 @@ class Substrate(ABC):
     @abstractmethod
     def node(self, name: str) -> Node:
         """The node of that name."""
+
+    def machines(self) -> list[Machine]:
+        """Each machine of the bed."""
+        if self.traits.same_machine:
+            return [Machine(NODE_NAMES)]
+        return [Machine((name,), self.router.machine if name == "router" else self.node(name)) for name in NODE_NAMES]
 
     @abstractmethod
     def addresses(self) -> dict[str, str]:

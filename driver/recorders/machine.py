@@ -147,11 +147,9 @@ class Machine(Recorder[MachineOptions]):
         return BYTES + SAMPLE_BYTES / sampler.EVERY_S
 
     def start(self, context: Context) -> None:
-        if not context.apart:
-            self._watches = [(tuple(context.nodes), WatchHere())]
-            return
-        for name, node in context.nodes.items():
-            self._watches.append(((name,), WatchThere(node)))
+        for machine in context.machines:
+            watch = WatchThere(machine.node) if machine.node else WatchHere()
+            self._watches.append((machine.nodes, watch))
 
     def load_begins(self) -> None:
         self._each(lambda watch: watch.begin())

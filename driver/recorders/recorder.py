@@ -15,12 +15,13 @@ Recorders start in the registry's order and stop in the opposite order.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from driver.bed.node import Node
+from driver.bed.substrate import Machine
 from driver.browser.browser import Page
 from model.coded import Coded
 from model.reasons import Flag, Reason
@@ -37,7 +38,7 @@ class Context:
     """The trial that is about to load, as far as recorders need it."""
 
     nodes: Mapping[str, Node]  # client, server and router
-    apart: bool  # each node is a machine of its own; else all of them are this machine
+    machines: Sequence[Machine]  # on which the nodes are
     scratch: Path  # a folder in memory on client and server, for as long as the bed lives
     folder: Path  # of the trial, on this machine: files go here
     page: Page | None = None  # of workloads with a browser

@@ -12,11 +12,33 @@ import pytest
 from driver.bed.commands import set_kernel
 from driver.bed.node import NODE_NAMES, Command, Node, Stdio
 from driver.bed.ssh.router import settle_cable
+from driver.recorders.machine import Machine, MachineOptions
+from driver.recorders.recorder import Context
 from driver.recorders.tcpdump import Capture
 from model.errors import NodeError
+from model.evidence.machine import MachineEvidence
 from tests.kit.inside import InsideBed, main
 
 WORDS = ("a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;", "\\", "!x", "line\nline", "%s")
+
+
+def each_machine_is_watched(bed: InsideBed) -> None:
+    recorder = Machine(MachineOptions())
+    nodes = {name: bed.substrate.node(name) for name in NODE_NAMES}
+    try:
+        recorder.start(Context(nodes, bed.substrate.machines(), bed.memory, bed.memory))
+        recorder.load_begins()
+        bed.client.run(["sh", "-c", "for i in 1 2 3; do ip link > /dev/null; done"])
+        recorder.load_ended()
+        evidence = recorder.stop().evidence
+    finally:
+        recorder.close()
+    assert isinstance(evidence, MachineEvidence)
+    assert [use.nodes for use in evidence.machines] == [("client",), ("router",), ("server",)]
+    for use in evidence.machines:
+        assert use.seconds > 0
+        assert "harness" in use.cpu_s, "the agent there is ours"
+    assert "router" in evidence.machines[1].cpu_s or bed.substrate.router.kind != "uml"
 
 
 def arguments_are_nobody_elses(bed: InsideBed) -> None:
@@ -141,6 +163,7 @@ def captured(bed: InsideBed, node: Node) -> tuple[int, int]:
 if __name__ == "__main__":
     main(
         arguments_are_nobody_elses,
+        each_machine_is_watched,
         an_environment_is_passed,
         files_come_back_whole,
         what_is_not_there_is_told,

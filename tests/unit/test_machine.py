@@ -342,7 +342,7 @@ def trial_with(monkeypatch: pytest.MonkeyPatch, watch: FakeWatch, tmp_path: Path
 
     monkeypatch.setattr(Machine, "start", start)
     recorders = TrialRecorders({"machine": MachineOptions()})
-    recorders.start(Context({}, apart=False, scratch=tmp_path, folder=tmp_path))
+    recorders.start(Context({}, machines=[], scratch=tmp_path, folder=tmp_path))
     return recorders
 
 

@@ -24,6 +24,11 @@ class Router(ABC):
     def node(self) -> Node:
         """Where commands on the router run."""
 
+    @property
+    def machine(self) -> Node:
+        """Where commands run on the machine that the router is on: beside a router that is a kernel of its own."""
+        return self.node
+
     @abstractmethod
     def finish(self) -> None:
         """Wait until it forwards."""

@@ -87,6 +87,10 @@ class SshUmlRouter(Router):
             raise RouterError("the UML router has not booted")
         return self._inner
 
+    @property
+    def machine(self) -> Node:
+        return self._outer
+
     def finish(self) -> None:
         self._plug()
         settings = {

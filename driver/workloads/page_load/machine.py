@@ -109,7 +109,7 @@ class PageLoadOnBed:
         trial.recorders.start(
             Context(
                 nodes={name: substrate.node(name) for name in NODE_NAMES},
-                apart=not substrate.traits.same_machine,
+                machines=substrate.machines(),
                 scratch=self._place.folder / "captures",
                 folder=trial.folder,
                 page=trial.page,
