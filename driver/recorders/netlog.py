@@ -25,6 +25,7 @@ class Netlog(Recorder[NetlogOptions]):
     options_type = NetlogOptions
     setting = Setting("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true")
     reason = Reason.BROWSER_FAILED
+    packed = (FILE,)
     wishes = frozenset({NETLOG})
 
     @classmethod

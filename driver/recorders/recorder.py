@@ -74,6 +74,7 @@ class Recorder(ABC, Generic[Options]):
     shape: ClassVar[Mapping[str, Any]] = {}  # JSON schema of the key, where its setting has no kind
     key_shapes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the same of `keys`
     reason: ClassVar[Reason] = Reason.RECORDER_FAILED  # why a trial fails in which this recorder fails
+    packed: ClassVar[tuple[str, ...]] = ()  # files of it that are text, and stored compressed
     wishes: ClassVar[frozenset[str]] = frozenset()  # what the browser must do from its start
 
     def __init__(self, options: Options) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import itertools
+from collections.abc import Mapping
 from typing import Any
 
 from driver.recorders.machine import Machine
@@ -12,8 +13,6 @@ from driver.recorders.screenshot import Screenshot
 from driver.recorders.tcpdump import Tcpdump
 from model.coded import Coded
 from model.errors import RecordError
-from model.reasons import Failure, Reason
-from model.record import RECORDINGS
 
 # The last to start is the first to stop: the machine is watched during the load alone, and the log of the browser's
 # network, for which the browser must end, comes last.
@@ -35,7 +34,6 @@ def wishes(options: Mapping[str, Coded]) -> frozenset[str]:
     return frozenset().union(*(RECORDERS[name].wishes for name in options))
 
 
-def missing_evidence(options: Mapping[str, Coded], recorded: Collection[str]) -> list[Failure]:
-    """Failures of a trial whose recorders were on and left nothing. `recorded`: the recorders with evidence."""
-    silent = [name for name in options if name in RECORDINGS and name not in recorded]
-    return [Failure(Reason.EVIDENCE_MISSING, f"the recorder {name} was on and left nothing") for name in silent]
+def packed(options: Mapping[str, Coded]) -> tuple[str, ...]:
+    """The files of these recorders that are stored compressed."""
+    return tuple(itertools.chain.from_iterable(RECORDERS[name].packed for name in options))

@@ -18,8 +18,6 @@ from driver.recorders.machine import Machine, MachineOptions
 from driver.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context
-from driver.recorders.registry import missing_evidence
-from driver.recorders.screenshot import ScreenshotOptions
 from model.errors import RecordError
 from model.evidence.machine import MachineEvidence, MachineUse, Pressure
 from model.reasons import FlagName, Reason
@@ -390,14 +388,6 @@ def test_a_trial_that_was_not_loaded_has_no_machine(monkeypatch: pytest.MonkeyPa
     recording = trial_with(monkeypatch, watch, tmp_path).stop(loaded=False)["machine"]
     assert recording.evidence is None
     assert watch.closed
-
-
-def test_a_recorder_that_was_on_and_left_nothing_is_a_failure() -> None:
-    options = {"machine": MachineOptions(), "screenshot": ScreenshotOptions()}
-    assert missing_evidence(options, {"machine"}) == []
-    (failure,) = missing_evidence(options, set())
-    assert failure.reason is Reason.EVIDENCE_MISSING
-    assert "machine" in failure.detail
 
 
 def test_as_a_program_it_says_what_this_machine_does() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from captures.packets import summarise
 from captures.pcapng import embed_keys
 from driver.browser.har import har
+from driver.recorders.registry import packed
 from driver.shaping.addresses import ADDRESSES
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.expected import Expected
@@ -28,7 +29,7 @@ from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.writing import writing
 
-PACKED = ("netlog.json", "access.log", "gateway.jsonl")
+PACKED = ("access.log", "gateway.jsonl")  # and what recorders say
 
 
 def finish(data: object, context: TrialContext) -> TrialRecord:
@@ -46,7 +47,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))
     with writing("store the files of a trial"):
-        _pack(record, context.folder, {node: evidence.capture[node].file for node in packets})
+        captures = {node: evidence.capture[node].file for node in packets}
+        _pack(record, context.folder, captures, (*PACKED, *packed(context.experiment.recorders)))
     return replace(record, artifacts=_names(context.folder))
 
 
@@ -97,8 +99,8 @@ def _measures(evidence: PageLoadEvidence) -> dict[str, float]:
     return {name: value for name, value in {**times, **counts}.items() if value is not None}
 
 
-def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str]) -> None:
-    """Captures with their keys, everything that is text compressed. What cannot be read stays as it is."""
+def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:
+    """Captures with their keys, texts compressed. What cannot be read stays as it is."""
     keys = folder / KEYS
     secrets = keys.read_text() if keys.is_file() else ""
     for node, file in captures.items():
@@ -106,7 +108,7 @@ def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str]) -> Non
         (folder / file).unlink()
     keys.unlink(missing_ok=True)
     _compress(folder / "page.har.gz", json.dumps(har(record)).encode())
-    for name in PACKED:
+    for name in texts:
         path = folder / name
         if path.is_file():
             _compress(folder / f"{name}.gz", path.read_bytes())
