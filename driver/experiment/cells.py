@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.keys import CELL
-from driver.experiment.links import Asked, find_link, name_links, read_links, refuse_repeated
+from driver.experiment.links import RequestedLink, find_link, name_links, read_links, refuse_repeated
 from driver.experiment.model import Cell, LinkCase
 from model.link import Link
 from model.settings.source import Written, read_known
@@ -28,21 +28,25 @@ class Combined:
 def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], known: Collection[str]) -> Combined:
     """Every site x link x arm, or the listed cells."""
     sites = read_known(entries["sites"], known, "site") if "sites" in entries else []
-    asked = read_links(entries["links"]) if "links" in entries else []
-    refuse_repeated(asked)
+    requested = read_links(entries["links"]) if "links" in entries else []
+    refuse_repeated(requested)
     if "cells" in entries:
-        return _listed(entries, sites, asked, arms, known)
+        return _listed(entries, sites, requested, arms, known)
     for key, example in (("sites", "sites: [dummy]"), ("links", "links: {rtt: 100ms}")):
         if key not in entries:
             raise root.error(f"there are no {key}", f"Write them, like {example}")
-    links = name_links(asked)
+    links = name_links(requested)
     _refuse_too_many(root, len(sites) * len(links) * len(arms))
     cells = tuple(Cell(*one) for one in itertools.product(sites, links, arms))
     return Combined(tuple(sites), links, cells)
 
 
 def _listed(
-    entries: Mapping[str, Written], sites: list[str], asked: list[Asked], arms: Sequence[Arm], known: Collection[str]
+    entries: Mapping[str, Written],
+    sites: list[str],
+    requested: list[RequestedLink],
+    arms: Sequence[Arm],
+    known: Collection[str],
 ) -> Combined:
     listed = [(one, CELL.entries(one)) for one in entries["cells"].elements()]
     own = {
@@ -52,9 +56,9 @@ def _listed(
         for element in keys["link"].elements()
         if element.is_mapping
     }
-    links = name_links([*asked, *itertools.chain.from_iterable(own.values())])
+    links = name_links([*requested, *itertools.chain.from_iterable(own.values())])
     case_of = {case.link: case for case in links}
-    shared = [case_of[one.link] for one in asked]
+    shared = [case_of[one.link] for one in requested]
     by_name = {arm.name: arm for arm in arms}
     cells: list[Cell] = []
     lines: dict[str, int] = {}
@@ -80,7 +84,10 @@ def _listed(
 
 
 def _links_of(
-    written: Written, own: Mapping[int, list[Asked]], links: Sequence[LinkCase], case_of: Mapping[Link, LinkCase]
+    written: Written,
+    own: Mapping[int, list[RequestedLink]],
+    links: Sequence[LinkCase],
+    case_of: Mapping[Link, LinkCase],
 ) -> list[LinkCase]:
     cases: list[LinkCase] = []
     for element in written.elements():

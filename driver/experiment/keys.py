@@ -95,7 +95,7 @@ CELL = Table((
     Setting("arm", None, "", "of `arms`", "[http, h2]", "a name or a list", "all of `arms`"),
 ))
 FIGURE = Table((
-    Setting("title", PROSE, "", "its heading", "Page load time over RTT", default_words="said by the rest"),
+    Setting("title", PROSE, "", "its heading", "Page load time over RTT", default_words="made from the rest"),
     Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
         "the link setting that varies most, else `arm`"),
     Setting("y", choice("METRIC", *METRICS), "plt", "what is drawn, the median of each cell", "fcp"),

@@ -17,7 +17,7 @@ LONGEST_LABEL = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedLink:
     """One link as the file asks for it."""
 
     where: Written
@@ -27,12 +27,12 @@ class Asked:
     own: frozenset[str]  # fields that are set beside the profile
 
 
-def read_links(written: Written) -> list[Asked]:
+def read_links(written: Written) -> list[RequestedLink]:
     """Every link of a grid, or of a list of grids."""
-    return [asked for grid in written.elements() for asked in _read_grid(grid)]
+    return [requested for grid in written.elements() for requested in _read_grid(grid)]
 
 
-def _read_grid(grid: Written) -> list[Asked]:
+def _read_grid(grid: Written) -> list[RequestedLink]:
     entries = grid.entries()
     label = entries.pop("label", None)
     axes = [(key, entry.elements()) for key, entry in entries.items()]
@@ -49,13 +49,13 @@ def _read_grid(grid: Written) -> list[Asked]:
     ]
 
 
-def _read_point(grid: Written, values: dict[str, Written], label: Written | None) -> Asked:
+def _read_point(grid: Written, values: dict[str, Written], label: Written | None) -> RequestedLink:
     texts = {key: value.text() for key, value in values.items()}
     profile = texts.pop("profile", None)
     with grid.placed(values):
         link = resolve(profile, texts)
     own = frozenset(SETTINGS[key].setting.name for key in texts)
-    return Asked(grid, link, _read_label(label) if label else None, profile, own)
+    return RequestedLink(grid, link, _read_label(label) if label else None, profile, own)
 
 
 def _read_label(label: Written) -> str:
@@ -82,10 +82,10 @@ def varying(links: Iterable[Link]) -> list[str]:
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
-def name_links(asked: Sequence[Asked]) -> tuple[LinkCase, ...]:
+def name_links(requested: Sequence[RequestedLink]) -> tuple[LinkCase, ...]:
     """Each distinct link with a label that is short and says what is different about it."""
-    different: dict[Link, Asked] = {}
-    for one in asked:
+    different: dict[Link, RequestedLink] = {}
+    for one in requested:
         known = different.get(one.link)
         if known is None or (one.label and not known.label):
             different[one.link] = one
@@ -98,7 +98,7 @@ def name_links(asked: Sequence[Asked]) -> tuple[LinkCase, ...]:
     for link, one in different.items():
         if labels[link] in twice and not one.label:
             labels[link] = ", ".join(f"{key} {text}" for key, text in stated(link).items() if key in keys)
-    seen: dict[str, Asked] = {}
+    seen: dict[str, RequestedLink] = {}
     for link, label in labels.items():
         if label in seen:
             what = f"the label {label!r} names another link on line {seen[label].where.line} too"
@@ -110,16 +110,16 @@ def name_links(asked: Sequence[Asked]) -> tuple[LinkCase, ...]:
 _FIRST = ("rate", "rate_down", "rate_up", "rtt")
 
 
-def _label(asked: Asked, keys: Sequence[str]) -> str:
+def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
     """Of the profile's settings its name says enough."""
-    mapping = stated(asked.link)
+    mapping = stated(requested.link)
     shown = [key for key in keys if key in mapping]
-    if asked.profile:
-        shown = [key for key in shown if SETTINGS[key].setting.name in asked.own]
+    if requested.profile:
+        shown = [key for key in shown if SETTINGS[key].setting.name in requested.own]
     elif not shown:
         plain = Link.parse({}).to_mapping()
         shown = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]
-    words = [asked.profile] if asked.profile else []
+    words = [requested.profile] if requested.profile else []
     words += _rates({key: mapping[key] for key in shown if key in _FIRST})
     words += [f"{key} {mapping[key]}" for key in shown if key not in _FIRST]
     return " ".join(words) or "unshaped"
@@ -133,10 +133,10 @@ def _rates(texts: Mapping[str, str]) -> list[str]:
     return words + ([texts["rtt"]] if "rtt" in texts else [])
 
 
-def refuse_repeated(asked: Sequence[Asked]) -> None:
+def refuse_repeated(requested: Sequence[RequestedLink]) -> None:
     """In the list of links, one that is there twice is a mistake."""
-    first: dict[Link, Asked] = {}
-    for one in asked:
+    first: dict[Link, RequestedLink] = {}
+    for one in requested:
         if one.link in first:
             where = first[one.link].where
             place = "in the same grid" if where == one.where else f"on line {where.line}"

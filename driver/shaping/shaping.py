@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from driver.shaping import addresses as topology
-from driver.shaping.addresses import CLIENT, QUEUE_DOWN, QUEUE_UP, SERVER
+from driver.shaping.addresses import CLIENT, QUEUE_DOWN, QUEUE_UP, SERVER, route_lines
+from driver.shaping.addresses import Host as BedHost
 from driver.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
 from model.link import Direction, Host, Link
 from model.link.impairments.impairment import Words, tc_time
@@ -110,7 +110,7 @@ def _device_lines(link: Link) -> list[Words]:
     ]
 
 
-def _host_lines(host: topology.Host, settings: Host, mtu: int) -> list[Words]:
+def _host_lines(host: BedHost, settings: Host, mtu: int) -> list[Words]:
     """TCP's settings as properties of the routes: they need no sysctl, which containers forbid, and they can name a
     congestion control that the administrator reserves, which a sysctl of an unprivileged namespace cannot."""
     tcp = f"congctl {settings.congestion_control} initcwnd {settings.initial_window}"
@@ -120,7 +120,7 @@ def _host_lines(host: topology.Host, settings: Host, mtu: int) -> list[Words]:
     )
     return [
         Words(f"link set dev {host.port.device} mtu {mtu}", f"IP packets have up to {mtu} bytes"),
-        *(Words(text, meaning) for text in topology.route_lines(host, tcp)),
+        *(Words(text, meaning) for text in route_lines(host, tcp)),
     ]
 
 
@@ -174,9 +174,9 @@ def _way_there(way: Direction, compensation: Duration) -> Words:
 def _delay(way: Direction, compensation: Duration) -> list[Words]:
     if not way.delay:
         return []
-    asked = compensated(way.delay, compensation)
-    less = " less what the router adds by itself" if asked != way.delay else ""
-    return [Words(f"delay {tc_time(asked)}", f"delays packets by {way.delay}{less}")]
+    corrected = compensated(way.delay, compensation)
+    less = " less what the router adds by itself" if corrected != way.delay else ""
+    return [Words(f"delay {tc_time(corrected)}", f"delays packets by {way.delay}{less}")]
 
 
 def compensated(delay: Duration, compensation: Duration) -> Duration:

@@ -68,16 +68,16 @@ QUEUE = Kind("QUEUE", "`100p`, `64kB`, `50ms`, `1.5bdp`", lambda value, key: Que
 def read_queue(written: WrittenLink, side: str, rtt: Duration, mtu: int) -> tuple[int | None, int | None]:
     """The queue in packets or in bytes, neither where there is no rate."""
     rate: Rate | None = written.value("rate", side)
-    asked: Queue | None = written.value("queue", side)
+    queue: Queue | None = written.value("queue", side)
     frame, key = mtu + HEADER, written.key("queue", side)
     if rate is None:
         return None, None
-    if asked is None:
+    if queue is None:
         return _default_queue(rate, rtt, frame, key), None
-    if asked.unit == "bdp" and not rtt:
+    if queue.unit == "bdp" and not rtt:
         remedy = "Set rtt too, or write the queue in packets (100p), bytes (64kB) or time (50ms)"
         raise InputError("the bandwidth-delay product is zero where rtt is 0", remedy, key=key)
-    packets, held = asked.resolve(rate, rtt)
+    packets, held = queue.resolve(rate, rtt)
     taken = Size((packets or 0) * frame + (held or 0))
     if taken.bytes < frame:
         what = f"a queue of {taken} does not hold one full-size packet of {frame}B"
