@@ -22,8 +22,10 @@ from typing import Any, Self
 
 from model.errors import RecordError
 
-Decoder = Callable[[object, str], Any]
+Decoder = Callable[[object], Any]
 UNIONS = (types.UnionType, typing.Union)
+PLAIN = frozenset((str, int, float, bool, type(None)))
+SHORT = 60  # characters of a wrong value that are shown
 
 
 class Coded:
@@ -39,8 +41,34 @@ class Coded:
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Self:
         """The value that this JSON stands for; `where`: the path to it, for RecordError."""
-        value: Self = _decode_dataclass(cls, data, where)
+        try:
+            value: Self = _decode_dataclass(cls, data)
+        except _WrongError as wrong:
+            raise wrong.as_record_error(where) from None
         return value
+
+
+class _WrongError(Exception):
+    """Something in the JSON is wrong. The path to it is put together on the way up, so that it costs nothing else."""
+
+    def __init__(self, words: str, *rest: tuple[str, str]) -> None:
+        """`words` about this place; `rest`: keys below it, each with words of its own."""
+        super().__init__(words)
+        self.words, self.rest = words, rest
+        self.path = ""
+
+    def below(self, step: str | int) -> _WrongError:
+        """The same, as it is seen from one level above."""
+        here = f"[{step}]" if isinstance(step, int) else step
+        dot = "." if self.path and not self.path.startswith("[") else ""
+        self.path = f"{here}{dot}{self.path}"
+        return self
+
+    def as_record_error(self, where: str) -> RecordError:
+        path = f"{where}.{self.path}" if where and self.path else where or self.path
+        named = [(f"{path}.{key}" if path else key, words) for key, words in self.rest]
+        parts = [f"{key} {words}" for key, words in named] or [f"{path or 'the whole'} {self.words}"]
+        return RecordError(f"in the record, {', '.join(parts)}", key=named[0][0] if named else path)
 
 
 @functools.cache
@@ -49,27 +77,31 @@ def _field_names(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
 
 
 def _encode(value: object) -> Any:  # noqa: ANN401 - JSON
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, Coded):
         return value.to_json()
-    if isinstance(value, StrEnum):
-        return value.value
     if isinstance(value, tuple | list):
         return [_encode(each) for each in value]
     if isinstance(value, Mapping):
         return {key: _encode(each) for key, each in value.items()}
-    return str(value) if isinstance(value, Path) else value
+    return value.value if isinstance(value, StrEnum) else str(value) if isinstance(value, Path) else value
 
 
-def _decode_dataclass(kind: type, data: object, where: str) -> Any:  # noqa: ANN401
+def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
     if not isinstance(data, Mapping):
-        raise _wrong(where, f"is not a mapping but {_short(data)}")
+        raise _WrongError(f"is not a mapping but {_short(data)}")
     decoders = _fields(kind)
     if data.keys() != decoders.keys():
         missing, unknown = sorted(decoders.keys() - data.keys()), sorted(map(str, data.keys() - decoders.keys()))
-        words = [f"{_join(where, key)} is missing" for key in missing]
-        words += [f"{_join(where, key)} is unknown" for key in unknown]
-        raise RecordError(f"in the record, {', '.join(words)}", key=_join(where, (missing or unknown)[0]))
-    return kind(**{key: decode(data[key], _join(where, key)) for key, decode in decoders.items()})
+        raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))
+    values = {}
+    for key, decode in decoders.items():
+        try:
+            values[key] = decode(data[key])
+        except _WrongError as wrong:
+            raise wrong.below(key) from None
+    return kind(**values)
 
 
 @functools.cache
@@ -80,56 +112,71 @@ def _fields(kind: type) -> Mapping[str, Decoder]:
 
 @functools.cache
 def decoder(hint: Any) -> Decoder:  # noqa: ANN401, PLR0911 - a type; one line for each kind of type
-    """What reads a value of this type; the value and the path to it are its arguments."""
+    """What reads a value of this type."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
-        return lambda data, _where: data
+        return lambda data: data
     if origin in UNIONS:
         return _optional(arguments)
     if origin is typing.Literal:
         return _check(lambda data: data in arguments, f"one of {', '.join(map(str, arguments))}")
     if origin is tuple:
-        return _sequence(arguments)
+        return _list(decoder(arguments[0])) if arguments[1:] == (Ellipsis,) else _row([decoder(a) for a in arguments])
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(decoder(arguments[1]))
     if issubclass(hint, Coded):
-        return functools.partial(_decode_coded, hint)
+        return functools.partial(_decode_dataclass, hint)
     if issubclass(hint, StrEnum):
         return _enum(hint)
     if hint is Path:
-        return lambda data, where: Path(decoder(str)(data, where))
+        return lambda data: Path(decoder(str)(data))
     return _plain(hint)
-
-
-def _decode_coded(kind: type[Coded], data: object, where: str) -> Coded:
-    return kind.from_json(data, where)
 
 
 def _optional(arguments: tuple[Any, ...]) -> Decoder:
     (rest,) = (each for each in arguments if each is not type(None))  # a union of other types is not supported
     inner = decoder(rest)
-    return lambda data, where: None if data is None else inner(data, where)
+    return lambda data: None if data is None else inner(data)
 
 
-def _sequence(arguments: tuple[Any, ...]) -> Decoder:
-    repeated = len(arguments) == 2 and arguments[1] is Ellipsis
-    decoders = [decoder(each) for each in (arguments[:1] if repeated else arguments)]
+def _list(inner: Decoder) -> Decoder:
+    def read(data: object) -> tuple[Any, ...]:
+        if not isinstance(data, list | tuple):
+            raise _WrongError(f"is not a list but {_short(data)}")
+        values: tuple[Any, ...] = _row([inner] * len(data))(data)
+        return values
 
-    def read(data: object, where: str) -> tuple[Any, ...]:
-        if not isinstance(data, list | tuple) or not (repeated or len(data) == len(decoders)):
-            raise _wrong(where, f"is not a list{'' if repeated else f' of {len(decoders)}'} but {_short(data)}")
-        if repeated:
-            return tuple([decoders[0](each, f"{where}[{number}]") for number, each in enumerate(data)])
-        return tuple([one(each, f"{where}[{n}]") for n, (one, each) in enumerate(zip(decoders, data, strict=True))])
+    return read
+
+
+def _row(decoders: list[Decoder]) -> Decoder:
+    """A list of so many values, each of a type of its own."""
+
+    def read(data: object) -> tuple[Any, ...]:
+        if not isinstance(data, list | tuple) or len(data) != len(decoders):
+            raise _WrongError(f"is not a list of {len(decoders)} but {_short(data)}")
+        values: list[Any] = []
+        try:
+            for one, each in zip(decoders, data, strict=True):
+                values.append(one(each))
+        except _WrongError as wrong:
+            raise wrong.below(len(values)) from None
+        return tuple(values)
 
     return read
 
 
 def _mapping(inner: Decoder) -> Decoder:
-    def read(data: object, where: str) -> dict[str, Any]:
+    def read(data: object) -> dict[str, Any]:
         if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
-            raise _wrong(where, f"is not a mapping by name but {_short(data)}")
-        return {key: inner(each, _join(where, key)) for key, each in data.items()}
+            raise _WrongError(f"is not a mapping by name but {_short(data)}")
+        values = {}
+        for key, each in data.items():
+            try:
+                values[key] = inner(each)
+            except _WrongError as wrong:
+                raise wrong.below(key) from None
+        return values
 
     return read
 
@@ -137,9 +184,9 @@ def _mapping(inner: Decoder) -> Decoder:
 def _enum(kind: type[StrEnum]) -> Decoder:
     values = {each.value: each for each in kind}
 
-    def read(data: object, where: str) -> StrEnum:
+    def read(data: object) -> StrEnum:
         if not isinstance(data, str) or data not in values:
-            raise _wrong(where, f"is no {kind.__name__.lower()} but {_short(data)}")
+            raise _WrongError(f"is no {kind.__name__.lower()} but {_short(data)}")
         return values[data]
 
     return read
@@ -148,7 +195,7 @@ def _enum(kind: type[StrEnum]) -> Decoder:
 def _plain(kind: type) -> Decoder:
     if kind is float:
         number = _check(_is_number, "a number")
-        return lambda data, where: float(number(data, where))
+        return lambda data: float(number(data))
     if kind not in (str, int, bool):
         raise TypeError(f"{kind} has no form in JSON")
     return _check(lambda data: type(data) is kind, f"of type {kind.__name__}")
@@ -159,22 +206,14 @@ def _is_number(data: object) -> bool:
 
 
 def _check(right: Callable[[object], bool], words: str) -> Decoder:
-    def read(data: object, where: str) -> object:
+    def read(data: object) -> object:
         if not right(data):
-            raise _wrong(where, f"is not {words} but {_short(data)}")
+            raise _WrongError(f"is not {words} but {_short(data)}")
         return data
 
     return read
 
 
-def _wrong(where: str, why: str) -> RecordError:
-    return RecordError(f"in the record, {where or 'the whole'} {why}", key=where)
-
-
-def _join(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else key
-
-
 def _short(data: object) -> str:
     text = repr(data)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= SHORT else f"{text[: SHORT - 3]}..."

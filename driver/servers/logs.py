@@ -31,13 +31,13 @@ def unexpected(lines: Iterable[str]) -> list[str]:
 
 
 def _expected(line: str) -> bool:
-    found = _LINE.match(line)
-    if not found:
+    match = _LINE.match(line)
+    if not match:
         return False
-    code = re.search(r"\bAH\d{5}\b", found["rest"])
+    code = re.search(r"\bAH\d{5}\b", match["rest"])
     if code and code[0] in _NEVER_EXPECTED:
         return False
-    return found["level"] in _QUIET or (code is not None and code[0] in _EXPECTED)
+    return match["level"] in _QUIET or (code is not None and code[0] in _EXPECTED)
 
 
 def access(lines: Iterable[str]) -> list[ServedRequest]:

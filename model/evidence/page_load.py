@@ -14,7 +14,7 @@ from model.evidence.server import ResolverLog, ServerLog
 
 
 @dataclass(frozen=True, slots=True)
-class Heard(Coded):
+class WitnessNames(Coded):
     """Who could tell what was spoken on the link, by which TLS, over which connections: gateway, server, capture."""
 
     protocol: tuple[str, ...]
@@ -33,4 +33,4 @@ class PageLoadEvidence(Coded):
     router: RouterCounts
     capture: Mapping[str, CaptureCounts]  # by node
     packets: Mapping[str, PacketSummary]  # by node; from the captures, read by the controller
-    witnesses: Heard | None  # with the gateway; from all of it, by the controller
+    witnesses: WitnessNames | None  # with the gateway; from all of it, by the controller

@@ -22,7 +22,7 @@ from driver.experiment.model import Experiment, Tolerances
 from driver.workloads.page_load.workload import PageLoad
 from driver.workloads.workload import TrialContext
 from model import run_format
-from model.evidence.page_load import Heard, PageLoadEvidence
+from model.evidence.page_load import PageLoadEvidence, WitnessNames
 from model.link import Link
 from tests.unit.gateway_records import Exchange, Plan
 from tests.unit.made_run import Made, make_run
@@ -107,7 +107,7 @@ def test_nothing_is_said_of_native_trials(tmp_path: Path) -> None:
 def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:
     told = Plan(ARM, [Exchange(each.url, 1, 45 + n, 160 + n) for n, each in enumerate(SITE.objects)]).told()
     evidence = finished(told.record, ARM, tmp_path)
-    assert evidence.witnesses == Heard(*(tuple(BLIND) for _ in WHOLE))  # nothing was captured
+    assert evidence.witnesses == WitnessNames(*(tuple(BLIND) for _ in WHOLE))  # nothing was captured
     assert evidence.gateway
     assert [each.to_json() for each in evidence.gateway.connections] == told.connections
     native = Arm.parse("native", {})

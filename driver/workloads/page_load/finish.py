@@ -79,11 +79,11 @@ def _read_captures(evidence: PageLoadEvidence, folder: Path) -> tuple[dict[str, 
 
 
 def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: TrialContext) -> TrialRecord:
-    """The record with what follows from all evidence together: requests on the link, who was heard, measures."""
+    """The record with what follows from all evidence together: requests on the link, witnesses, measures."""
     if evidence.gateway:
         record = replace(record, requests=with_wire(record.requests, evidence.gateway.requests))
-        witnesses = Witnesses.of(evidence).heard(tls=context.arm.tls != "off")
-        evidence = replace(evidence, witnesses=witnesses)
+        names = Witnesses.of(evidence).names(tls=context.arm.tls != "off")
+        evidence = replace(evidence, witnesses=names)
     record = replace(record, evidence=evidence)
     measures = {**_measures(evidence), "bound_ms": physical_bound(context.link, context.arm, record)}
     return replace(record, measures={**record.measures, **measures})

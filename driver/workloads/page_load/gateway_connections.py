@@ -31,22 +31,22 @@ ENDED_FOR_US = ("server", "error")  # what follows such a connection may be begu
 
 
 @dataclass(frozen=True, slots=True)
-class WireUse:
+class ConnectionUse:
     arm: Arm
     link: Link
     witnesses: Witnesses
 
     def failures(self) -> Iterator[Failure]:
-        for reason, details in (
+        for reason, faults in (
             (Reason.KEEPALIVE_IGNORED, self._keepalive()),
             (Reason.CONNECTIONS_EXCEEDED, self._connections()),
             (Reason.COALESCING_IGNORED, self._coalescing() if self.arm.multiplexed else ()),
             (Reason.PIPELINING_IGNORED, () if self.arm.multiplexed else self._pipelining()),
             (Reason.WIRE_MISMATCH, () if self.arm.multiplexed else self._seen_ahead()),
         ):
-            texts = list(details)
-            if texts:
-                yield Failure(reason, "; ".join(texts))
+            details = list(faults)
+            if details:
+                yield Failure(reason, "; ".join(details))
 
     # --- one after the other
 
@@ -90,15 +90,15 @@ class WireUse:
         for each in self.witnesses.connections:
             by_host.setdefault(each.host, []).append(each)
         for host, connections in by_host.items():
-            at_once = most_at_once((each.began_ms, _end(each.closed_ms)) for each in connections)
-            seen = 0
+            by_gateway = most_at_once((each.began_ms, _end(each.closed_ms)) for each in connections)
+            by_capture = 0
             if self.arm.tls == "off":
                 ends = [captured.get(port(each.local)) for each in connections if each.local]
-                seen = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
-            if at_once > most:
-                yield f"by the gateway {at_once} connections to {host} were open at once, more than {most}"
-            elif seen > most:
-                yield f"by the capture {seen} connections to {host} were in use at once, more than {most}"
+                by_capture = most_at_once((each.first_us, each.data_us or each.first_us) for each in ends if each)
+            if by_gateway > most:
+                yield f"by the gateway {by_gateway} connections to {host} were open at once, more than {most}"
+            elif by_capture > most:
+                yield f"by the capture {by_capture} connections to {host} were in use at once, more than {most}"
 
     def _multiplexed(self) -> Iterator[str]:
         """One for each origin, but where the server would not have the host on another's connection (421)."""
@@ -122,7 +122,7 @@ class WireUse:
                 yield f"coalescing is by origin, but by the server's log a connection was for {most} hosts"
             return
         if any(self._multiplexed()):
-            return  # said already
+            return  # already reported
         remote = {each.connection: str(each.remote) for each in self.witnesses.connections}
         of_address = self._side_by_side(lambda each: {str(each.remote)}, lambda each: remote.get(each.connection or 0))
         for address, count in of_address:
@@ -137,12 +137,12 @@ class WireUse:
     ) -> Iterator[tuple[str, int]]:
         """Groups of hosts that had several connections at the same time, and how many: connections of a group that were
         open together, or carried its requests back and forth. `groups_of` a connection, `group_of` a request."""
-        overlapping: dict[str, set[int]] = {}
+        numbers_of: dict[str, set[int]] = {}
         begun = sorted(filter(_came_to_something, self.witnesses.connections), key=lambda each: each.began_ms)
         for older, newer in itertools.combinations(begun, 2):
             if older.ended_by not in ENDED_FOR_US and self._open_together(older, newer):
                 for group in groups_of(older) & groups_of(newer):
-                    overlapping.setdefault(group, set()).update((older.connection, newer.connection))
+                    numbers_of.setdefault(group, set()).update((older.connection, newer.connection))
         sent: dict[str, list[tuple[float, int]]] = {}
         for number, requests in self.witnesses.sent_by_connection().items():
             for each in requests:
@@ -150,8 +150,8 @@ class WireUse:
         for group, entries in sent.items():
             turns = [number for number, _ in itertools.groupby(number for _, number in sorted(entries))]
             if len(turns) > len(set(turns)):
-                overlapping.setdefault(group, set()).update(turns)
-        yield from ((group, len(numbers)) for group, numbers in overlapping.items())
+                numbers_of.setdefault(group, set()).update(turns)
+        yield from ((group, len(numbers)) for group, numbers in numbers_of.items())
 
     def _open_together(self, older: GatewayConnection, newer: GatewayConnection) -> bool:
         """By the gateway or by the capture: the newer one was begun before the older one was over."""

@@ -31,7 +31,7 @@ BROWSER_SIDE = ("h2", "TLS 1.3", f"{ADDRESS}:{PORT}")
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class Protocols:
     """What was spoken."""
 
     record: TrialRecord
@@ -41,14 +41,14 @@ class Wire:
     witnesses: Witnesses
 
     def failures(self) -> Iterator[Failure]:
-        for reason, details in (
+        for reason, faults in (
             (Reason.PROTOCOL_FALLBACK, [*self._browser_side(), *self._protocol()]),
             (Reason.TLS_FALLBACK, self._tls()),
             (Reason.WIRE_MISMATCH, [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]),
         ):
-            texts = list(details)
-            if texts:
-                yield Failure(reason, "; ".join(texts))
+            details = list(faults)
+            if details:
+                yield Failure(reason, "; ".join(details))
 
     @property
     def _requests(self) -> list[Request]:
@@ -107,12 +107,12 @@ class Wire:
     def _protocol_by_capture(self, captured: Sequence[Connection]) -> Iterator[str]:
         wanted = "tls" if self.arm.tls != "off" else FIRST_BYTES.get(self.arm.protocol, self.arm.protocol)
         for each in captured:
-            for side, seen, payload in (
+            for side, spoken, payload in (
                 ("client", each.spoken_up, each.payload_up),
                 ("server", each.spoken_down, each.payload_down),
             ):
-                if payload and seen not in (wanted, None):  # not known: its first bytes were lost
-                    yield f"by the capture the {side} began with {seen} instead of {wanted}, port {each.client_port}"
+                if payload and spoken not in (wanted, None):  # not known: its first bytes were lost
+                    yield f"by the capture the {side} began with {spoken} instead of {wanted}, port {each.client_port}"
                     return
             offered = each.alpn_offered
             others = set(offered or ()) - {self.arm.protocol, "http/1.1"}
@@ -127,7 +127,7 @@ class Wire:
         off = self.arm.tls == "off"
         wanted, logged = (None, None) if off else (f"TLS {self.arm.tls}", TLS_NAMES[self.arm.tls])
         witnesses = self.witnesses
-        by_party: tuple[tuple[str, list[str | None], str | None], ...] = (
+        versions_by: tuple[tuple[str, list[str | None], str | None], ...] = (
             ("the gateway", [each.tls for each in witnesses.used], wanted),
             ("the server's log", [each.tls for each in witnesses.served], logged),
             (
@@ -136,7 +136,7 @@ class Wire:
                 wanted,
             ),
         )
-        for who, versions, right in by_party:
+        for who, versions, right in versions_by:
             wrong = {version or "no TLS" for version in versions if version != right}
             if wrong:
                 yield f"by {who} there was {few(sorted(wrong))} instead of {right or 'no TLS'}"
@@ -200,12 +200,12 @@ def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
     """Of any arm: whether a session was resumed that must not be."""
     if arm.tls == "off" or arm.tls_resumption:
         return
-    parties = (
+    resumed_by = (
         ("the gateway", [each.tls_resumed for each in witnesses.connections]),
         ("the server's log", [bool(each.tls_resumed) for each in witnesses.served]),
         ("the capture", [bool(each.tls_resumed) for each in witnesses.captured or ()]),
     )
-    counts = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in parties if any(resumed)]
+    counts = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in resumed_by if any(resumed)]
     if counts:
         what = "connections or requests were of a resumed session, which must not be"
         yield Failure(Reason.RESUMPTION_IGNORED, f"{', '.join(counts)} {what}")

@@ -1,4 +1,4 @@
-"""Whether a trial counts. Pure: from what was recorded to the reasons against it, each said once."""
+"""Whether a trial counts. Pure: from what was recorded to the reasons against it, each named once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.evidence import FAREWELL, missing
 from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.gateway_connections import PATIENT_S, WireUse
-from driver.workloads.page_load.gateway_protocol import Wire, resumption
+from driver.workloads.page_load.gateway_connections import PATIENT_S, ConnectionUse
+from driver.workloads.page_load.gateway_protocol import Protocols, resumption
 from driver.workloads.page_load.objects import Objects
 from driver.workloads.page_load.requests import encoding, fetched, few, host, on_network, target
 from driver.workloads.page_load.witnesses import Witnesses
@@ -69,7 +69,7 @@ class _Trial:
         if reasons & NO_LOAD:
             return
         if self.plt_ms is None and Reason.TIMEOUT not in reasons:
-            yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and nobody said why")
+            yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and no reason for that")
             return
         yield from self._on_the_wire()
         yield from self._compression()
@@ -132,9 +132,9 @@ class _Trial:
         asked = [target(each) for each in on_network(self.record.requests) if host(each) not in hosts]
         names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
         looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
-        strangers = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
-        if len(strangers) > self.tolerances.outside:
-            yield Failure(Reason.OUTSIDE_REQUEST, few(strangers))
+        outside = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
+        if len(outside) > self.tolerances.outside:
+            yield Failure(Reason.OUTSIDE_REQUEST, few(outside))
 
     def _foreign_packets(self) -> list[str]:
         """Whatever the client sent to an address that is not of the bed."""
@@ -151,8 +151,8 @@ class _Trial:
         if self.arm.via == "gateway":
             yield from _once(
                 [
-                    *Wire(self.record, self.evidence, self.arm, self.site, witnesses).failures(),
-                    *WireUse(self.arm, self.expected.link, witnesses).failures(),
+                    *Protocols(self.record, self.evidence, self.arm, self.site, witnesses).failures(),
+                    *ConnectionUse(self.arm, self.expected.link, witnesses).failures(),
                 ]
             )
         else:
@@ -203,9 +203,7 @@ class _Trial:
         wrong = [
             each
             for each in self.requests
-            if each.status == OK
-            and (actual := encoding(each)) != wanted
-            and (actual is not None or target(each) in shrink)
+            if each.status == OK and (name := encoding(each)) != wanted and (name is not None or target(each) in shrink)
         ]
         if wrong:
             used = ", ".join(sorted({encoding(each) or "no compression" for each in wrong}))
@@ -235,8 +233,8 @@ class _Trial:
 
 def _once(failures: list[Failure]) -> Iterator[Failure]:
     """Those of one reason as one."""
-    said: dict[Reason, list[str]] = {}
+    details_of: dict[Reason, list[str]] = {}
     for each in failures:
-        said.setdefault(each.reason, []).append(each.detail)
-    for reason, details in said.items():
+        details_of.setdefault(each.reason, []).append(each.detail)
+    for reason, details in details_of.items():
         yield Failure(reason, "; ".join(details))

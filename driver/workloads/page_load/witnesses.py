@@ -1,6 +1,6 @@
 """Who can say what was on the wire when the browser went through the gateway: the gateway, the server, the capture.
 
-Each is heard for itself, since each can be wrong: the gateway is ours, the server logs what it was told, and a capture
+Each is asked by itself, since each can be wrong: the gateway is ours, the server logs what it received, and a capture
 sees no further into TLS than its hellos. Pure.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from model.evidence.gateway import GatewayConnection, GatewayRequest
 from model.evidence.packets import Connection
-from model.evidence.page_load import Heard, PageLoadEvidence
+from model.evidence.page_load import PageLoadEvidence, WitnessNames
 from model.evidence.server import ServedRequest
 
 Target = tuple[str, str]  # host, path with its query
@@ -60,7 +60,7 @@ class Witnesses:
         """Connections that carried requests, by the gateway's word."""
         return [each for each in self.connections if each.requests]
 
-    def heard(self, *, tls: bool) -> Heard:
+    def names(self, *, tls: bool) -> WitnessNames:
         """Who could say what was spoken, by which TLS, and by which connections. The server and the capture cannot
         always: nothing was captured, or no more of each packet than its beginning. `tls`: whether the arm has it."""
         carrying = {each.connection for each in self.answered}
@@ -68,13 +68,13 @@ class Witnesses:
         shown = [each for each in self.captured or () if each.client_port in ports]
         server = ("server",) if self.served or not carrying else ()
 
-        def heard(*, in_capture: bool) -> tuple[str, ...]:
+        def names(*, in_capture: bool) -> tuple[str, ...]:
             return ("gateway", *server, *(("capture",) if self.captured is not None and in_capture else ()))
 
-        return Heard(
-            protocol=heard(in_capture=all(each.alpn_offered is not None if tls else _spoken(each) for each in shown)),
-            tls=heard(in_capture=all(each.tls_version is not None if tls else _spoken(each) for each in shown)),
-            connections=heard(in_capture=True),
+        return WitnessNames(
+            protocol=names(in_capture=all(each.alpn_offered is not None if tls else _spoken(each) for each in shown)),
+            tls=names(in_capture=all(each.tls_version is not None if tls else _spoken(each) for each in shown)),
+            connections=names(in_capture=True),
         )
 
     def port_of(self) -> dict[int, int]:
