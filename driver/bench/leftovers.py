@@ -13,7 +13,7 @@ from pathlib import Path
 WATCHED_FOLDERS = ("/tmp", "/run", "/dev/shm", "/var/run/netns")  # noqa: S108 - looked at, never written
 TELLTALE = re.compile(r"lanelab|\buml|vm_file")
 DEVICES = re.compile(r"(to[-_](client|server|router)|mgmt|queue_)")
-GRACE_S = 3.0
+GRACE_S = 15.0  # a busy kernel takes its time; nothing waits so long where all is gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tests.kit.inside import results
 
 from .ssh_machines import Machines, why_not
 
-pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+pytestmark = [pytest.mark.skipif(bool(why_not()), reason=why_not() or "-"), pytest.mark.measures]  # one check does
 CHECKS = [
     each.name
     for each in ast.parse(Path(__file__).with_name("ssh_checks.py").read_text()).body
