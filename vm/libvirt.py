@@ -43,16 +43,13 @@ class Daemon:
     before: dict[str, Any]  # what the machine was like
     pid: int = 0  # of unshare, with which all of it ends
 
-    @property
-    def command(self) -> list[str]:
-        return ["unshare", *NAMESPACES, "--", str(PROGRAM), self.folder, self.driver]
-
     def runs(self) -> bool:
         """Whether the process runs, and is no other that has got its number since."""
         try:
-            return Path(f"/proc/{self.pid}/cmdline").read_text().split("\0")[:-1] == self.command
-        except (FileNotFoundError, ProcessLookupError):
+            first, *_, folder, driver, _ = Path(f"/proc/{self.pid}/cmdline").read_text().split("\0")
+        except (FileNotFoundError, ProcessLookupError, ValueError):
             return False
+        return (first, folder, driver) == ("unshare", self.folder, self.driver)
 
 
 def ours() -> Daemon | None:
@@ -193,8 +190,8 @@ def _start(driver: str, tell: Tell) -> None:
     _link().symlink_to(folder / "run/libvirt")
     with (folder / "start.log").open("w") as log:
         process = subprocess.Popen(
-            daemon.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
-            env={**os.environ, "PATH": search_path()},
+            ["unshare", *NAMESPACES, "--", PROGRAM, folder, driver], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True, cwd="/", env={**os.environ, "PATH": search_path()},
         )  # fmt: skip
     _note().write_text(json.dumps(asdict(daemon) | {"pid": process.pid}))
     deadline = time.monotonic() + START_S

@@ -52,17 +52,21 @@ def one_of_ours(monkeypatch: pytest.MonkeyPatch, build: Path) -> list[str]:
 
 def test_a_process_that_has_got_the_number_since_is_not_ours_and_lives_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libvirt, "virsh", Virsh({}))
-    with subprocess.Popen(["sleep", "60"]) as other:
+    argv = ["unshare", "-c", "read _", str(libvirt.own_folder()), "qemu"]
+    with (
+        subprocess.Popen(["sleep", "60"]) as other,
+        subprocess.Popen(argv, executable="/bin/sh", stdin=subprocess.PIPE) as same,
+    ):
         try:
             note(other.pid)
             assert libvirt.ours() is None
             libvirt.stop(told)
             assert other.poll() is None
-            monkeypatch.setattr(libvirt.Daemon, "command", ["sleep", "60"])
-            note(other.pid)
+            note(same.pid)
             assert libvirt.ours() is not None
         finally:
             other.kill()
+            same.kill()
 
 
 def test_no_note_or_a_broken_one_is_none_of_ours() -> None:
