@@ -75,7 +75,8 @@ def halt(tell: Tell) -> None:
             tell(NO_MACHINES)
         elif _can_be_asked():
             vagrant.run(["halt"], tell, what="shutting the machines down")
-        libvirt.stop(tell)
+        if settings.uses_libvirt():
+            libvirt.stop(tell)
 
 
 def destroy(tell: Tell) -> None:
@@ -86,15 +87,19 @@ def destroy(tell: Tell) -> None:
         if known and _can_be_asked():
             vagrant.run(["destroy", "--force"], tell, what="removing the machines")
         vagrant.forget()
-        libvirt.stop(tell)
-        left = libvirt.remove_all(libvirt.SYSTEM)
-        libvirt.forget_old_boxes(libvirt.SYSTEM, f"{box.NAME.replace('/', '-VAGRANTSLASH-')}_vagrant_box_image_")
-        if libvirt.remove_own() and not known:
-            left.append("the folder of a libvirtd")
-        if left:
+        left = _remove_leftovers(tell) if settings.uses_libvirt() else []
+        if left and not known:
             tell(f"removed what was left: {', '.join(left)}")
         elif not known:
             tell(NO_MACHINES)
+
+
+def _remove_leftovers(tell: Tell) -> list[str]:
+    """Remove what Vagrant does not know: it was ended in the middle, or is not asked."""
+    libvirt.stop(tell)
+    left = libvirt.remove_all(libvirt.SYSTEM)
+    libvirt.forget_old_boxes(libvirt.SYSTEM, f"{box.NAME.replace('/', '-VAGRANTSLASH-')}_vagrant_box_image_")
+    return [*left, *(["the folder of a libvirtd"] if libvirt.remove_own() else [])]
 
 
 def make_box(tell: Tell, *, mirror: str | None, again: bool) -> box.Box:

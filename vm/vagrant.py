@@ -109,8 +109,8 @@ def note() -> Path:
 
 def forget() -> None:
     """Remove Vagrant's notes of machines that exist no more."""
-    shutil.rmtree(dotfiles() / "machines", ignore_errors=True)
-    note().unlink(missing_ok=True)
+    for name in MACHINES:
+        shutil.rmtree(dotfiles() / "machines" / name / settings.provider(), ignore_errors=True)
 
 
 @contextlib.contextmanager
