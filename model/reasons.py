@@ -37,6 +37,8 @@ class Reason(StrEnum):
     ROUTER_LOST_PACKETS = "router-lost-packets"
     STRAY_PACKETS = "stray-packets"
     RECORDER_FAILED = "recorder-failed"
+    FAILED_REQUESTS = "failed-requests"
+    TOO_FEW_REQUESTS = "too-few-requests"
     EVIDENCE_MISSING = "evidence-missing"
     BED_LOST = "bed-lost"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"

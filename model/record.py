@@ -14,10 +14,11 @@ from model.errors import RecordError
 from model.evidence.browser import Request
 from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
+from model.evidence.server_load import ServerLoadEvidence
 from model.reasons import Failure, Flag, Reason
 
 # The type of `evidence` by the workload's name. A new workload adds its own.
-EVIDENCE: dict[str, type[Coded]] = {"page_load": PageLoadEvidence}
+EVIDENCE: dict[str, type[Coded]] = {"page_load": PageLoadEvidence, "server_load": ServerLoadEvidence}
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
 RECORDINGS: dict[str, type[Coded]] = {"machine": MachineEvidence}
 

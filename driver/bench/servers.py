@@ -1,148 +1,134 @@
 """`lanelab bench servers`: what Apache's mod_spdy serves, against what its mod_http2 does, by one client in one node.
 
-Client and server share the server node's loopback: no link is in between. Where h2load is installed it loads mod_http2
-too, so that one sees how much of a figure is the client's.
+It is a run like any other, of the workload `server_load`: its folder can be shown, resumed and exported. Where h2load
+is installed it loads mod_http2 too, so that one sees how much of a figure is the client's.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import re
+import datetime
+import os
 import statistics
-import tempfile
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from driver.bed.node import Command, Stdio
-from driver.bed.substrate import BedSettings
-from driver.bench.dummy import dummy_trial
+from analysis.model import Run
+from analysis.run_folder import read_run
 from driver.bench.figures import Figure
-from driver.channel.client import Bed
-from driver.experiment.arm import Arm
-from driver.host.build.gateway import gateway_program
-from driver.host.build.mod_spdy import module
-from driver.host.find_program import find
-from driver.servers.apache import PORTS
-from model import paths
-from model.errors import BedError
+from model.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, BedError, Interrupted
+from model.paths import PROJECT, build_folder
 from model.site.site import SiteObject, load_site
 
 Tell = Callable[[str], None]
 
-CLIENTS, STREAMS = 8, 16
 ROUNDS, QUICK_ROUNDS = 7, 2
+REQUESTS, QUICK_REQUESTS = 20_000, 4_000
+LARGE_ANSWERS, QUICK_LARGE_ANSWERS = 2_000, 400
+PLACES = {"clear": "off", "TLS": "1.3"}
 MB = 1_000_000
-_H2LOAD_RATE = re.compile(r"finished in [\d.]+m?s, ([\d.]+) req/s")
-_H2LOAD_FAILED = re.compile(r"(\d+) failed, (\d+) errored")
+OURS, H2LOAD = "spdy-load", "h2load"
+MEASURES = {OURS: "requests_per_s", H2LOAD: "h2load_requests_per_s"}
+EXPERIMENT = """\
+# Written by lanelab bench servers
+name: servers
+description: mod_spdy against mod_http2, by one client on the server's own loopback
+workload: server_load
+load: {{requests: {requests}, most: {most}B}}
+sites: [{sites}]
+links: {{label: loopback}}
+arms:
+{arms}
+trials: {rounds}
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is asked for: how often, and which of the site's objects."""
+    """What is asked for."""
 
     what: str
     object: SiteObject
-    requests: int
     unit: str
+
+    @property
+    def site(self) -> str:
+        """What the run calls it."""
+        return f"dummy{self.object.path}"
 
     def figure(self, requests_per_s: float) -> float:
         return requests_per_s if self.unit == "requests/s" else requests_per_s * self.object.size / MB
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """One server's protocol, and who loads it."""
-
-    name: str
-    arm: Arm
-    client: str
-
-
 def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
-    """Every round loads each of them once, so that whatever the machine does hits all alike."""
-    program, spdy = gateway_program("spdy-load"), module()
-    loads = _loads(1 if quick else 5)
-    rates: dict[tuple[str, str], list[float]] = {}
-    with (
-        paths.bed_folder() as folder,
-        tempfile.TemporaryDirectory(prefix="lanelab-bench-", dir=paths.build_folder()) as scratch,
-        Bed(BedSettings(folder=folder)) as bed,
-    ):
-        rounds = QUICK_ROUNDS if quick else ROUNDS
-        for number in range(1, rounds + 1):
-            for each in _contenders():
-                served = dummy_trial(Path(scratch), each.arm, {"mod_spdy": spdy})
-                bed.serve_site(served.to_json())
-                for load in loads:
-                    rate = _rate(bed, each, load, program, Path(scratch))
-                    rates.setdefault((each.name, load.what), []).append(load.figure(rate))
-            tell(f"round {number} of {rounds}")
-    return [_figure(load, tls, client, rates) for load in loads for tls in ("clear", "TLS") for client in _clients()]
+    """Every round loads each server once, so that whatever the machine does hits all alike."""
+    loads = _loads()
+    file = build_folder() / "bench" / "servers.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(experiment_text(loads, quick=quick))
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    folder = Path("runs") / f"{stamp}-servers"
+    argv = [sys.executable, "-P", "-m", "driver.cli", "run", str(file), "--out", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    remedy = f"Go on with: lanelab run --resume {folder}"
+    status = _status(subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
+    if status == EXIT_INTERRUPTED:
+        raise Interrupted("stopped; every load that was finished is stored", remedy)
+    if status not in (0, EXIT_INCOMPLETE):
+        raise BedError("the benchmark's run failed", remedy)
+    tell(f"all numbers: lanelab show {folder}")
+    return figures(read_run(folder), loads)
 
 
-def _loads(times: int) -> list[Load]:
-    objects = sorted(load_site("dummy").objects, key=lambda each: each.size)
-    return [
-        Load("small answers", objects[0], 4000 * times, "requests/s"),
-        Load("large answers", objects[-1], 400 * times, "MB/s"),
+def _status(run: subprocess.Popen[bytes]) -> int:
+    """How the run ended. Ctrl-C reaches it as well: it ends by itself, when its trial is stored."""
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            return run.wait()
+
+
+def experiment_text(loads: list[Load], *, quick: bool) -> str:
+    """The experiment that the benchmark runs."""
+    arms = [
+        f"  {server} {place}: {{via: gateway, mpm: event, protocol: {protocol}, tls: {tls}}}"
+        for place, tls in PLACES.items()
+        for server, protocol in (("mod_http2", "h2"), ("mod_spdy", "spdy/3.1"))
     ]
+    most = (QUICK_LARGE_ANSWERS if quick else LARGE_ANSWERS) * max(load.object.size for load in loads)
+    return EXPERIMENT.format(
+        requests=QUICK_REQUESTS if quick else REQUESTS,
+        most=most,
+        sites=", ".join(load.site for load in loads),
+        arms="\n".join(arms),
+        rounds=QUICK_ROUNDS if quick else ROUNDS,
+    )
 
 
-def _clients() -> list[str]:
-    return ["spdy-load", *(["h2load"] if find("h2load") else [])]
+def _loads() -> list[Load]:
+    objects = sorted(load_site("dummy").objects, key=lambda each: each.size)
+    return [Load("small answers", objects[0], "requests/s"), Load("large answers", objects[-1], "MB/s")]
 
 
-def _contenders() -> list[Contender]:
-    contenders = []
-    for place, tls in (("clear", "off"), ("TLS", "1.3")):
-        common = {"via": "gateway", "tls": tls, "mpm": "event"}
-        spdy = Arm.parse("spdy", {**common, "protocol": "spdy/3.1"})
-        http2 = Arm.parse("h2", {**common, "protocol": "h2"})
-        contenders.append(Contender(f"mod_spdy {place}", spdy, "spdy-load"))
-        contenders += [Contender(f"mod_http2 {place} {client}", http2, client) for client in _clients()]
-    return contenders
+def figures(run: Run, loads: list[Load]) -> list[Figure]:
+    """What one server does against the other, of each load, place and client."""
+    clients = [client for client, name in MEASURES.items() if any(name in trial.measures for trial in run.ok)]
+    made = (_figure(run, load, place, client) for load in loads for place in PLACES for client in clients)
+    return [figure for figure in made if figure]
 
 
-def _rate(bed: Bed, each: Contender, load: Load, program: Path, scratch: Path) -> float:
-    """Requests per second."""
-    port = PORTS[each.arm.scheme]
-    url = f"{each.arm.scheme}://{load.object.host}{load.object.path}"
-    argv = [str(program), "-json", "-protocol", each.arm.protocol, "-clients", str(CLIENTS), "-streams", str(STREAMS)]
-    argv += ["-requests", str(load.requests), "-connect", f"127.0.0.1:{port}", url]
-    if each.client == "h2load":
-        argv = [str(find("h2load")), "-n", str(load.requests), "-c", str(CLIENTS), "-m", str(STREAMS), "-t", "1"]
-        argv += [f"--connect-to=127.0.0.1:{port}", url]
-    out = scratch / "load"
-    with out.open("wb") as output:
-        process = bed.exec("server", Command(argv), Stdio(None, output.fileno(), output.fileno()))
-        status = process.wait()
-    text = out.read_text(errors="replace")
-    rate = _told_by_h2load(text) if each.client == "h2load" else _told_by_ours(text)
-    if status != 0 or rate is None:
-        last = "; ".join(text.strip().splitlines()[-3:])
-        raise BedError(f"loading {each.name} with {load.what} ended with status {status}: {last}", "Is it installed?")
-    return rate
-
-
-def _told_by_ours(text: str) -> float | None:
-    with contextlib.suppress(ValueError):
-        result: dict[str, Any] = json.loads(text)
-        return float(result["requests_per_second"]) if not result["failed"] else None
-    return None
-
-
-def _told_by_h2load(text: str) -> float | None:
-    rate, failed = _H2LOAD_RATE.search(text), _H2LOAD_FAILED.search(text)
-    return float(rate[1]) if rate and failed and failed[1] == failed[2] == "0" else None
-
-
-def _figure(load: Load, place: str, client: str, rates: dict[tuple[str, str], list[float]]) -> Figure:
-    spdy, http2 = rates[f"mod_spdy {place}", load.what], rates[f"mod_http2 {place} {client}", load.what]
-    ratios = [ours / theirs for ours, theirs in zip(spdy, http2, strict=True)]
-    ratio = statistics.median(ratios)
-    figure = f"{ratio:.2f} ({statistics.median(spdy):,.0f} and {statistics.median(http2):,.0f} {load.unit})"
+def _figure(run: Run, load: Load, place: str, client: str) -> Figure | None:
+    """None where no round has both servers."""
+    numbers = {cell.arm.name: cell.number for cell in run.cells if cell.site == load.site}
+    spdy = run.values(MEASURES[OURS])[numbers[f"mod_spdy {place}"]]
+    http2 = run.values(MEASURES[client])[numbers[f"mod_http2 {place}"]]
+    rounds = sorted(spdy.keys() & http2.keys())
+    if not rounds:
+        return None
+    ratios = [spdy[number] / http2[number] for number in rounds]
+    medians = [load.figure(statistics.median(rates[number] for number in rounds)) for rates in (spdy, http2)]
+    figure = f"{statistics.median(ratios):.2f} ({medians[0]:,.0f} and {medians[1]:,.0f} {load.unit})"
     what = f"{load.what} of {load.object.size:,} bytes in {place}: mod_spdy / mod_http2 loaded by {client}"
     return Figure(what, figure, "", None, tuple(ratios))

@@ -39,7 +39,9 @@ def plan(file: Path, *, as_json: bool) -> None:
     """
     experiment = read_experiment(file)
     sites = {cell.site for cell in experiment.cells}
-    made = estimate(experiment, {site: SiteLoad.of(read_site_manifest(site).objects) for site in sites})
+    made = estimate(
+        experiment, {site: SiteLoad.of(read_site_manifest(site.partition("/")[0]).objects) for site in sites}
+    )
     warned = [*warnings(experiment, made), *_disk_warnings(made)]
     if as_json:
         print_json(_plan_json(experiment, made, warned))

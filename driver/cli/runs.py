@@ -123,7 +123,7 @@ def _programs(experiment: Experiment, made: BedOptions) -> Programs:
     from driver.run.needs import needs_of  # noqa: PLC0415
 
     prepare(made.needs(needs_of(experiment)))
-    return Programs.built(experiment.arms)
+    return Programs.built(experiment)
 
 
 def _play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
@@ -23,6 +23,24 @@ class Combined:
     sites: tuple[str, ...]
     links: tuple[LinkCase, ...]
     cells: tuple[Cell, ...]
+
+
+class ObjectsOf(Collection[str]):
+    """What a server may be asked for: objects of the sites' first hosts, as site/path. Whether a site has the object is
+    known when its manifest is read."""
+
+    def __init__(self, sites: Collection[str]) -> None:
+        self._sites = sites
+
+    def __contains__(self, name: object) -> bool:
+        site, _, path = str(name).partition("/")
+        return site in self._sites and bool(path)
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"{site}/PATH" for site in self._sites)
+
+    def __len__(self) -> int:
+        return len(self._sites)
 
 
 def combine(entries: Mapping[str, Written], root: Written, arms: Sequence[Arm], known: Collection[str]) -> Combined:

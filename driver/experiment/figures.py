@@ -10,27 +10,31 @@ from driver.experiment.links import varying
 from driver.experiment.model import Cell, Figure, dimension_of
 from model.errors import InputError
 from model.link import SETTINGS
-from model.metrics import metric_named
+from model.metrics import metric_named, metrics_of, primary_of
 from model.settings.kinds import near_miss
 from model.settings.source import Written
 
 PLAIN = ("arm", "site", "link")
 
 
-def read_figures(written: Written, cells: Sequence[Cell]) -> tuple[Figure, ...]:
+def read_figures(written: Written, cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
     figures: dict[Figure, Written] = {}
     for one in written.elements():
-        figure = _read(one, FIGURE.entries(one), cells)
+        figure = _read(one, FIGURE.entries(one), cells, workload)
         if figure in figures:
             raise one.error(f"this figure is on line {figures[figure].line} already", "Remove one of them")
         figures[figure] = one
     return tuple(figures)
 
 
-def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell]) -> Figure:
+def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> Figure:
     plain = FIGURE.values_of(entries)
+    y = plain["y"] or primary_of(workload).key
+    there = [metric.key for metric in metrics_of(workload)]
+    if y not in there:
+        raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(there)}")
     only = _read_only(entries["only"], cells) if "only" in entries else ()
-    figure = Figure("", None, plain["y"], None, plain["kind"] or "", None, only)
+    figure = Figure("", None, y, None, plain["kind"] or "", None, only)
     shown = [cell for cell in cells if figure.shows(cell)]
     if not shown:
         raise entries["only"].error("no cell has all of this", "Write values that go together")
@@ -175,9 +179,9 @@ def title_of(figure: Figure) -> str:
     return f"{words[0].upper()}{words[1:]}{over}{', ' if only else ''}{only}"
 
 
-def default_figures(cells: Sequence[Cell]) -> tuple[Figure, ...]:
-    """Page load time over what varies most; where more varies than a chart can show, several charts."""
-    plain = Figure("", None, "plt", None, "", None, ())
+def default_figures(cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
+    """The metric that trials are for over what varies most; where more varies than a chart can show, several charts."""
+    plain = Figure("", None, primary_of(workload).key, None, "", None, ())
     try:
         figures = [_complete(plain, cells, {})]
     except InputError:

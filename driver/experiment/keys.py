@@ -6,14 +6,15 @@ import re
 from collections.abc import Mapping
 
 from driver.recorders.registry import RECORDERS
+from model import metrics
 from model.errors import InputError
-from model.metrics import PAGE_LOAD, metrics_of
+from model.metrics import PAGE_LOAD, SERVER_LOAD
 from model.settings.kinds import DURATION, LARGEST_SEED, PERCENT, PROSE, Kind, choice, count
 from model.settings.setting import Setting, Table
-from model.units import Duration, Ratio
+from model.units import Duration, Ratio, Size
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
-METRICS = tuple(metric.key for metric in metrics_of(PAGE_LOAD))
+METRICS = tuple(metric.key for metric in metrics.METRICS)
 MOST_TRIALS = 10_000
 SHORTEST_TIMEOUT, LONGEST_TIMEOUT = Duration.parse("1s"), Duration.parse("3600s")
 
@@ -39,6 +40,13 @@ def _interval(value: object, key: str) -> Ratio:
     return ratio
 
 
+def _most(value: object, key: str) -> int:
+    size = Size.parse(value, key=key)
+    if not size:
+        raise InputError("no request could be made", "Write a size like 100MB", key=key)
+    return size.bytes
+
+
 TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
 # fmt: off
 EXPERIMENT = Table((
@@ -47,6 +55,10 @@ EXPERIMENT = Table((
     Setting("description", PROSE, "", "what it is about; shown in the report", "HTTP/2 on slow links",
         default_words="none"),
     Setting("sites", None, "", "archived sites to load", "[dummy]", "a name or a list of names"),
+    Setting("workload", choice("WORKLOAD", PAGE_LOAD, SERVER_LOAD), PAGE_LOAD,
+        "what a trial does: a browser loads a page, or [a server is put under load](#load)", SERVER_LOAD),
+    Setting("load", None, "", "how a server is put under load, with `workload: server_load`", "{requests: 20000}",
+        "[keys](#load)", "as there"),
     Setting("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
         "{rate: 10mbit, rtt: [20ms, 100ms]}", "a mapping of [settings of the link](link.md), or a list of such"),
     Setting("arms", None, "", "treatments to compare, each with a name", "{http: {}, h2: {protocol: h2, tls: 1.3}}",
@@ -74,6 +86,15 @@ EXPERIMENT = Table((
         "how long a page load may take", "120s"),
     *(recorder.setting for recorder in RECORDERS.values()),
 ))
+LOAD = Table((
+    Setting("clients", count("CLIENTS", "connections", 1, 10_000), "8", "connections, all open before the clock starts",
+        "32"),
+    Setting("streams", count("STREAMS", "requests", 1, 1000), "16", "requests under way at once on each connection",
+        "1"),
+    Setting("requests", count("REQUESTS", "requests", 1, 100_000_000), "20000", "how many are made in a trial", "1000"),
+    Setting("most", Kind("SIZE", "`kB`, `MB`", _most), "100MB",
+        "of large objects fewer requests are made: so many that the answers are no more than this", "1MB"),
+))
 UNTIL = Table((
     Setting("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
         "go on until the 95% interval of every cell's median reaches no further than this from it", "2%"),
@@ -98,7 +119,8 @@ FIGURE = Table((
     Setting("title", PROSE, "", "its heading", "Page load time over RTT", default_words="made from the rest"),
     Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
         "the link setting that varies most, else `arm`"),
-    Setting("y", choice("METRIC", *METRICS), "plt", "what is drawn, the median of each cell", "fcp"),
+    Setting("y", choice("METRIC", *METRICS), "", "what is drawn, the median of each cell", "fcp",
+        default_words="`plt`; with `workload: server_load` `requests_per_s`"),
     Setting("series", None, "", "what has a colour of its own", "arm", "as `x`, or `none`",
         "`arm`, when there are several"),
     Setting("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",
@@ -111,6 +133,7 @@ FIGURE = Table((
 # fmt: on
 SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
+    "load": LOAD,
     "until": UNTIL,
     "tolerances": TOLERANCES,
     **{name: recorder.keys for name, recorder in RECORDERS.items() if recorder.keys},

@@ -112,9 +112,21 @@ def _settings(link: Link) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadSettings(Coded):
+    """How a server is put under load."""
+
+    clients: int
+    streams: int  # requests under way at once on each connection
+    requests: int
+    most: int  # bytes of all answers together
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     name: str
     description: str
+    workload: str
+    load: LoadSettings | None  # of servers; None where pages are loaded
     text: str  # the file, verbatim
     arms: tuple[Arm, ...]
     links: tuple[LinkCase, ...]

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM
-from driver.experiment.cells import combine
+from driver.experiment.cells import ObjectsOf, combine
 from driver.experiment.figures import default_figures, read_figures
-from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
-from driver.experiment.model import Experiment, Repeat, Tolerances
+from driver.experiment.keys import EXPERIMENT, LOAD, TOLERANCES, UNTIL, read_name
+from driver.experiment.model import Experiment, LoadSettings, Repeat, Tolerances
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import InputError
+from model.metrics import SERVER_LOAD
 from model.settings.source import Written, read_yaml
 from model.site.site import site_names
 
 LONGEST_ARM_NAME = 60
+OF_PAGE_LOADS = ("tolerances", *(recorder.setting.name for recorder in RECORDERS.values()))
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -39,14 +41,18 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
     entries = EXPERIMENT.entries(root)
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
-    combined = combine(entries, root, arms, sites)
+    workload = plain["workload"]
+    load = _read_load(entries, workload, arms)
+    combined = combine(entries, root, arms, ObjectsOf(sites) if load else sites)
     if "figures" in entries:
-        figures = read_figures(entries["figures"], combined.cells)
+        figures = read_figures(entries["figures"], combined.cells, workload)
     else:
-        figures = default_figures(combined.cells)
+        figures = default_figures(combined.cells, workload)
     return Experiment(
         name=plain["name"] or _stem(source, root),
         description=plain["description"] or "",
+        workload=workload,
+        load=load,
         text=text,
         arms=arms,
         links=combined.links,
@@ -59,8 +65,25 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         figures=figures,
         retries=plain["retries"],
         timeout=plain["timeout"],
-        recorders=_read_recorders(entries),
+        recorders={} if load else _read_recorders(entries),
     )
+
+
+def _read_load(entries: Mapping[str, Written], workload: str, arms: Sequence[Arm]) -> LoadSettings | None:
+    """How a server is put under load; None where pages are loaded."""
+    if workload != SERVER_LOAD:
+        if "load" in entries:
+            raise entries["load"].error("pages are loaded here, not a server", f"Write workload: {SERVER_LOAD} too")
+        return None
+    for key in OF_PAGE_LOADS:
+        if key in entries:
+            raise entries[key].error(f"it means nothing with workload: {SERVER_LOAD}", "Leave it out")
+    for arm in arms:
+        if not arm.multiplexed:
+            what = f"the load's client speaks HTTP/2 and SPDY, and the arm {arm.name!r} has {arm.protocol}"
+            raise entries["arms"].entries()[arm.name].error(what, "Write protocol: h2, with tls: 1.3 or via: gateway")
+    values = LOAD.values_of(LOAD.entries(entries["load"]) if "load" in entries else {})
+    return LoadSettings(**values)
 
 
 def _stem(source: str, root: Written) -> str:

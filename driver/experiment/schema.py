@@ -93,6 +93,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "cells": _one_or_many(_ref("cell")),
             "until": _ref("until"),
             "tolerances": _ref("tolerances"),
+            "load": _ref("load"),
             "figures": _one_or_many(_ref("figure")),
             **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
         },

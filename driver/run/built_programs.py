@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driver.experiment.arm import Arm
+from driver.experiment.model import Experiment
 from driver.host.build.gateway import gateway_program
 from driver.host.build.mod_spdy import module
+from driver.workloads.server_load.client import SPDY_LOAD
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Where they are on this machine, by name; those that no arm needs are not there."""
+    """Where they are on this machine, by name; those that the experiment does not need are not there."""
 
     paths: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
-    def built(cls, arms: Iterable[Arm]) -> Programs:
-        """Build what these arms need, where it was not built before. That takes a while, and says so."""
-        listed = list(arms)
-        paths = {}
-        if any(arm.via == "gateway" for arm in listed):
+    def built(cls, experiment: Experiment) -> Programs:
+        """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
+        arms, paths = experiment.arms, {}
+        if experiment.load:
+            paths[SPDY_LOAD] = gateway_program(SPDY_LOAD)
+        elif any(arm.via == "gateway" for arm in arms):
             paths["gateway"] = gateway_program()
-        if any(arm.spdy for arm in listed):
+        if any(arm.spdy for arm in arms):
             paths["mod_spdy"] = module()
         return cls(paths)
 

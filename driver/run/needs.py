@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from driver.experiment.model import Experiment
-from driver.host.needs import PAGE_LOAD, Program, programs
+from driver.host.needs import PAGE_LOAD, SERVER_LOAD, Program, programs
 
 
 def needs_of(experiment: Experiment) -> frozenset[Program]:
     """Everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that itself."""
+    if experiment.load:
+        module = any(arm.spdy for arm in experiment.arms)
+        return frozenset(programs(*(purpose for purpose in SERVER_LOAD if module or purpose != "module")))
     purposes = set(PAGE_LOAD)
     for cell in experiment.cells:
         if cell.arm.display == "headful":

@@ -169,7 +169,9 @@ class Runner:
     def _prepare_ahead(self, following: PlannedTrial | None) -> None:
         """While this trial is stored, the next one's server and browser start. Not where its link needs a self-test,
         which company would disturb."""
-        if following is None or self._stop.asked or not self._current.links.has_passed(following.cell):
+        if following is None or self._stop.asked:
+            return
+        if self._workload.uses_link and not self._current.links.has_passed(following.cell):
             return
         self._ahead = (following, self._thread.submit(self._prepare, following))
 
@@ -186,7 +188,7 @@ class Runner:
         prepared = PreparedTrial(number, folder, utc_now())
         bed, links = self._current.bed, self._current.links
         bed.end_trial()  # before the link is measured or changed
-        why = links.bring(planned.cell)
+        why = links.bring(planned.cell) if self._workload.uses_link else ""
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared
@@ -199,6 +201,7 @@ class Runner:
             bed.check_arm(self._spec(cell, self._store.folder).to_json())
 
     def _spec(self, cell: Cell, folder: Path) -> TrialSpec:
+        load = self._experiment.load
         return TrialSpec(
             site=self._sites[cell.site],
             arm=cell.arm,
@@ -207,6 +210,7 @@ class Runner:
             folder=folder,
             authority=self._store.folder / AUTHORITY,
             workload=self._workload.name,
+            options=load.to_json() if load else {},
             built=self._programs.paths,
         )
 

@@ -18,8 +18,7 @@ from driver.servers.authority import Authority
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
-from model.metrics import PAGE_LOAD
-from model.settings.kinds import LARGEST_SEED
+from model.settings.kinds import LARGEST_SEED, near_miss
 from model.site.site import Site, load_site, site_names
 
 RUNS = "runs"
@@ -39,7 +38,7 @@ def begin(
     experiment: Experiment, version: str, folder: Path | None, seed: int | None, bed: Mapping[str, object]
 ) -> BegunRun:
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
-    sites = {name: load_site(name) for name in experiment.sites}
+    sites = {name: load_target(name) for name in experiment.sites}
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)
@@ -64,7 +63,7 @@ def resume(folder: Path) -> BegunRun:
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
             raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
-        sites = {name: load_site(name) for name in experiment.sites}
+        sites = {name: load_target(name) for name in experiment.sites}
         digests = {name: site_digest(site) for name, site in sites.items()}
         if json.loads(store.meta("sites")) != digests:
             raise StoreError("a site has changed since this run began", "Begin a new run")
@@ -73,6 +72,19 @@ def resume(folder: Path) -> BegunRun:
         store.close()
         raise
     return BegunRun(experiment, sites, store)
+
+
+def load_target(name: str) -> Site:
+    """A site; of `site/path`, which a server under load is asked for, the site with that object as its entry."""
+    site_name, slash, path = name.partition("/")
+    site = load_site(site_name)
+    if not slash:
+        return site
+    paths = [each.path for each in site.objects if each.host == site.entry_host]
+    if slash + path not in paths:
+        near = near_miss(slash + path, paths)
+        raise InputError(f"the site {site_name} has no object {slash}{path}", f"{near}See its manifest", key="sites")
+    return replace(site, entry_path=slash + path)
 
 
 def _read_back(path: Path) -> str:
@@ -92,7 +104,7 @@ def site_digest(site: Site) -> str:
 def _meta(experiment: Experiment, sites: Mapping[str, Site], version: str, seed: int) -> dict[str, str]:
     return {
         "format": str(run_format.VERSION),
-        "workload": PAGE_LOAD,
+        "workload": experiment.workload,
         "name": experiment.name,
         "description": experiment.description,
         "created_utc": utc_now(),

@@ -16,6 +16,7 @@ from model.site.site import SiteObject
 BED_S, SELF_TEST_S, BROWSER_S = 3.0, 4.0, 0.15
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
+LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES = 8000, 0.5, 20_000  # of a server under load
 RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
 
 
@@ -77,6 +78,9 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
 
 
 def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:
+    if experiment.load:
+        load_s = min(experiment.load.requests / LOADED_PER_S, experiment.timeout.seconds)
+        return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S, LOAD_BYTES, load)
     plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
     trial_s = plt_s + OVERHEAD_S[cell.arm.start]
     recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())

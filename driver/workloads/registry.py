@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from driver.workloads.page_load.workload import PageLoad
+from driver.workloads.server_load.workload import ServerLoad
 from driver.workloads.workload import Workload
 
-WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in (PageLoad(),)}
+WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in (PageLoad(), ServerLoad())}

@@ -24,6 +24,7 @@ class TrialSpec:
     folder: Path  # for artifacts, on this machine
     authority: Path  # of the run: key and certificate that the browser trusts
     workload: str = "page_load"
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the workload, as JSON
     built: Mapping[str, Path] = field(default_factory=dict)  # programs of ours on this machine: gateway, mod_spdy, …
 
     def to_json(self) -> dict[str, Any]:
@@ -35,6 +36,7 @@ class TrialSpec:
             "recorders": {name: options.to_json() for name, options in self.recorders.items()},
             "folder": str(self.folder),
             "authority": str(self.authority),
+            "options": dict(self.options),
             "built": {name: str(path) for name, path in self.built.items()},
         }
 
@@ -49,5 +51,6 @@ class TrialSpec:
             recorders=options_from_json(data["recorders"]),
             folder=Path(data["folder"]),
             authority=Path(data["authority"]),
+            options=data["options"],
             built={name: Path(path) for name, path in data["built"].items()},
         )

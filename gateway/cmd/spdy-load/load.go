@@ -41,6 +41,7 @@ func (l *load) run(ctx context.Context) *result {
 	var left atomic.Int64
 	left.Store(int64(l.Requests))
 	began := time.Now()
+	counters.began = began
 	var all sync.WaitGroup
 	for _, connection := range connections {
 		for range l.Streams {

@@ -52,9 +52,17 @@ func TestLoad(t *testing.T) {
 			Body_bytes        int64
 			Latency_ms        map[string]float64
 			Statuses          map[string]int
+			Completions       []int
 		}
 		if err := json.Unmarshal(out.Bytes(), &result); err != nil {
 			t.Fatalf("%v: %s %s", err, out.String(), errors.String())
+		}
+		completed := 0
+		for _, count := range result.Completions {
+			completed += count
+		}
+		if completed != result.Succeeded {
+			t.Errorf("%s: %d requests completed in some span of time, %d in all", version, completed, result.Succeeded)
 		}
 		if status != statusFailed || handled.Load() != 100 || got.Load() != 200_000 || result.Succeeded != 90 || result.Failed != 10 ||
 			result.Body_bytes != 90_000 || result.Statuses["404"] != 10 || result.Latency_ms["p50"] <= 0 {

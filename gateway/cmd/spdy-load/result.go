@@ -23,7 +23,10 @@ type result struct {
 	FirstByteMs       percentiles    `json:"first_byte_ms"`
 	Statuses          map[string]int `json:"statuses"`
 	Errors            map[string]int `json:"errors"` // text: times
+	Completions       []int          `json:"completions"` // how many requests succeeded in each span of CompletionsEvery
+	CompletionsEvery  float64        `json:"completions_every_ms"`
 
+	began                time.Time
 	mutex                sync.Mutex
 	latencies, firstByte []time.Duration
 }
@@ -41,8 +44,13 @@ func (p percentiles) String() string {
 	return fmt.Sprintf("min %.3f  p50 %.3f  p90 %.3f  p99 %.3f  max %.3f  mean %.3f ms", p.Min, p.P50, p.P90, p.P99, p.Max, p.Mean)
 }
 
+const completionsEvery = 100 * time.Millisecond
+
 func newResult(l *load) *result {
-	return &result{Load: l, Statuses: make(map[string]int), Errors: make(map[string]int)}
+	return &result{
+		Load: l, Statuses: make(map[string]int), Errors: make(map[string]int), Completions: []int{},
+		CompletionsEvery: float64(completionsEvery / time.Millisecond), began: time.Now(),
+	}
 }
 
 // failed counts a connection's or request's error. Numbers in the text are left out, so that like errors are counted together.
@@ -76,6 +84,10 @@ func (r *result) add(s sample) {
 	r.BodyBytes += s.bytes
 	if s.status < 400 {
 		r.Succeeded++
+		for span := int(time.Since(r.began) / completionsEvery); len(r.Completions) <= span; {
+			r.Completions = append(r.Completions, 0)
+		}
+		r.Completions[len(r.Completions)-1]++
 		r.latencies, r.firstByte = append(r.latencies, s.latency), append(r.firstByte, s.firstByte)
 	}
 }
