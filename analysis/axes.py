@@ -14,7 +14,7 @@ from model.units import Duration, Rate, Ratio
 
 
 def metric_of(run: Run, name: str) -> Metric:
-    """By its name or key; the primary metric where none is named, or one that only another lanelab knows."""
+    """The metric of this name or key. The primary metric where none is named, or where this one is unknown."""
     return metric_named(name) or run.primary
 
 
@@ -83,7 +83,7 @@ def _quantity(name: str, text: str) -> Place:
 
 
 def dimension(cells: Iterable[Cell], name: str) -> Dimension:
-    """Numbers in order of size, names in the experiment's order."""
+    """The places of a dimension: numbers in order of size, names in the experiment's order."""
     places = tuple(dict.fromkeys(place(cell, name) for cell in cells))
     if places and all(one.number is not None for one in places):
         places = tuple(sorted(places, key=lambda one: one.number or 0.0))

@@ -50,7 +50,7 @@ def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarith
 
 
 def label_rows(wanted: Sequence[float], height: float) -> list[float]:
-    """Heights as near to the wanted ones as leaves every label room."""
+    """Heights for labels: as near to the wanted ones as possible, with room for every label."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     placed = [0.0] * len(wanted)
     last = -float("inf")
@@ -66,7 +66,7 @@ def label_rows(wanted: Sequence[float], height: float) -> list[float]:
 
 
 def config(chart: Any, title: str) -> Any:  # noqa: ANN401
-    """Quiet: no frame, a faint grid, text in two greys."""
+    """A quiet look: no frame, a faint grid, text in two greys."""
     return (
         chart.configure(font=FONT, padding=ROOM, background=palette.PAPER)
         .configure_view(stroke=None)

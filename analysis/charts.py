@@ -132,7 +132,7 @@ def _legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Chart]:  # noqa: 
 
 
 def _categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any], int]:  # noqa: ANN401
-    """Rows from top to bottom, one for each place on x; within it one for each series. How many lines it takes."""
+    """Rows from top to bottom: one for each place on x, in it one for each series. And how many lines that takes."""
     order = [place.text for place in drawing.x.places]
     shown = [text for text in order if any(text == p.text for series in panel.series for p in series.points)]
     title = None if drawing.x.name in ("arm", "site", "link") else drawing.x.words
@@ -145,7 +145,7 @@ def _categories(alt: Any, drawing: Drawing, panel: Panel) -> tuple[dict[str, Any
 
 
 def _colour(drawing: Drawing, series: Series, point: Point) -> str:
-    """That of the series; of the arm, where each row is an arm."""
+    """The colour of the series, or of the arm where each row is an arm."""
     if drawing.x.name == "arm" and not series.name:
         return palette.of([place.text for place in drawing.x.places].index(point.text)).light
     return palette.of(series.colour).light
@@ -214,7 +214,7 @@ def _box(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direc
 
 
 def _cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct: bool) -> Chart:  # noqa: ANN401
-    """The share of trials that took no longer."""
+    """The share of trials that took no longer than x."""
     low, high = _range(drawing)
     x = alt.X("value:Q", title=_from(drawing, low), scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     y = alt.Y("share:Q", title="share of trials", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
@@ -240,7 +240,7 @@ def _steps(values: Sequence[float]) -> list[dict[str, float]]:
 
 
 def _range(drawing: Drawing) -> tuple[float, float]:
-    """Of all trials, with some room."""
+    """The range of all trials, with some room at both ends."""
     low = min(point.summary.low for point in drawing.points())
     high = max(point.summary.high for point in drawing.points())
     room = (high - low) * 0.06 or high * 0.05 or 1.0

@@ -1,8 +1,8 @@
-"""Under which conditions a run was made. Pure.
+"""The conditions under which a run was made. Pure.
 
 Some take the meaning from its numbers: links that were not what was asked for, processors that were emulated. Others
 may have changed within it: browser, kernels, lanelab, options of the bed. A run that goes on next week, after an
-update, is one run with two browsers. All of that may be what its user wants, so it is told and not refused.
+update, is one run with two browsers. All of that may be what its user wants, so it is reported and not refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def sentences(run: Run) -> list[str]:
 
 
 def caveats(run: Run) -> list[str]:
-    """What takes the meaning from numbers of this run; none where nothing does."""
+    """Sentences on what makes numbers of this run meaningless; none where nothing does."""
     return [*_emulated(run), *_accepted_links(run)]
 
 

@@ -63,7 +63,7 @@ class Drawing:
 
 
 def figures_of(run: Run) -> tuple[Figure, ...]:
-    """Those that the experiment declares; the primary metric over what varies where it declares none."""
+    """The figures that the experiment declares. Where it declares none: the primary metric over what varies."""
     if run.figures:
         return run.figures
     differing = axes.varying(run)
@@ -112,7 +112,7 @@ def _sorted(points: Sequence[Point], x: Dimension) -> tuple[Point, ...]:
 
 
 def _in_order(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
-    """By the dimensions named, the first first."""
+    """Cells in the order of the named dimensions."""
     orders = [
         {place.text: i for i, place in enumerate(axes.dimension(cells, name).places)} if name else {} for name in names
     ]
@@ -130,7 +130,7 @@ def _facet_words(cell: Cell, name: str) -> str:
 
 
 def _unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[str]:
-    """What else must have its own panels, so that no two cells share a place."""
+    """The further dimensions that need panels of their own, so that no two cells share a place."""
     needed: list[str] = []
     for name in ("site", "arm", *axes.varying(run), "link"):
         places = [tuple(axes.place(cell, one).text for one in [*used, *needed] if one) for cell in cells]

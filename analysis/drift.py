@@ -85,7 +85,7 @@ def drift(
     what: str = "page loads",
     higher_is_better: bool = False,
 ) -> Drift:
-    """From (group, time in seconds, value) of every trial that counts."""
+    """The drift of a run, from (group, time in seconds, value) of every trial that counts."""
     return replace(_drift(values, seed), what=what, higher_is_better=higher_is_better)
 
 
@@ -120,7 +120,7 @@ def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """From 1; equal values share the mean of their ranks."""
+    """The ranks of the values, from 1. Equal values share the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     ranks_of = [0.0] * len(values)
     first = 0
@@ -146,7 +146,7 @@ def _dot(a: Sequence[float], b: Sequence[float]) -> float:
 def _permutation_p(
     deviating: Sequence[Point], times: Sequence[float], deviations: Sequence[float], observed: float, seed: int
 ) -> float:
-    """Shuffled within each group, how often the correlation is at least as strong."""
+    """How often the correlation is at least as strong when deviations are shuffled within each group."""
     groups: dict[Hashable, list[int]] = {}
     for i, point in enumerate(deviating):
         groups.setdefault(point.group, []).append(i)

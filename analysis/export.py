@@ -275,7 +275,7 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
 
 
 def _json(text: str) -> Any:  # noqa: ANN401 - JSON
-    """Meta values are texts; those that are JSON are shown as such."""
+    """A meta value is text; where that is JSON, its value."""
     if text[:1] not in "[{":
         return text
     try:

@@ -1,7 +1,7 @@
 """What the gateway costs: arms that differ in `via` alone, compared round by round. Pure.
 
 The gateway stands between browser and link, so what it costs is in every page load that goes through it. Two arms that
-both go through it can be compared all the same; one that does with one that does not only when the cost is known.
+both go through it can be compared. One that does and one that does not can be compared only when the cost is known.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run can say of it."""
+    """What a run shows about the cost."""
 
     through: tuple[str, ...]  # names of arms that go through the gateway
     beside: bool  # whether others do not
@@ -88,7 +88,7 @@ def cost(run: Run) -> Cost:
 
 
 def _via(arm: Arm) -> str:
-    """Runs of before there was a gateway do not say."""
+    """Runs that are older than the gateway have no such setting."""
     return str(arm.settings.get("via", "browser"))
 
 
@@ -122,7 +122,7 @@ def _sentence(row: CostRow) -> str:
 
 
 def _claim(comparison: Comparison) -> str:
-    """No more than the interval carries."""
+    """A claim that the interval supports."""
     if comparison.n < 2:
         return "what the gateway costs is not known from one round:"
     if not is_shown(comparison):

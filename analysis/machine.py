@@ -45,7 +45,7 @@ def flagged(run: Run) -> list[Trial]:
 
 
 def flag_counts(run: Run) -> dict[str, int]:
-    """Of each flag, how many trials that count have it; the most frequent first."""
+    """How many trials that count have each flag, the most frequent flag first."""
     names = Counter(name for trial in flagged(run) for name in {flag.name for flag in trial.flags})
     return dict(sorted(names.items(), key=lambda each: (-each[1], each[0])))
 

@@ -34,7 +34,7 @@ def in_unit(metric: Metric) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    """Whole above 100, else with a decimal: the digits that mean something."""
+    """Milliseconds: whole above 100, else with a decimal, so that every digit means something."""
     if value is None:
         return NONE
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
@@ -55,7 +55,7 @@ def percent(value: float | None) -> str:
 
 
 def kilobytes(value: float | None) -> str:
-    """With a decimal below 10: a warm load moves next to nothing, which is not nothing."""
+    """Kilobytes, with a decimal below 10: a warm load moves little, and little is not nothing."""
     if value is None:
         return NONE
     return f"{value / 1000:,.0f}" if value >= 10_000 or value == 0 else f"{max(0.1, value / 1000):.1f}"

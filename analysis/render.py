@@ -15,7 +15,7 @@ _IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')
 
 
 def svg(chart: dict[str, Any]) -> str:
-    """For a file: with its own colours, on white."""
+    """An SVG for a file: with its own colours, on white."""
     import vl_convert  # noqa: PLC0415 - large, and only charts need it
 
     return _with_titles(str(vl_convert.vegalite_to_svg(visible_everywhere(chart), allowed_base_urls=[])))
@@ -28,7 +28,7 @@ def png(chart: dict[str, Any], scale: float = 2) -> bytes:
 
 
 def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
-    """For a page: colours are variables of its style sheet, names do not clash with those of other charts."""
+    """An SVG for a page: colours are variables of its style sheet, names do not clash with those of other charts."""
     text = svg({**chart, "background": "transparent"})
     for colour, variable in variables().items():
         text = text.replace(f'"{colour}"', f'"var({variable})"')
@@ -41,7 +41,7 @@ def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
 
 
 def _with_titles(text: str) -> str:
-    """What a mark is described as becomes its tooltip; decoration stays as it is."""
+    """Make tooltips of the descriptions of marks. Decoration stays as it is."""
 
     def titled(match: re.Match[str]) -> str:
         tag, before, label, after, inside = match.groups()

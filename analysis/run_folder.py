@@ -124,7 +124,7 @@ def artifact_path(folder: Path, trial: int, name: str) -> Path:
 
 @contextlib.contextmanager
 def _database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The database, for reading; every way in which it may be unfit told in words."""
+    """The database, for reading. Whatever is wrong with it becomes an error with a remedy."""
     path = folder / run_format.DATABASE
     if not path.is_file():
         what = f"{folder} is not the folder of a run" if folder.is_dir() else f"there is no folder {folder}"
@@ -181,7 +181,7 @@ def _check_version(folder: Path, database: sqlite3.Connection) -> None:
 
 
 def _state(folder: Path, meta: dict[str, str]) -> State:
-    """As noted; a run that says it is running but has no writer any more was killed."""
+    """The state that is noted. A run that is noted as running, and has no writer any more, was killed."""
     state = meta.get("state", "")
     if state == "running" and not _has_writer(folder):
         return "killed"

@@ -28,7 +28,7 @@ class RunLine:
 
 
 def list_runs(folder: Path = RUNS) -> list[RunLine]:
-    """Those directly in this folder, the newest last."""
+    """The runs directly in this folder, the newest last."""
     try:
         folders = sorted(path for path in folder.iterdir() if (path / run_format.DATABASE).is_file())
     except FileNotFoundError:

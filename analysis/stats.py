@@ -61,13 +61,13 @@ class Estimate:
 
 
 def interval_name(estimates: Iterable[Estimate]) -> str:
-    """Of a column of them: 95% only where there is one, and every one is that."""
+    """The name of a column of intervals: a 95% interval only where every one of them is that."""
     several = [one for one in estimates if one.n >= 2]
     return "95% interval" if several and all(one.confidence >= LEVEL for one in several) else "interval"
 
 
 def _percent(share: float) -> str:
-    """Never rounded up: 93.75% is 93.7%."""
+    """A share in percent, never rounded up: 93.75% is 93.7%."""
     return f"{math.floor(1000 * share) / 10:g}%"
 
 
@@ -97,7 +97,7 @@ class Summary:
 
 
 def summarise(values: Iterable[float]) -> Summary | None:
-    """None where there are no values."""
+    """The values of a cell as a summary; None where there are no values."""
     ordered = sorted(values)
     if not ordered:
         return None
@@ -135,8 +135,8 @@ def estimate(values: Iterable[float]) -> Estimate:
 
 
 def certain_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The interval of a median for who wants to know whether it is narrow: without ends where there are too few values
-    for one of 95%."""
+    """The interval of a median, without ends where there are too few values for one of 95%. It says whether a cell is
+    measured well enough."""
     made = estimate(values) if len(values) >= ENOUGH else None
     if made is None or made.low is None or made.high is None:
         return -math.inf, math.inf
@@ -284,7 +284,7 @@ class Comparison:
 def compare(
     base: Mapping[int, float], arm: Mapping[int, float], *, higher_is_better: bool = False
 ) -> Comparison | None:
-    """Both by round. None where no round has both."""
+    """Compare an arm with a base by round. None where no round has both."""
     rounds = sorted(number for number in base.keys() & arm.keys() if base[number] > 0)
     if not rounds:
         return None

@@ -22,7 +22,7 @@
         └── LinkError         the link is not what was asked for
 
 Each says what was attempted, with which input, and what to do next. Errors of other libraries are translated
-where they are met; nothing else crosses a module's edge.
+where they happen.
 """
 
 from __future__ import annotations

@@ -111,12 +111,12 @@ def primary_of(workload: str) -> Metric:
 
 
 def metric_named(name: str) -> Metric | None:
-    """By its name, or by its key."""
+    """The metric of this name or key."""
     return next((metric for metric in METRICS if name in (metric.name, metric.key)), None)
 
 
 def metrics_of(workload: str) -> list[Metric]:
-    """Those that trials of this workload may have, in the table's order."""
+    """The metrics that trials of this workload may have, in the table's order."""
     return [metric for metric in METRICS if workload in metric.workloads]
 
 

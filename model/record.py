@@ -69,7 +69,7 @@ class TrialRecord(Coded):
 
     @classmethod
     def from_json(cls, data: object, where: str = "") -> Self:
-        """As its workload says: an unknown or missing key is a RecordError."""
+        """Read strictly, with the evidence of its workload: an unknown or missing key is a RecordError."""
         if not isinstance(data, Mapping):
             raise RecordError("the record is no mapping")
         plain: dict[str, Any] = {**data}

@@ -276,7 +276,7 @@ class Rate:
         return self.bps / 1_000_000
 
     def carries(self, time: Duration) -> Size:
-        """What passes in that time, rounded up to a byte."""
+        """How many bytes pass in that time, rounded up."""
         return Size(-(-self.bps * time.ns // (8 * NS_PER_S)))
 
     def time_for(self, size: Size) -> Duration:

@@ -33,7 +33,7 @@ KILL_SEED = 1
 
 
 def measure_bed(*, router: str, cpus: Mapping[str, str], kills: int, quick: bool, tell: Tell) -> list[Figure]:
-    """All of it, one after the other: measurements do not like company."""
+    """Make every measurement, one after the other: they would disturb each other."""
     figures = [_bring_up(router, cpus, 3 if quick else BRING_UPS, tell)]
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder, router=router, cpus=cpus)) as bed:
         tell(f"router {bed.info['router']} {bed.info['kernel']}")
@@ -94,7 +94,7 @@ def _round_trip(bed: Bed, rtt_ms: int, count: int) -> list[Figure]:
 
 
 def goodput_bps(marks: list[tuple[float, int]], lead_s: float) -> float:
-    """From the first mark after `lead_s` to the last one: slow start is not the link's."""
+    """The goodput from the first mark after `lead_s` to the last one, so without TCP's slow start."""
     start = next((mark for mark in marks if mark[0] - marks[0][0] >= lead_s), marks[0])
     end = marks[-1]
     return (end[1] - start[1]) * 8 / (end[0] - start[0]) if end[0] > start[0] else 0.0
@@ -147,7 +147,7 @@ def _kills(router: str, cpus: Mapping[str, str], count: int, tell: Tell) -> Figu
 
 
 def kill_once(settings: BedSettings, chance: random.Random, tell: Tell) -> list[str]:
-    """One bed, one kill. What is left of it."""
+    """Make a bed, kill a part of it, and return what is left."""
     watch, when_s, killed = Watch(), chance.uniform(0, 4), threading.Event()
 
     def strike(pid: int) -> None:

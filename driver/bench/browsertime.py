@@ -62,7 +62,7 @@ def measure_against_browsertime(
 
 
 def _trial(bed: Bed, spec: TrialSpec) -> tuple[float, float]:
-    """PLT in ms, and what the whole trial took in s."""
+    """The PLT in ms, and how long the whole trial took in s."""
     shutil.rmtree(spec.folder, ignore_errors=True)
     spec.folder.mkdir()
     started = time.monotonic()

@@ -44,7 +44,7 @@ def parts_of(pid: int) -> list[Part]:
 
 
 class Watch:
-    """What a bed consists of while it lives, and what of it is there afterwards. Others may have beds at the same time:
+    """Watches what a bed consists of while it lives, and what of it is left. Others may have beds at the same time:
     only what belongs to the watched one counts."""
 
     def __init__(self) -> None:

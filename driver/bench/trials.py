@@ -76,7 +76,7 @@ class Options:
 
 
 def measure_trials(options: Options, *, kills: int, quick: bool, tell: Tell) -> list[Figure]:
-    """All of it, one after the other: measurements do not like company."""
+    """Make every measurement, one after the other: they would disturb each other."""
     bench = paths.build_folder() / "bench"
     bench.mkdir(parents=True, exist_ok=True)
     tell("cost and noise of trials: the dummy page, 10 Mbit/s, 40 ms")
@@ -203,7 +203,7 @@ def _account(run: Run, reported: set[int], trials: int, kills: int) -> Figure:
 
 
 def _kill_once(argv: list[str], after_s: float) -> tuple[set[int], bool]:
-    """Trials that were told as stored before the kill, and whether the run had ended by itself."""
+    """The trials that were reported as stored before the kill, and whether the run had ended by itself."""
     process = subprocess.Popen(argv, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     time.sleep(after_s)
     ended = process.poll() is not None

@@ -56,7 +56,7 @@ def _raw_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_to(process: Process, *, on_terminal: bool) -> Iterator[None]:
-    """A handler must not wait, and the channel may; so a thread passes them on."""
+    """Pass signals on, in a thread: a handler must not wait, and the channel may."""
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     interrupts = 0
 

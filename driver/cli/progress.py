@@ -1,4 +1,4 @@
-"""How a run is watched: one live line for a person, plain lines for a log, JSON for a program."""
+"""Shows a run while it goes on: one live line for a person, plain lines for a log, JSON for a program."""
 
 from __future__ import annotations
 
