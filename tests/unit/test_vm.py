@@ -12,7 +12,9 @@ from driver.bed.ssh.hosts import read_inventory
 from model.errors import InputError, VmError
 from model.paths import PROJECT
 from tests.unit.vm_stand_ins import own_place
-from vm import accelerator, box, inventory, libvirt, settings
+from vm import accelerator, box, inventory, libvirt, settings, vagrant
+
+RUN = libvirt.RUN  # before a test has its own
 
 SSH_CONFIG = """Host client
   HostName 192.168.231.10
@@ -84,6 +86,19 @@ def test_the_vagrantfile_gives_names_the_same_prefix(build: Path) -> None:
     code = f"BUILD = ARGV[0]; print {expression}"
     said = subprocess.run(["ruby", "-rdigest", "-e", code, str(build)], capture_output=True, text=True, check=True)
     assert libvirt.prefix() == f"lanelab-{said.stdout}-"
+
+
+def test_the_vagrantfile_and_lanelab_mean_the_same_files(build: Path) -> None:
+    text = (PROJECT / "Vagrantfile").read_text()
+    assert libvirt.own_uri().endswith(f"/{libvirt.prefix().split('-')[1]}/libvirt-sock")
+    assert f'"{RUN}/#{{CHECKOUT}}/libvirt-sock"' in text
+    assert f'File.join(DOTFILES, "{vagrant.note().name}")' in text
+    assert f'File.join(BUILD, "vm", "{accelerator._file().name}")' in text
+    assert accelerator._file() == build / "vm" / "driver"
+    assert f'box.join("{box.KEY_FILE}")' in text
+    for suffix in libvirt.KERNELS:
+        assert f'"{suffix[1:]}"' in text
+        assert suffix[1:] in box.PACK.read_text()
 
 
 # --- KVM ----------------------------------------------------------------------------------------------------------
