@@ -1,0 +1,140 @@
+"""Trials in the bed process go to their workload, one after the other; what needs the server alone starts no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from driver.bed.node import Completed
+from driver.bed.substrate import Substrate
+from driver.experiment.arm import Arm
+from driver.workloads import trials as module
+from driver.workloads.serving import Serving
+from driver.workloads.spec import TrialSpec
+from driver.workloads.trials import Trials
+from driver.workloads.workload import BedPlace
+from model.errors import BedError, InputError, ServerError
+from model.reasons import Failure, Reason
+from model.record import TrialRecord
+from tests.unit.records import SITE
+
+RECORD = TrialRecord.not_started("made", "2026-01-01T00:00:00.000Z", Reason.TIMEOUT, "made")
+
+
+@dataclass
+class Made:
+    """A workload, and its part in the bed process: notes what it is asked."""
+
+    name: str
+    done: list[str]
+    primary: str = "plt_ms"
+
+    def on_bed(self, _place: BedPlace) -> Made:
+        self.done.append(f"{self.name} begins")
+        return self
+
+    def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
+        self.done.append(f"{self.name} prepares {spec.arm.name}")
+        return RECORD.failures
+
+    def run(self) -> TrialRecord:
+        self.done.append(f"{self.name} runs")
+        return RECORD
+
+    def end(self) -> None:
+        self.done.append(f"{self.name} ends")
+
+    def finish(self, _data: object, _context: object) -> TrialRecord:
+        return RECORD
+
+
+class Nodes:
+    """A substrate whose nodes do nothing."""
+
+    def node(self, _name: str) -> Nodes:
+        return self
+
+    def run(self, *_: object, **__: object) -> Completed:
+        return Completed(0, "", "")
+
+
+@dataclass
+class Served:
+    done: list[str]
+
+    def stop(self) -> None:
+        self.done.append("server stops")
+
+
+@dataclass
+class Bed:
+    trials: Trials
+    done: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bed:
+    done: list[str] = []
+    monkeypatch.setattr(module, "WORKLOADS", {name: Made(name, done) for name in ("page", "load")})
+
+    def start(_self: Serving, spec: TrialSpec) -> Served:
+        done.append(f"serves {spec.arm.name}")
+        return Served(done)
+
+    monkeypatch.setattr(Serving, "start", start)
+    monkeypatch.setattr(Serving, "check", lambda _self, spec: done.append(f"checks {spec.arm.name}"))
+    return Bed(Trials(cast(Substrate, Nodes()), lambda: None, tmp_path / "trials"), done)
+
+
+def spec(arm: str = "one", workload: str = "page") -> dict[str, Any]:
+    return TrialSpec(SITE, Arm.parse(arm, {}), 30, {}, Path("/t"), Path("/a"), workload).to_json()
+
+
+def test_a_workload_begins_with_its_first_trial(bed: Bed) -> None:
+    for arm in ("one", "two"):
+        assert bed.trials.prepare(spec(arm)) == {"failures": [RECORD.failures[0].to_json()]}
+        assert bed.trials.run() == RECORD.to_json()
+    bed.trials.prepare(spec("three", "load"))
+    bed.trials.end()
+    bed.trials.end()
+    assert bed.done == [
+        *("page begins", "page prepares one", "page runs", "page ends"),
+        *("page prepares two", "page runs", "page ends"),
+        *("load begins", "load prepares three", "load ends"),
+    ]
+
+
+def test_serving_and_checking_need_no_workload(bed: Bed) -> None:
+    bed.trials.check(spec("one"))
+    assert bed.trials.serve(spec("two")) == {"failures": []}
+    bed.trials.prepare(spec("three"))
+    assert bed.done == ["checks one", "serves two", "server stops", "page begins", "page prepares three"]
+
+
+def test_a_server_that_does_not_start_is_a_failure(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_self: Serving, _spec: TrialSpec) -> Served:
+        raise ServerError("it did not start")
+
+    monkeypatch.setattr(Serving, "start", fail)
+    assert bed.trials.serve(spec()) == {"failures": [{"reason": "server-failed", "detail": "it did not start"}]}
+
+
+def test_what_the_user_wrote_wrongly_is_an_error(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_self: Serving, _spec: TrialSpec) -> None:
+        raise InputError("no such directive", key="arms.one.server_directives")
+
+    monkeypatch.setattr(Serving, "check", refuse)
+    with pytest.raises(InputError, match="no such directive"):
+        bed.trials.check(spec())
+
+
+def test_a_run_needs_a_trial_that_was_prepared(bed: Bed) -> None:
+    with pytest.raises(BedError, match="no trial was prepared"):
+        bed.trials.run()
+    bed.trials.prepare(spec())
+    bed.trials.end()
+    with pytest.raises(BedError, match="no trial was prepared"):
+        bed.trials.run()
