@@ -40,12 +40,19 @@ def section_of(run: Run) -> Html | None:
     names = [name for name in (*TIMES, *SHARES) if any(name in row.medians for row in rows)]
     most = max((sum(row.medians.get(name, 0.0) for name in TIMES) for row in rows), default=0.0)
     heads = ["link", "arm", "", *(HEADS[name] for name in names), "flagged"]
-    head = el("tr", [el("th", word, scope="col", class_="num" if at > 2 else None) for at, word in enumerate(heads)])
+    head = el("tr", [_head(word, at) for at, word in enumerate(heads)])
     body = [_row(row, names, most) for row in rows]
     table = el("table", el("thead", head), el("tbody", body))
     sentence = machine.sentence(run) or "No trial that counts is flagged"
     children = [el("p", f"{sentence}."), _flags(machine.flagged(run)), scroll(table), el("p", NOTE, class_="note")]
     return section("machine", "Machine", children)
+
+
+def _head(word: str, at: int) -> Html:
+    """With the colour that the bar has for it."""
+    colour = next((number for number, name in enumerate(TIMES) if HEADS[name] == word), None)
+    dot = None if colour is None else el("i", class_=f"dot s{colour}")
+    return el("th", dot, word, scope="col", class_="num" if at > 2 else None)
 
 
 def _row(row: MachineRow, names: Sequence[str], most: float) -> Html:

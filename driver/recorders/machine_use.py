@@ -257,15 +257,19 @@ def _part(first: float | None, then: float | None, whole: float) -> float | None
 
 def flags_of(evidence: MachineEvidence) -> tuple[Flag, ...]:
     """Why the numbers of this trial may be the machine's."""
-    return tuple(flag for use in evidence.machines for flag in _flags(use))
+    several = len(evidence.machines) > 1
+    return tuple(
+        Flag(flag.name, f"on the machine of the {' and '.join(use.nodes)}, {flag.detail}" if several else flag.detail)
+        for use in evidence.machines
+        for flag in _flags(use)
+    )
 
 
 def _flags(use: MachineUse) -> list[Flag]:
     flags = []
-    where = f"on the machine of {', '.join(use.nodes)}"
 
     def flag(name: FlagName, detail: str) -> None:
-        flags.append(Flag(name, f"{where}, {detail}"))
+        flags.append(Flag(name, detail))
 
     other = use.cpu_s.get("other", 0.0) / use.seconds
     pressed = use.pressure.cpu_some if use.pressure else None
