@@ -125,10 +125,10 @@ class Node(ABC):
 
     def exchange(self, address: str, port: int, data: bytes, timeout_s: float = 1) -> bytes:
         """Say something to a TCP port from within the node: the first bytes of the answer, none if nothing answers."""
-        with contextlib.suppress(OSError), self.connect(address, port, timeout_s) as line:
-            line.settimeout(timeout_s)
-            line.sendall(data)
-            return line.recv(65536)
+        with contextlib.suppress(OSError), self.connect(address, port, timeout_s) as connection:
+            connection.settimeout(timeout_s)
+            connection.sendall(data)
+            return connection.recv(65536)
         return b""
 
     def program_of_ours(self, path: Path) -> str:

@@ -72,7 +72,7 @@ class Bed:
         self._lost = False
         threading.Thread(target=self._receive, name="bed", daemon=True).start()
 
-    def _bring_up(self, line: socket.socket) -> Message:
+    def _bring_up(self, connection: socket.socket) -> Message:
         try:
             self._channel.send(
                 {
@@ -86,10 +86,10 @@ class Bed:
         except OSError:
             raise self._lost_error("during its start") from None
         within_s = kind_named(self.settings.substrate).traits.up_within_s
-        line.settimeout(within_s)
+        connection.settimeout(within_s)
         begun = time.monotonic()
         received = self._channel.receive()
-        line.settimeout(None)
+        connection.settimeout(None)
         if received is None and time.monotonic() - begun >= within_s:
             raise BedError(f"the bed did not come up within {within_s:g} s", f"Its logs: {self.folder}")
         if received is None:

@@ -42,12 +42,12 @@ def main() -> int:
     name, argv = sys.argv[1], sys.argv[2:]
     if not argv:
         return fail(f"what to run on the {name}? Write: node {name} COMMAND...")
-    line = socket.socket(socket.AF_UNIX)
+    connection = socket.socket(socket.AF_UNIX)
     try:
-        line.connect(os.environ.get("LANELAB_NODE_SOCKET", ""))
+        connection.connect(os.environ.get("LANELAB_NODE_SOCKET", ""))
     except OSError:
         return fail("there is no bed here: this helper works in scripts that 'lanelab bed run' starts")
-    channel = Channel(line)
+    channel = Channel(connection)
     channel.receive()
     try:
         folder = os.getcwd()  # noqa: PTH109

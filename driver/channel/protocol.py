@@ -28,14 +28,14 @@ Message = dict[str, Any]
 class Channel:
     """One end of the channel. Any thread may send; one thread receives."""
 
-    def __init__(self, line: socket.socket) -> None:
-        self._line = line
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
         self._sending = threading.Lock()
         self._rest = b""
         self._fds: list[int] = []
 
     def fileno(self) -> int:
-        return self._line.fileno()
+        return self._socket.fileno()
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
         """Raises OSError when the other end is gone."""
@@ -43,14 +43,14 @@ class Channel:
             message = {**message, "fds": len(fds)}
         data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
         with self._sending:
-            sent = socket.send_fds(self._line, [data], list(fds)) if fds else 0
-            self._line.sendall(data[sent:])
+            sent = socket.send_fds(self._socket, [data], list(fds)) if fds else 0
+            self._socket.sendall(data[sent:])
 
     def receive(self) -> tuple[Message, list[int]] | None:
         """The next message and its descriptors, which the caller owns; None when the channel is closed."""
         while b"\n" not in self._rest:
             try:
-                data, ancillary, _, _ = self._line.recvmsg(65536, socket.CMSG_SPACE(MAX_FDS * 4))
+                data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(MAX_FDS * 4))
             except OSError:
                 return None
             if not data:
@@ -71,8 +71,8 @@ class Channel:
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
-            self._line.shutdown(socket.SHUT_RDWR)
-        self._line.close()
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
 
 
 def error_to_message(error: LanelabError) -> Message:

@@ -52,7 +52,7 @@ class Agent(Streams):
     # --- the loop
 
     def serve(self) -> None:
-        """Serve until the line closes, then end what was started."""
+        """Serve until the channel closes, then end what was started."""
         wake_read, wake_write = os.pipe()
         for fd in (wake_read, wake_write):
             os.set_blocking(fd, False)
@@ -135,11 +135,11 @@ class Agent(Streams):
 
     def connect(self, message: Message) -> None:
         """To a port of this node's own: it answers at once, or nobody listens."""
-        line = socket.create_connection((message["address"], message["port"]), CONNECT_TIMEOUT_S)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = socket.create_connection((message["address"], message["port"]), CONNECT_TIMEOUT_S)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = Task(message["id"])
         task.is_connection = True
-        fd = line.detach()
+        fd = connection.detach()
         task.input_fd = os.dup(fd)
         self.watch_output(task, fd, 1)
         self.tasks[task.number] = task

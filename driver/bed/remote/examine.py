@@ -185,28 +185,28 @@ class Neighbours:
     """Finds the interfaces of other machines on our wire, with a few broadcast frames that nobody else heeds."""
 
     def __init__(self, devices: list[str]) -> None:
-        self._lines = {}
+        self._sockets = {}
         for device in devices:
-            line = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(PROBE_ETHERTYPE))
-            line.bind((device, PROBE_ETHERTYPE))
-            line.setblocking(False)
-            self._lines[device] = line
+            probe = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(PROBE_ETHERTYPE))
+            probe.bind((device, PROBE_ETHERTYPE))
+            probe.setblocking(False)
+            self._sockets[device] = probe
 
     def send(self, token: str) -> None:
-        for device, line in self._lines.items():
-            frame = BROADCAST + line.getsockname()[4] + PROBE_ETHERTYPE.to_bytes(2, "big")
+        for device, probe in self._sockets.items():
+            frame = BROADCAST + probe.getsockname()[4] + PROBE_ETHERTYPE.to_bytes(2, "big")
             for number in range(SENT_OF_EACH):
                 if number:
                     time.sleep(0.01)
-                line.send((frame + MAGIC + token.encode() + b" " + device.encode()).ljust(60, b"\0"))
+                probe.send((frame + MAGIC + token.encode() + b" " + device.encode()).ljust(60, b"\0"))
 
     def heard(self) -> list[list[str]]:
         """[our device, their token, their device] of each that came."""
         callers = []
-        for device, line in self._lines.items():
+        for device, probe in self._sockets.items():
             while True:
                 try:
-                    frame, sender = line.recvfrom(2048)
+                    frame, sender = probe.recvfrom(2048)
                 except BlockingIOError:
                     break
                 data = frame[14:].rstrip(b"\0")
@@ -215,5 +215,5 @@ class Neighbours:
         return callers
 
     def close(self) -> None:
-        for line in self._lines.values():
-            line.close()
+        for probe in self._sockets.values():
+            probe.close()

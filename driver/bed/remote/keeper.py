@@ -121,7 +121,7 @@ def hold(asked: dict[str, Any]) -> None:
         node.plug(asked["cables"])
         _say({"ok": None})
         node.go()
-        _let_go_of_line()
+        _let_go_of_stdio()
         node.watch(asked["silence_s"])
     finally:
         if node:
@@ -133,8 +133,8 @@ def _end(_number: int, _frame: object) -> None:
     raise SystemExit(1)
 
 
-def _let_go_of_line() -> None:
-    """The line is the agent's: it must close when that ends."""
+def _let_go_of_stdio() -> None:
+    """Leave stdin and stdout to the agent: they must close when it ends."""
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (LINE_IN, LINE_OUT, 2):
         os.dup2(null, fd)
@@ -144,7 +144,7 @@ class _Node:
     """The namespaces of a node and the agent in them, from outside."""
 
     def __init__(self, asked: dict[str, Any], not_its: list[int]) -> None:
-        self._line, theirs = socket.socketpair()
+        self._socket, theirs = socket.socketpair()
         self._beats, beat = os.pipe()
         self.network = -1
         self.cables = [cable["name"] for cable in asked["cables"]]
@@ -155,14 +155,14 @@ class _Node:
                 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
                     signal.signal(number, signal.SIG_DFL)
                 namespaces.die_with_parent(parent)
-                for fd in (self._line.fileno(), self._beats, *not_its):
+                for fd in (self._socket.fileno(), self._beats, *not_its):
                     os.close(fd)
                 _inside(asked, theirs, beat)
             finally:
                 os._exit(1)
         theirs.close()
         os.close(beat)
-        announcement, fds, _, _ = socket.recv_fds(self._line, 2000, 1)
+        announcement, fds, _, _ = socket.recv_fds(self._socket, 2000, 1)
         if announcement != b"+":
             raise OSError(announcement.decode(errors="replace") or "its namespaces could not be made")
         self.network = fds[0]
@@ -191,7 +191,7 @@ class _Node:
             raise OSError("no macvlan can be made on " + cable["on"] + ": " + complaint)
 
     def go(self) -> None:
-        self._line.send(b"+")
+        self._socket.send(b"+")
 
     def watch(self, silence_s: float) -> None:
         """Until the agent ends, or nobody has been heard by it for so long."""
@@ -215,10 +215,10 @@ class _Node:
             remove_cables(self.network, self.cables)
 
 
-def _inside(asked: dict[str, Any], line: socket.socket, beat: int) -> None:
+def _inside(asked: dict[str, Any], keeper: socket.socket, beat: int) -> None:
     """In the child: make the namespaces, and be the agent in them."""
     try:
-        # The launcher and init close all that they have, so the line to the keeper is ours alone.
+        # The launcher and init close all that they have, so the socket to the keeper is ours alone.
         spaces = namespaces.CLONE_NEWNET | namespaces.CLONE_NEWIPC | namespaces.CLONE_NEWUTS
         enclosure.enter(spaces)
         namespaces.mount_sys()
@@ -230,14 +230,14 @@ def _inside(asked: dict[str, Any], line: socket.socket, beat: int) -> None:
             os.sched_setaffinity(0, asked["cpus"])
         namespaces.precise_timers()
         network = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        socket.send_fds(line, [b"+"], [network])
+        socket.send_fds(keeper, [b"+"], [network])
         os.close(network)
     except BaseException as error:  # noqa: BLE001 - the keeper passes it on
-        line.send((str(error) or repr(error)).encode()[:2000])
+        keeper.send((str(error) or repr(error)).encode()[:2000])
         os._exit(1)
-    if line.recv(1) != b"+":
+    if keeper.recv(1) != b"+":
         os._exit(1)
-    line.close()
+    keeper.close()
     os.set_blocking(beat, False)
 
     def on_beat() -> None:

@@ -66,13 +66,13 @@ def dropped(cables: Sequence[socket.socket]) -> int:
     return lost
 
 
-def watch_connection(line: socket.socket) -> None:
+def watch_connection(connection: socket.socket) -> None:
     """Send at once; and notice within seconds when the other kernel no longer answers at all."""
-    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in ((socket.TCP_KEEPIDLE, 5), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3)):
-        line.setsockopt(socket.IPPROTO_TCP, option, value)
-    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 20_000)
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 20_000)
 
 
 def modules_folder() -> Path:
@@ -167,9 +167,9 @@ def main() -> None:
         kernel = start(argv, state, state / "console.log", cables, os.environ["PATH"])
         try:
             listener.settimeout(BOOT_TIMEOUT_S)
-            line = _await_agent(listener, kernel)
-            watch_connection(line)
-            _relay(line)
+            connection = _await_agent(listener, kernel)
+            watch_connection(connection)
+            _relay(connection)
         finally:
             if kernel.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -191,16 +191,16 @@ def _await_agent(listener: socket.socket, kernel: subprocess.Popen[bytes]) -> so
     raise SystemExit(f"the kernel did not boot within {BOOT_TIMEOUT_S} s")
 
 
-def _relay(line: socket.socket) -> None:
+def _relay(connection: socket.socket) -> None:
     """Between the agent and stdin and stdout, until either ends."""
     while True:
-        ready, _, _ = select.select([line.fileno(), 0], [], [])
+        ready, _, _ = select.select([connection.fileno(), 0], [], [])
         for source in ready:
             data = os.read(source, 65536)
             if not data:
                 return
             if source == 0:
-                line.sendall(data)
+                connection.sendall(data)
             else:
                 while data:
                     data = data[os.write(1, data) :]

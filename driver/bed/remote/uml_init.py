@@ -77,9 +77,9 @@ def main() -> None:
     load_modules(Path(settings["modules_folder"]), settings["modules"])
     configure(settings["ip_lines"])
     os.chdir("/")
-    line = socket.create_connection(settings["bed"])
-    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    Agent(line.fileno(), line.fileno()).serve()
+    connection = socket.create_connection(settings["bed"])
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    Agent(connection.fileno(), connection.fileno()).serve()
 
 
 if __name__ == "__main__":
