@@ -29,7 +29,6 @@ from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import TrialContext
 from model.clock import utc_now
 from model.errors import BedError, Interrupted
-from model.metrics import measured
 from model.reasons import Reason
 from model.record import TrialRecord
 
@@ -130,14 +129,13 @@ class Runner:
             round=planned.round,
             attempt=self._schedule.attempts(planned) + 1,
             wall_s=time.monotonic() - started,
-            measures=measured(record),
-            record=record.to_json(),
+            record=record,
         )
         self._store.add_trial(stored)
         self._stop.under_way = False
-        reasons = {failure["reason"] for failure in stored.record["failures"]}
-        value = stored.measures.get(self._workload.primary)
-        self._schedule.add(planned, Attempt(stored.ok, value if stored.ok else None, not reasons & NOT_THE_TRIALS))
+        reasons = {failure.reason for failure in record.failures}
+        value = record.measures.get(self._workload.primary)
+        self._schedule.add(planned, Attempt(record.ok, value if record.ok else None, not reasons & NOT_THE_TRIALS))
         self._tell(
             Event(
                 "trial",
@@ -145,10 +143,10 @@ class Runner:
                     **_names(planned),
                     "trial": stored.trial,
                     "attempt": stored.attempt,
-                    "status": "ok" if stored.ok else "failed",
+                    "status": "ok" if record.ok else "failed",
                     self._workload.primary: value,
                     "wall_s": round(stored.wall_s, 3),
-                    "failures": list(stored.record["failures"]),
+                    "failures": [failure.to_json() for failure in record.failures],
                 },
             )
         )

@@ -13,7 +13,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,16 @@ from driver.schedule.rounds import Attempt
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
-from model.metrics import PRIMARY
+from model.metrics import PRIMARY, measured
 from model.reasons import Reason
+from model.record import TrialRecord
 from model.writing import writing
 
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
 ENOUGH_MIB = 50
-NOT_THE_TRIALS = {Reason.BED_LOST.value, Reason.LINK_OUT_OF_TOLERANCE.value}  # no retry is used up by these
+NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE}  # no retry is used up by these
+IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,7 @@ class Stored:
     round: int
     attempt: int
     wall_s: float
-    measures: Mapping[str, float]
-    record: Mapping[str, Any]  # a TrialRecord as JSON
-
-    @property
-    def ok(self) -> bool:
-        return not self.record["failures"]
+    record: TrialRecord
 
 
 class Store:
@@ -218,19 +215,19 @@ class Store:
                 raise
 
     def _insert_trial(self, stored: Stored) -> None:
-        apart = {"requests", "measures"}
-        record = {key: value for key, value in stored.record.items() if key not in apart}
-        record["series"] = {name: {**series, "points": []} for name, series in stored.record["series"].items()}
+        record = stored.record
+        points_apart = {name: replace(series, points=()) for name, series in record.series.items()}
+        data = replace(record, measures={}, requests=(), series=points_apart).to_json()
         values = {
             "trial": stored.trial,
             "session": self.session,
             "cell": self._cells[stored.cell.id],
             "round": stored.round,
             "attempt": stored.attempt,
-            "started_utc": record["started_utc"],
+            "started_utc": record.started_utc,
             "wall_s": stored.wall_s,
-            "status": "ok" if stored.ok else "failed",
-            "record": json.dumps(record),
+            "status": "ok" if record.ok else "failed",
+            "record": json.dumps({key: value for key, value in data.items() if key not in IN_TABLES}),
         }
         names, marks = ", ".join(values), ", ".join("?" * len(values))
         self._database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
@@ -238,15 +235,13 @@ class Store:
     def _insert_details(self, stored: Stored, artifacts: Sequence[tuple[str, int, str]]) -> None:
         trial, record = stored.trial, stored.record
         rows: dict[str, Iterable[tuple[Any, ...]]] = {
-            "measures": stored.measures.items(),
-            "series": (
-                (name, t_ms, value) for name, series in record["series"].items() for t_ms, value in series["points"]
-            ),
-            "failures": ((failure["reason"], failure["detail"]) for failure in record["failures"]),
-            "flags": ((flag["name"], flag["detail"]) for flag in record["flags"]),
+            "measures": measured(record).items(),
+            "series": ((name, *point) for name, series in record.series.items() for point in series.points),
+            "failures": ((failure.reason.value, failure.detail) for failure in record.failures),
+            "flags": ((flag.name, flag.detail) for flag in record.flags),
             "requests": (
-                (number, *(request.get(key) for key in _REQUEST), json.dumps(request))
-                for number, request in enumerate(record["requests"], 1)
+                (number, *(getattr(request, key) for key in _REQUEST), json.dumps(request.to_json()))
+                for number, request in enumerate(record.requests, 1)
             ),
             "artifacts": artifacts,
         }

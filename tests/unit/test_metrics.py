@@ -38,9 +38,8 @@ from analysis.run_folder import read_run
 from driver.cli.main import lanelab
 from driver.experiment.read import parse_experiment
 from driver.experiment.schema import schema_text
-from driver.run.store import Store
+from driver.run.store import Store, Stored
 from model.record import TrialRecord
-from tests.kit.stored import stored
 
 folder = Path(sys.argv[1])
 text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, y: tea}\\n"
@@ -51,7 +50,7 @@ store = Store.create(folder, text, meta, experiment.cells)
 store.begin_session({})
 record = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {"plt_ms": 210.0}, {}, (), (), (), {}, None)
 trial, _ = store.begin_trial()
-store.add_trial(stored(trial, experiment.cells[0], record))
+store.add_trial(Stored(trial, experiment.cells[0], 1, 1, 1.5, record))
 store.close()
 
 run = read_run(folder)

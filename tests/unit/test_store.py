@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import pytest
 
@@ -14,7 +15,11 @@ from driver.experiment.model import Cell, LinkCase
 from driver.run.store import Store, Stored
 from driver.schedule.rounds import Attempt
 from model.errors import InputError, StoreError
+from model.evidence.browser import Request
 from model.link import Link
+from model.reasons import Failure, Flag, FlagName, Reason
+from model.record import Series, TrialRecord
+from tests.unit.records import request
 
 CELLS = [
     Cell("dummy", LinkCase(label, Link.parse({"rtt": label})), Arm.parse(name, settings))
@@ -30,23 +35,25 @@ def made(folder: Path) -> Store:
     return store
 
 
-def record(**more: Any) -> dict[str, Any]:
-    return {
-        "workload": "page_load",
-        "started_utc": "2026-01-01T00:00:00.000Z",
-        "requests": [{"url": "http://a.example/", "status": 200, "started_ms": 0.0, "ended_ms": 12.5}],
-        "failures": [],
-        "flags": [{"name": "router-waited", "detail": "for long"}],
-        "series": {"load": {"unit": "processes", "points": [[0.0, 0.5], [100.0, 0.75]]}},
-        **more,
-    }
+RECORD = TrialRecord(
+    workload="page_load",
+    started_utc="2026-01-01T00:00:00.000Z",
+    measures={"plt_ms": 1000.0, "fcp_ms": 400.0},
+    series={"load": Series("processes", ((0.0, 0.5), (100.0, 0.75)))},
+    requests=(Request.from_json(request("a.test/index.html", 1, CELLS[0].arm)),),
+    failures=(),
+    artifacts=("page.har.gz",),
+    marks={},
+    evidence=None,
+    flags=(Flag(FlagName.ROUTER_WAITED, "for long"),),
+)
 
 
-def add(store: Store, cell: Cell, number: int, *, attempt: int = 1, **more: Any) -> int:
+def add(store: Store, cell: Cell, number: int, *, attempt: int = 1, reason: Reason | None = None) -> int:
     trial, folder = store.begin_trial()
     (folder / "page.har.gz").write_bytes(b"har")
-    measures = {} if "failures" in more else {"plt_ms": 1000.0, "fcp_ms": 400.0}
-    store.add_trial(Stored(trial, cell, number, attempt, 1.5, measures, record(**more)))
+    record = replace(RECORD, failures=(Failure(reason, "made"),), measures={}) if reason else RECORD
+    store.add_trial(Stored(trial, cell, number, attempt, 1.5, record))
     return trial
 
 
@@ -58,14 +65,15 @@ def test_a_trial_is_stored_with_its_requests_and_artifacts(tmp_path: Path) -> No
     store.close()
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     assert database.execute("SELECT name, bytes FROM artifacts").fetchall() == [("page.har.gz", 3)]
-    assert database.execute("SELECT name, value FROM measures").fetchall() == [("fcp_ms", 400.0), ("plt_ms", 1000.0)]
+    measures = database.execute("SELECT name, value FROM measures ORDER BY name").fetchall()
+    assert measures == [("fcp_ms", 400.0), ("plt_ms", 1000.0), ("requests", 1.0)]
     assert database.execute("SELECT * FROM flags").fetchall() == [(trial, "router-waited", "for long")]
     points = database.execute("SELECT name, t_ms, value FROM series ORDER BY t_ms").fetchall()
     assert points == [("load", 0.0, 0.5), ("load", 100.0, 0.75)]
     (text,) = database.execute("SELECT record FROM trials").fetchone()
     assert json.loads(text)["series"] == {"load": {"unit": "processes", "points": []}}
     (data,) = database.execute("SELECT data FROM requests").fetchone()
-    assert json.loads(data)["url"] == "http://a.example/"
+    assert json.loads(data)["url"] == "http://a.test/index.html"
 
 
 def test_what_was_under_way_is_gone_when_a_run_is_opened_again(tmp_path: Path) -> None:
@@ -88,9 +96,9 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
     store = made(tmp_path / "run")
     trial, folder = store.begin_trial()
     (folder / "page.har.gz").write_bytes(b"har")
-    broken = record(failures=[{"reason": "timeout"}])  # a failure without its detail cannot be stored
-    with pytest.raises(KeyError):
-        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, {}, broken))
+    broken = replace(RECORD, measures={"plt_ms": cast(float, "many")})
+    with pytest.raises(StoreError, match="cannot store TEXT"):
+        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, broken))
     assert store.history() == {}
     assert list((tmp_path / "run" / "trials").iterdir()) == []
     store.close()
@@ -98,7 +106,7 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
 
 def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
     store = made(tmp_path / "run")
-    add(store, CELLS[1], 1, failures=[{"reason": "timeout", "detail": "60 s"}])
+    add(store, CELLS[1], 1, reason=Reason.TIMEOUT)
     add(store, CELLS[1], 1, attempt=2)
     with pytest.raises(StoreError, match="UNIQUE"):
         add(store, CELLS[1], 1, attempt=3)
@@ -106,10 +114,10 @@ def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("reason", ["bed-lost", "link-out-of-tolerance"])
-def test_what_no_trial_can_help_uses_up_no_retry(tmp_path: Path, reason: str) -> None:
+@pytest.mark.parametrize("reason", [Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE])
+def test_what_no_trial_can_help_uses_up_no_retry(tmp_path: Path, reason: Reason) -> None:
     store = made(tmp_path / "run")
-    add(store, CELLS[1], 1, failures=[{"reason": reason, "detail": "made"}])
+    add(store, CELLS[1], 1, reason=reason)
     assert store.history() == {(CELLS[1].id, 1): [Attempt(False, uses_retry=False)]}
     store.close()
 

@@ -160,7 +160,7 @@ def test_what_is_wrong_is_found_and_named(
 
 
 def test_every_reason_that_is_judged_has_a_case() -> None:
-    """The others come from the trial itself, or have tests of their own: below, in test_wire.py, in test_server_load.py."""
+    """The others come from the trial itself, or have tests below, in test_wire.py or in test_server_load.py."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     own |= {Reason.RECORDER_FAILED, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS}
