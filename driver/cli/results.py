@@ -106,8 +106,9 @@ def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
 @click.option("--format", "kind", type=click.Choice(FORMATS), required=True, help="What to write")
 @click.option("--output", type=click.Path(path_type=Path), help="Where to (default: stdout, or beside you)")
 @click.option("--requests", is_flag=True, help="One row for each request, not each trial; in JSON: requests too")
+@click.option("--series", is_flag=True, help="One row for each point of each series over time, not each trial")
 @click.option("--median", is_flag=True, help="HAR of the median trial of each cell only")
-def export(name: str, *, kind: str, output: Path | None, requests: bool, median: bool) -> None:
+def export(name: str, *, kind: str, output: Path | None, requests: bool, series: bool, median: bool) -> None:
     """Write a run for other programs: csv and json to stdout, parquet to a file, har to a folder.
 
     \b
@@ -121,6 +122,10 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, median:
         raise InputError(
             f"it means nothing with --format {kind}", "Write --format har, or leave it out", key="--median"
         )
+    if series and (requests or kind not in ("csv", "parquet")):
+        what = "--requests" if requests else f"--format {kind}"
+        remedy = "Write it with --format csv or parquet alone; json has series anyway"
+        raise InputError(f"it means nothing with {what}", remedy, key="--series")
     if requests and kind == "har":
         raise InputError("a HAR has all requests anyway", "Leave it out", key="--requests")
     run = read_run(_run_folder(name))
@@ -129,14 +134,14 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, median:
     elif kind == "json":
         _export_json(run, output, requests=requests)
     else:
-        _export_rows(run, kind, output, requests=requests)
+        _export_rows(run, kind, output, what="requests" if requests else "series" if series else "trials")
 
 
-def _export_rows(run: Any, kind: str, output: Path | None, *, requests: bool) -> None:  # noqa: ANN401
+def _export_rows(run: Any, kind: str, output: Path | None, *, what: str) -> None:  # noqa: ANN401
     from analysis import export as exporting  # noqa: PLC0415
 
-    rows = exporting.request_rows(run) if requests else exporting.trial_rows(run)
-    what = "requests" if requests else "trials"
+    of = {"requests": exporting.request_rows, "series": exporting.series_rows, "trials": exporting.trial_rows}
+    rows = of[what](run)
     if kind == "parquet":
         target = output or Path(f"{run.folder.resolve().name}-{what}.parquet")
         note(f"{exporting.write_parquet(rows, target)} {what} written to {target}")

@@ -30,6 +30,7 @@ from analysis.run_folder import artifact_path, read_record, read_run
 from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
 from model import run_format
+from model.errors import StoreError
 from tests.unit.made_run import ARMS, Made, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
@@ -234,6 +235,42 @@ def test_csv_has_a_row_for_each_trial_and_each_request(quick: Path) -> None:
     assert sum(1 for _ in export.request_rows(run)) == 24 * len(run.trials)
 
 
+def test_series_are_exported_point_by_point(quick: Path) -> None:
+    run, file = read_run(quick), io.StringIO()
+    assert export.write_csv(export.series_rows(run), file) == 2 * len(run.trials)
+    first, second, *_ = csv.DictReader(io.StringIO(file.getvalue()))
+    assert [(row["trial"], row["series"], row["t_ms"], row["value"]) for row in (first, second)] == [
+        ("1", "load", "0.0", "0.5"),
+        ("1", "load", "100.0", "0.5"),
+    ]
+    (trial, *_) = export.everything(run)["trials"]
+    assert trial["record"]["series"] == {"load": {"unit": "processes", "points": [[0.0, 0.5], [100.0, 0.5]]}}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run --resume {}",
+        "show {}",
+        "show {} --trial 1",
+        "report {}",
+        "export {} --format csv",
+        "export {} --format har",
+    ],
+)
+def test_every_command_says_the_same_of_a_run_of_another_format(tmp_path: Path, words: str) -> None:
+    folder = make_run(tmp_path / "run", Made(rounds=1))
+    with sqlite3.connect(folder / run_format.DATABASE) as database:
+        database.execute("UPDATE meta SET value = '1' WHERE key = 'format'")
+    database.close()
+    with pytest.raises(StoreError) as refused:
+        CliRunner().invoke(lanelab, words.format(folder).split(), catch_exceptions=False, standalone_mode=False)
+    assert str(refused.value) == (
+        f"the run in {folder} has format 1, and this lanelab reads and writes format 2. "
+        "Use the lanelab that made it, or make the run again"
+    )
+
+
 def test_parquet_has_types(quick: Path, tmp_path: Path) -> None:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -266,7 +303,8 @@ def test_figures_are_saved(quick: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     ["show {}", "show {} --json", "show {} --trial 7", "show {} --trial 7 --json", "export {} --format csv",
-     "export {} --format json", "export {} --format csv --requests", "runs {}/..", "runs {}/.. --json",
+     "export {} --format json", "export {} --format csv --requests",
+     "export {} --format csv --series", "runs {}/..", "runs {}/.. --json",
      "report {} --output {}/out/r.html"],
 )  # fmt: skip
 def test_commands(quick: Path, words: str) -> None:
