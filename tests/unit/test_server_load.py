@@ -206,3 +206,10 @@ def test_the_benchmarks_experiment_can_be_read(quick: bool) -> None:
     experiment = parse_experiment(servers.experiment_text(loads, quick=quick), "servers.yaml", ["dummy"])
     assert len(experiment.cells) == 8
     assert {load_target(site).entry_path for site in experiment.sites} == {load.object.path for load in loads}
+
+
+def test_a_load_whose_machine_was_to_be_watched_and_was_not_does_not_count() -> None:
+    assert list(judge(RECORD, ARM, LOAD, SIZE, watched=False)) == []
+    (failure,) = judge(RECORD, ARM, LOAD, SIZE, watched=True)
+    assert failure.reason is Reason.EVIDENCE_MISSING
+    assert "recordings.machine" in failure.detail

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
-from driver.bed.node import Node
+from driver.bed.node import NODE_NAMES, Node
 from driver.experiment.model import LoadSettings
+from driver.recorders.machine import Machine
+from driver.recorders.of_trial import TrialRecorders
+from driver.recorders.recorder import Context
 from driver.servers.apache import PORTS
 from driver.workloads.server_load import client
 from driver.workloads.server_load.client import H2LOAD, SPDY_LOAD, Target
@@ -19,6 +22,7 @@ from model.metrics import SERVER_LOAD
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 
+RECORDED = (Machine.name,)
 LAST_WORDS = 3  # lines of a client that failed
 
 
@@ -31,6 +35,7 @@ class ServerLoadOnBed:
         self._program = ""  # spdy-load on the node
         self._spec: TrialSpec | None = None
         self._served: Served | None = None
+        self._recorders = TrialRecorders({})
         self._failures: list[Failure] = []
         self._prepare_s = 0.0
 
@@ -46,8 +51,16 @@ class ServerLoadOnBed:
                 self._program = target
         except BedError as error:
             self._failures.append(Failure(Reason.SERVER_FAILED, str(error)))
+        self._start_recorders(spec)
         self._prepare_s = time.monotonic() - started
         return tuple(self._failures)
+
+    def _start_recorders(self, spec: TrialSpec) -> None:
+        """Those that need neither a page nor a link."""
+        substrate, scratch = self._place.substrate, self._place.folder
+        nodes = {name: substrate.node(name) for name in NODE_NAMES}
+        self._recorders = TrialRecorders({name: spec.recorders[name] for name in RECORDED if name in spec.recorders})
+        self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder))
 
     def run(self) -> TrialRecord:
         """Load the server with our client; then, where it can and there is one, with the other."""
@@ -57,14 +70,30 @@ class ServerLoadOnBed:
         report, second, asked = None, None, False
         if self._served and not self._failures:
             load, target = LoadSettings.from_json(spec.options), target_of(spec)
+            self._recorders.load_begins()
             report = self._load(load, target, spec.timeout_s)
+            self._recorders.load_ended()
             other = self._second_client() if target.protocol == "h2" else ""
             asked = bool(other)
             second = self._load_again(client.h2load(other, load, target), spec.timeout_s) if other else None
         evidence = ServerLoadEvidence(report, second, asked, self._server())
         marks = {"prepare_s": round(self._prepare_s, 4), "load_s": round(time.monotonic() - began, 4)}
-        failures, files = tuple(self._failures), tuple(sorted(path.name for path in spec.folder.iterdir()))
-        return TrialRecord(SERVER_LOAD, started_utc, {}, {}, (), failures, files, marks, evidence)
+        recordings = self._recorders.stop(loaded=True)
+        recorded = recordings.values()
+        failures = (*self._failures, *self._recorders.failures)
+        return TrialRecord(
+            workload=SERVER_LOAD,
+            started_utc=started_utc,
+            measures={name: value for each in recorded for name, value in each.measures.items()},
+            series={name: series for each in recorded for name, series in each.series.items()},
+            requests=(),
+            failures=failures,
+            artifacts=tuple(sorted(path.name for path in spec.folder.iterdir())),
+            marks=marks,
+            evidence=evidence,
+            flags=tuple(flag for each in recorded for flag in each.flags),
+            recordings={name: each.evidence for name, each in recordings.items() if each.evidence},
+        )
 
     def _load(self, load: LoadSettings, target: Target, timeout_s: float) -> LoadReport | None:
         try:
@@ -105,6 +134,7 @@ class ServerLoadOnBed:
 
     def end(self) -> None:
         """End the server."""
+        self._recorders.close()
         served, self._served, self._spec = self._served, None, None
         if served:
             served.stop()

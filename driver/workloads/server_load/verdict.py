@@ -14,8 +14,9 @@ from model.record import TrialRecord
 MOST_SHOWN = 3
 
 
-def judge(record: TrialRecord, arm: Arm, load: LoadSettings, size: int) -> Iterator[Failure]:
-    """Every reason why the trial does not count; `size`: bytes of the object that was asked for."""
+def judge(record: TrialRecord, arm: Arm, load: LoadSettings, size: int, *, watched: bool = False) -> Iterator[Failure]:
+    """Every reason why the trial does not count; `size`: bytes of the object that was asked for; `watched`: the machine
+    was to be."""
     yield from record.failures
     if record.failures:
         return
@@ -28,6 +29,8 @@ def judge(record: TrialRecord, arm: Arm, load: LoadSettings, size: int) -> Itera
         yield _missing("evidence.server")
     elif evidence.server.error_lines:
         yield Failure(Reason.SERVER_ERROR_LOG, _few([line.strip() for line in evidence.server.error_lines]))
+    if watched and record.machine is None:
+        yield _missing("recordings.machine")
     if evidence.client is None:
         yield _missing("evidence.client")
     else:

@@ -41,7 +41,9 @@ class ServerLoad:
         if isinstance(evidence, ServerLoadEvidence) and evidence.client:
             measures, series = _measures(evidence.client, evidence.second_client), _series(evidence.client)
             record = replace(record, measures={**record.measures, **measures}, series={**record.series, **series})
-        return replace(record, failures=tuple(judge(record, context.arm, load, entry_size(context.site))))
+        watched = "machine" in context.experiment.recorders
+        failures = judge(record, context.arm, load, entry_size(context.site), watched=watched)
+        return replace(record, failures=tuple(failures))
 
 
 def _measures(report: LoadReport, second: SecondReport | None) -> dict[str, float]:
