@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
-from driver.experiment.arm_fields import ARM, MULTIPLEXED, shown
+from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNER, settings_with, shown
+from driver.servers.registry import DEFAULT as DEFAULT_SERVER
+from driver.servers.registry import SERVERS
+from driver.servers.server import Server
 from model.errors import InputError
+from model.settings.kinds import near_miss
+from model.settings.setting import DefaultBy
 from model.units import Duration
 
 
@@ -26,10 +31,7 @@ class Arm:
     keepalive_requests: int
     keepalive_timeout: Duration
     compression: str
-    mpm: str
-    start_servers: int
-    threads_per_child: int
-    max_workers: int
+    own: object  # the settings that only its server has
     server_directives: tuple[str, ...]
     dns: str
     addresses: str
@@ -50,7 +52,11 @@ class Arm:
         A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
         """
         values = {key: ARM.read(key, value) for key, value in {**(defaults or {}), **mapping}.items()}
-        for setting in ARM.settings:
+        values.setdefault("server", DEFAULT_SERVER)
+        server = SERVERS[values["server"]]
+        _check_owner(mapping, server)
+        settings = settings_with(server.name)
+        for setting in settings:
             default = setting.default_value(values)
             for other, value in setting.meaningless_with:
                 if _resolved(values, other) != value:
@@ -62,7 +68,10 @@ class Arm:
             values.setdefault(setting.name, default)
         if values["via"] == "automatic":
             values["via"] = "gateway" if _beyond_browser(values) else "browser"
-        arm = cls(name=name, **values)
+        values["server_directives"] = server.directives.parse(values["server_directives"], "server_directives")
+        own = {setting.name: values[setting.name] for setting in server.settings}
+        common = {setting.name: values[setting.name] for setting in settings if setting.name not in own}
+        arm = cls(name=name, own=server.values(own), **common)
         _check(arm)
         return arm
 
@@ -86,21 +95,31 @@ class Arm:
 
     def settings(self) -> dict[str, Any]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
-        return {name: shown(getattr(self, name)) for name in ARM.by_name}
+        names = [setting.name for setting in settings_with(self.server)]
+        return {name: shown(getattr(self.own if name in OWNER else self, name)) for name in names}
 
     def to_mapping(self) -> dict[str, Any]:
         """The name and every effective setting, as JSON."""
         return {"name": self.name, **self.settings()}
 
     def changed(self) -> dict[str, Any]:
-        """The settings that are not the default ones: what makes this arm what it is."""
-        plain = Arm.parse(self.name, {"mpm": self.mpm})
-        return {
-            key: value
-            for key, value in self.settings().items()
-            if (key == "mpm" and value != ARM.by_name["mpm"].default)
-            or (key != "mpm" and value != plain.settings()[key])
-        }
+        """The settings that are not the default ones. Read back, they give this arm again."""
+        settings = self.settings()
+        by = {each.default.setting for each in settings_with(self.server) if isinstance(each.default, DefaultBy)}
+        deciding = {name: settings[name] for name in ("server", *by)}
+        usual = Arm.parse(self.name, deciding).settings()
+        usual |= {name: shown(ARM.by_name[name].default_value()) for name in deciding}
+        return {name: value for name, value in settings.items() if value != usual[name]}
+
+
+def _check_owner(mapping: Mapping[str, object], server: Server) -> None:
+    """Raises InputError for a setting that only another server has."""
+    for key in mapping:
+        owner = OWNER.get(key, server.name)
+        if owner != server.name:
+            what = f"{server.title} has no such setting: it is one of server: {owner}"
+            near = near_miss(key, [setting.name for setting in server.settings])
+            raise InputError(what, f"{near}Leave it out, or write server: {owner}", key=key)
 
 
 def _resolved(values: Mapping[str, Any], name: str) -> object:
@@ -122,15 +141,25 @@ def _check(arm: Arm) -> None:
     """Combinations that cannot be."""
     if arm.via == "browser":
         _check_browser(arm)
-    if arm.multiplexed:
-        name = "HTTP/2" if arm.protocol == "h2" else "SPDY"
-        if not arm.keepalive:
-            what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
-            raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
-        if arm.mpm == "prefork":
-            what = f"Apache does not speak {name} with mpm: prefork"
-            raise InputError(what, "Write mpm: event or mpm: worker", key="mpm")
-    _check_workers(arm)
+    if arm.multiplexed and not arm.keepalive:
+        name = "SPDY" if arm.spdy else "HTTP/2"
+        what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
+        raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
+    _check_server(arm)
+
+
+def _check_server(arm: Arm) -> None:
+    """What the arm's server cannot do."""
+    server = SERVERS[arm.server]
+    if arm.protocol not in server.protocols:
+        able = [each.name for each in SERVERS.values() if arm.protocol in each.protocols]
+        what = f"{server.title} does not speak {arm.protocol}"
+        raise InputError(what, f"Write server: {' or '.join(able)}, or another protocol", key="protocol")
+    if arm.compression not in server.compressions:
+        able = [each.name for each in SERVERS.values() if arm.compression in each.compressions]
+        what = f"{server.title} does not compress with {arm.compression}"
+        raise InputError(what, f"Write server: {' or '.join(able)}, or another compression", key="compression")
+    server.check(arm)
 
 
 def _check_browser(arm: Arm) -> None:
@@ -152,16 +181,3 @@ def _check_browser(arm: Arm) -> None:
     if arm.compression == "brotli" and arm.tls == "off":
         what = "Chromium accepts brotli over TLS only"
         raise InputError(what, "Set tls: 1.3 too, or write compression: gzip, or via: gateway", key="compression")
-
-
-def _check_workers(arm: Arm) -> None:
-    """Apache would change such numbers by itself, with a line in its log."""
-    if arm.max_workers % arm.threads_per_child:
-        what = f"{arm.max_workers} workers are not a multiple of threads_per_child: {arm.threads_per_child}"
-        nearest = max(arm.max_workers // arm.threads_per_child, 1) * arm.threads_per_child
-        raise InputError(what, f"Write {nearest}, or set threads_per_child too", key="max_workers")
-    if arm.start_servers * arm.threads_per_child > arm.max_workers:
-        started = arm.start_servers * arm.threads_per_child
-        what = f"{arm.start_servers} processes of {arm.threads_per_child} are {started}, more than {arm.max_workers}"
-        most = arm.max_workers // arm.threads_per_child
-        raise InputError(what, f"Write start_servers: {most} or less, or more max_workers", key="start_servers")

@@ -1,14 +1,18 @@
-"""`ARM` is the table of an arm's settings.
+"""`ARM` is the table of an arm's settings: the common ones, and those that each server registers as its own alone.
 
-Defaults are those of Apache 2.4 (its manual: core, mpm_common) and of Chromium, save where a help text says otherwise.
+Defaults are those of Apache 2.4 (its manual: core) and of Chromium, except where a help text says otherwise.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST, FLAGS_REFUSED
+from driver.servers.registry import DEFAULT as DEFAULT_SERVER
+from driver.servers.registry import SERVERS
 from model.errors import InputError
 from model.settings.kinds import DURATION, FLAG, USER_AGENT, VIEWPORT, Kind, choice, count, lines
-from model.settings.setting import DefaultBy, Setting, Table
+from model.settings.setting import Setting, Table
 from model.units import Duration
 
 MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection
@@ -18,7 +22,7 @@ LONGEST_KEEPALIVE = Duration.parse("1000s")
 def _keepalive_timeout(value: object, key: str) -> Duration:
     timeout = Duration.parse(value, key=key)
     if not timeout or timeout.ns % 1_000_000 or timeout > LONGEST_KEEPALIVE:
-        what = f"Apache cannot wait {timeout} for the next request"
+        what = f"servers cannot wait {timeout} for the next request"
         raise InputError(what, f"Write whole milliseconds from 1ms to {LONGEST_KEEPALIVE}", key=key)
     return timeout
 
@@ -30,26 +34,9 @@ _WITH_SPDY = tuple(("protocol", protocol) for protocol in MULTIPLEXED if protoco
 _WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
-_DIRECTIVES_TAKEN = {
-    "KeepAlive": "the setting keepalive is for that",
-    "MaxKeepAliveRequests": "the setting keepalive_requests is for that",
-    "KeepAliveTimeout": "the setting keepalive_timeout is for that",
-    "Protocols": "the setting protocol is for that",
-    "SpdyVersions": "the setting protocol is for that",
-    "SpdyCleartext": "the setting protocol is for that",
-    "StartServers": "the setting start_servers is for that",
-    "ThreadsPerChild": "the setting threads_per_child is for that",
-    "MaxRequestWorkers": "the setting max_workers is for that",
-    "MaxClients": "the setting max_workers is for that",
-    "Listen": "lanelab says where the server listens",
-    **dict.fromkeys(("LogLevel", "ErrorLog", "ErrorLogFormat"), "what the server complains of is part of a verdict"),
-    **dict.fromkeys(("CustomLog", "TransferLog", "LogFormat", "GlobalLog"), "what is asked of the server is recorded"),
-}
-
-
 # fmt: off
-ARM = Table((
-    Setting("server", choice("NAME", "apache"), "apache", "the web server", "apache"),
+_SERVER = (
+    Setting("server", choice("NAME", *SERVERS), DEFAULT_SERVER, "the web server", "nginx"),
     Setting("protocol", choice("NAME", "http/1.1", *MULTIPLEXED, also=_PROTOCOLS), "http/1.1",
              "what is spoken on the link; every request is checked. SPDY and `h2` without `tls` go through the gateway",
              "h2", aliases=("http",)),
@@ -63,28 +50,18 @@ ARM = Table((
     Setting("keepalive", FLAG, "true", "whether a connection carries more than one request", "false",
              aliases=("keep_alive",)),
     Setting("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
-             "Apache's MaxKeepAliveRequests: how often HTTP/1.1 keeps a connection, which carries one more; 0: always",
-             "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
+             "how often HTTP/1.1 keeps a connection, which carries one request more, as Apache's MaxKeepAliveRequests; "
+             "0: always", "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
     Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms",
              meaningless_with=(("keepalive", False),)),
     Setting("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
              "what the server compresses text with. Chromium takes `brotli` over TLS only, or by the gateway", "gzip",
              aliases=("gzip",)),
-    Setting("mpm", choice("NAME", "event", "worker", "prefork"), "event",
-             "how Apache divides its work among processes and threads", "prefork"),
-    Setting("start_servers", count("PROCESSES", "processes", 1, 1000),
-             DefaultBy("mpm", {"event": "3", "worker": "3", "prefork": "5"}), "processes at the start", "1"),
-    Setting("threads_per_child", count("THREADS", "threads", 1, 1000),
-             DefaultBy("mpm", {"event": "25", "worker": "25", "prefork": "1"}), "threads of each process", "50",
-             meaningless_with=(("mpm", "prefork"),)),
-    Setting("max_workers", count("WORKERS", "workers", 1, 20_000),
-             DefaultBy("mpm", {"event": "400", "worker": "400", "prefork": "256"}),
-             "requests that are served at once: a multiple of `threads_per_child`", "600",
-             aliases=("max_clients", "max_request_workers")),
-    Setting("server_directives", lines("directive", r"</?[A-Za-z].*>|[A-Za-z][A-Za-z0-9]*( .*)?", "Timeout 10",
-                                        _DIRECTIVES_TAKEN), "",
-             "further lines for the end of the server's configuration", "H2Push off", "", "none",
+)
+_REST = (
+    Setting("server_directives", lines("directive", r".+", "Timeout 10"), "",
+             "further lines for the end of the server's configuration, in its own language", "H2Push off", "", "none",
              aliases=("directives",)),
     Setting("dns", choice("HOW", "instant", "resolver"), "instant",
              "how the browser, or the gateway, learns addresses: at once, or from a resolver beyond the link",
@@ -112,8 +89,20 @@ ARM = Table((
              "the gateway)", "origin", meaningless_with=(("protocol", "http/1.1"),)),
     Setting("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED), "",
              "further flags for the browser", "--blink-settings=imagesEnabled=false", "", "none", aliases=("flags",)),
-), noun="setting", of=" of an arm", all_are="Settings of an arm are")
+)
 # fmt: on
+OWNER = {setting.name: server.name for server in SERVERS.values() for setting in server.settings}
+_OWN = tuple(
+    replace(setting, help=f"with `server: {server.name}` alone: {setting.help}")
+    for server in SERVERS.values()
+    for setting in server.settings
+)
+ARM = Table((*_SERVER, *_OWN, *_REST), noun="setting", of=" of an arm", all_are="Settings of an arm are")
+
+
+def settings_with(server: str) -> tuple[Setting, ...]:
+    """The settings of an arm with this server."""
+    return tuple(setting for setting in ARM.settings if OWNER.get(setting.name, server) == server)
 
 
 def shown(value: object) -> object:

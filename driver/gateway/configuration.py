@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from driver.servers.apache import PORTS
 from driver.servers.resolver import ADDRESS as RESOLVER
 from driver.servers.resolver import PORT as RESOLVER_PORT
+from driver.servers.server import PORTS
 
 VERSION = 1
 ADDRESS, PORT = "127.0.0.1", 443  # where the browser finds it: on the node's loopback, where no packet meets the link

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from driver.bed.node import Command, Node, Process, Stdio, ended
 from driver.gateway import log
 from driver.gateway.configuration import Names, Place, WireArm, configuration
-from driver.servers.authority import Leaf
+from driver.servers.certificates import Leaf
 from model.errors import GatewayError, NodeError
 from model.evidence.gateway import GatewayLog
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,10 @@ from typing import Any
 from driver.experiment.model import Experiment
 from driver.host.build.gateway import gateway_program
 from driver.host.build.mod_spdy import module
+from driver.servers.registry import SERVERS
 from driver.workloads.server_load.client import SPDY_LOAD
+
+OF_SERVERS: Mapping[str, Callable[[], Path]] = {"mod_spdy": module}  # what builds the programs that servers name
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,8 @@ class Programs:
             paths[SPDY_LOAD] = gateway_program(SPDY_LOAD)
         elif any(arm.via == "gateway" for arm in arms):
             paths["gateway"] = gateway_program()
-        if any(arm.spdy for arm in arms):
-            paths["mod_spdy"] = module()
-        return cls(paths)
+        of_servers = {name for arm in arms for name in SERVERS[arm.server].builds(arm)}
+        return cls({**paths, **{name: OF_SERVERS[name]() for name in sorted(of_servers)}})
 
     def facts(self) -> dict[str, Any]:
         """Digests, which tell one build from another."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
 from driver.run.store import Store
-from driver.servers.authority import Authority
+from driver.servers.certificates import Authority
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError

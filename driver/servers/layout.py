@@ -1,7 +1,7 @@
-"""Where a site's objects lie on the server, and how their types and odd names are told to it. Pure.
+"""Where a site's objects are on the server, and how it knows their types and odd names. Pure.
 
-Most objects lie where their URL says, as on any web server. Those that a file name cannot say (a query, an escaped
-character, a type that others with the same extension do not have) lie in one folder, named by content and type, and a
+Most objects are where their URL says, as on any web server. Those that a file name cannot say (a query, an escaped
+character, a type that others with the same extension do not have) are in one folder, named by content and type, and a
 map from URL to file leads there. So every object is sent with exactly the manifest's type, and nothing else is sent.
 """
 
@@ -22,7 +22,7 @@ INDEX = "index.html"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A site as it lies on the server, below a folder of its own."""
+    """A site on the server, below a folder of its own."""
 
     files: Mapping[str, SiteObject]  # name below that folder -> the object whose content it has
     types: Mapping[str, Mapping[str, str]]  # host -> extension with its dot -> type
@@ -31,8 +31,8 @@ class Layout:
 
     def digest(self) -> str:
         """The same for the same files in the same places."""
-        told = [[name, each.sha256, each.size] for name, each in sorted(self.files.items())]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        listed = [[name, each.sha256, each.size] for name, each in sorted(self.files.items())]
+        return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
 
 
 def lay_out(site: Site) -> Layout:
@@ -64,9 +64,13 @@ def is_natural(each: SiteObject, types: Mapping[str, str]) -> bool:
 
 
 def type_by_name(path: str, types: Mapping[str, str]) -> str | None:
-    """As mod_mime does: every extension counts, the last one that is known decides, case does not matter."""
-    known = [types[extension] for extension in _extensions(path) if extension in types]
-    return known[-1] if known else None
+    """The type that every server takes from a file's name. None where they differ: nginx sees no extension in a name
+    that begins or ends with a point, Apache does."""
+    name = path.rpartition("/")[2]
+    if name.startswith(".") or name.endswith("."):
+        return None
+    extensions = _extensions(path)
+    return types.get(extensions[-1]) if extensions else None
 
 
 def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
@@ -82,11 +86,3 @@ def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
 def _extensions(path: str) -> list[str]:
     words = path.rpartition("/")[2].lower().split(".")
     return ["." + word for word in words[1:] if word]
-
-
-def map_text(layout: Layout) -> str:
-    """The file that a RewriteMap reads. Neither hosts nor paths of a manifest have spaces."""
-    lines = [
-        f"{host}{path} {name}" for host, names in sorted(layout.maps.items()) for path, name in sorted(names.items())
-    ]
-    return "".join(line + "\n" for line in lines)

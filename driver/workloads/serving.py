@@ -10,27 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driver.bed.node import Node
-from driver.servers.authority import Authority, Leaf
+from driver.servers.certificates import Authority, Leaf
+from driver.servers.life import RunningServer, check_configuration
 from driver.servers.resolver import Resolver, use_resolver
-from driver.servers.server import Server, check_configuration
+from driver.servers.server import Assignment
 from driver.shaping.addresses import origin_addresses
 from driver.workloads.spec import TrialSpec
 from model.errors import InputError
 
 TLS = "https"
-MOD_SPDY = "mod_spdy"  # its name in TrialSpec.built
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
     """What runs in the server node for one trial."""
 
-    server: Server
+    server: RunningServer
     resolver: Resolver | None
 
     def forget(self) -> None:
         """Leave out of the logs what was asked until now."""
-        self.server.access_lines()
+        self.server.requests()
         self.server.error_lines()
         if self.resolver:
             self.resolver.queries()
@@ -77,14 +77,7 @@ class Serving:
         if spec.arm.dns == "resolver":
             resolver = Resolver.start(self._server, self.addresses(spec), self._folder / "resolver")
         try:
-            server = Server.start(
-                self._server,
-                spec.arm,
-                spec.site,
-                self._folder / "server",
-                self.certificate(spec),
-                spec.built.get(MOD_SPDY),
-            )
+            server = RunningServer.start(self._server, self._assignment(spec, "server"))
         except BaseException:
             if resolver:
                 resolver.stop()
@@ -93,9 +86,11 @@ class Serving:
 
     def check(self, spec: TrialSpec) -> None:
         """Let the server read its configuration: only it knows all directives. Raises InputError."""
-        folder, leaf = self._folder / "check", self.certificate(spec)
         try:
-            check_configuration(self._server, spec.arm, spec.site, folder, leaf, spec.built.get(MOD_SPDY))
+            check_configuration(self._server, self._assignment(spec, "check"))
         except InputError as error:
             error.key = f"arms.{spec.arm.name}.{error.key or 'server_directives'}"
             raise
+
+    def _assignment(self, spec: TrialSpec, folder: str) -> Assignment:
+        return Assignment(spec.arm, spec.site, self._folder / folder, self.certificate(spec), spec.built)

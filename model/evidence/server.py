@@ -24,7 +24,7 @@ class ServedRequest(Coded):
     remote: str  # address:port of the client
     local: str
     keepalives: int  # requests before this one on its connection
-    connection: str  # how it was left: + kept, - closed, X broken off
+    connection: str | None  # how it was left: + kept, - closed, X broken off; None: the server does not say
     encoding: str | None
     tls: str | None  # TLSv1.2, TLSv1.3; None without TLS
     tls_resumed: bool | None  # None without TLS

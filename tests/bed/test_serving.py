@@ -1,22 +1,29 @@
-"""The real Apache in a bed, asked by a real client across the link; the checks are in serving.py."""
+"""The real web servers in a bed, asked by a real client across the link; the checks are in serving.py."""
 
 from __future__ import annotations
 
 import pytest
 
-from driver.host.find_program import find
 from tests.kit.inside import results
 
-from .serving import CHECKS
-
-pytestmark = pytest.mark.skipif(not (find("apache2") or find("httpd")), reason="no Apache here")
+from .serving import CHECKS, HERE
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """One bed for all: starting one takes longer than most checks."""
     return results("tests.bed.serving", tmp_path_factory.mktemp("serving"))
 
 
-@pytest.mark.parametrize("name", [check.__name__ for check in CHECKS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            check.__name__, marks=pytest.mark.skipif(server not in HERE, reason=f"{server} is not installed here")
+        )
+        for server, checks in CHECKS.items()
+        for check in checks
+    ],
+)
 def test_serving(found: dict[str, str], name: str) -> None:
     assert not found[name], found[name]

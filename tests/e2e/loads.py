@@ -13,7 +13,7 @@ from typing import Any
 from driver.browser.browser import PageRecord, Surroundings
 from driver.browser.chromium.browsers import ChromiumBrowser
 from driver.recorders.tcpdump import Capture
-from driver.servers.authority import Authority
+from driver.servers.certificates import Authority
 from driver.servers.resolver import Resolver, use_resolver
 from driver.shaping.addresses import ADDRESSES
 from tests.e2e import pages

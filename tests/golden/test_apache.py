@@ -8,6 +8,7 @@ the difference before you commit it.
 from __future__ import annotations
 
 import difflib
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,12 +16,14 @@ import pytest
 import yaml
 
 from driver.experiment.arm import Arm
-from driver.experiment.arm_fields import ARM
+from driver.experiment.arm_fields import settings_with
 from driver.host.find_program import find
-from driver.servers.apache import Place, configuration, directive_of
-from driver.servers.authority import Authority
-from driver.servers.layout import lay_out, map_text
-from driver.servers.server import MODULE_FOLDERS
+from driver.servers.apache.configuration import Modules, configuration, directive_of
+from driver.servers.apache.installation import MODULE_FOLDERS
+from driver.servers.apache.object_map import map_text
+from driver.servers.certificates import Authority
+from driver.servers.layout import lay_out
+from driver.servers.server import Place
 from model.site.site import Site, SiteObject
 
 FOLDER = Path(__file__).parent / "apache"
@@ -28,15 +31,8 @@ FILES = sorted(FOLDER.glob("*.txt"))
 DASHES = "----\n"
 MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "mime", "dir", "alias", "ssl", "socache_shmcb"]
 MODULES += ["http2", "filter", "deflate", "brotli", "rewrite"]
-PLACE = Place(
-    folder="/run/lanelab-server/apache",
-    content="/run/lanelab-server/sites/site",
-    modules_folder="/usr/lib/apache2/modules",
-    modules=frozenset(MODULES),
-    certificate="/run/lanelab-server/apache/certificate.pem",
-    key="/run/lanelab-server/apache/key.pem",
-    spdy_module="/run/lanelab-server/apache/mod_spdy.so",
-)
+PLACE = Place(folder="/run/lanelab-server/apache", content="/run/lanelab-server/sites/site")
+AVAILABLE = Modules("/usr/lib/apache2/modules", frozenset(MODULES), "/run/lanelab-server/apache/mod_spdy.so")
 
 
 def made(*objects: tuple[str, str, str]) -> Site:
@@ -76,7 +72,7 @@ files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES]
 def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
     layout = lay_out(site)
-    found = configuration(arm, site, PLACE, layout)
+    found = configuration(arm, site, PLACE, AVAILABLE, layout)
     if layout.maps:
         found += "\n# objects.map\n" + map_text(layout)
     if update_golden:
@@ -99,9 +95,11 @@ def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
     for host in site.hosts:
         (tmp_path / "content" / "hosts" / host).mkdir(parents=True)
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
-    place = Place(str(tmp_path), str(tmp_path / "content"), str(modules), there, str(leaf.certificate), str(leaf.key))
+    place = Place(str(tmp_path), str(tmp_path / "content"))
+    shutil.copyfile(leaf.certificate, place.certificate)
+    shutil.copyfile(leaf.key, place.key)
     layout = lay_out(site)
-    (tmp_path / "httpd.conf").write_text(configuration(arm, site, place, layout))
+    (tmp_path / "httpd.conf").write_text(configuration(arm, site, place, Modules(str(modules), there, ""), layout))
     (tmp_path / "objects.map").write_text(map_text(layout))
     argv = [str(find("apache2") or find("httpd")), "-t", "-d", str(tmp_path), "-f", str(tmp_path / "httpd.conf")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -113,14 +111,15 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = {"start", "display", "user_agent", "viewport", "browser_flags"}
     gateway = {"via", "pipelining", "connections_per_host", "coalescing"}
-    assert {setting.name for setting in ARM.settings} - browser - gateway - {"server", "dns", "addresses"} <= written
+    common = {"server", "dns", "addresses"}
+    assert {setting.name for setting in settings_with("apache")} - browser - gateway - common <= written
 
 
 def test_knows_the_arms_own_lines() -> None:
     arm = Arm.parse("arm", {"server_directives": ["HostnameLookups On", "LimitRequestFields 50"]})
-    text = configuration(arm, SITES["plain"], PLACE, lay_out(SITES["plain"]))
+    text = configuration(arm, SITES["plain"], PLACE, AVAILABLE, lay_out(SITES["plain"]))
     found = {number: directive_of(text, number) for number in range(len(text.splitlines()) + 3)}
     assert [line for line in found.values() if line] == ["HostnameLookups On", "LimitRequestFields 50"]
     assert all(text.splitlines()[number - 1] == line for number, line in found.items() if line)
-    plain = configuration(Arm.parse("arm", {}), SITES["plain"], PLACE, lay_out(SITES["plain"]))
+    plain = configuration(Arm.parse("arm", {}), SITES["plain"], PLACE, AVAILABLE, lay_out(SITES["plain"]))
     assert directive_of(plain, 5) is None

@@ -25,14 +25,16 @@ MPMS = {"event": 25, "worker": 25, "prefork": 1}
 @st.composite
 def arm_settings(draw: st.DrawFn) -> dict[str, object]:
     """Settings of an arm that can be, each present or not."""
-    mpm = draw(st.sampled_from(sorted(MPMS)))
+    server = draw(st.sampled_from(["apache", "nginx"]))
+    mpm = draw(st.sampled_from(sorted(MPMS))) if server == "apache" else None
     tls = draw(st.sampled_from(["off", "1.2", "1.3"]))
-    settings: dict[str, object] = {"mpm": mpm, "tls": tls}
+    settings: dict[str, object] = {"mpm": mpm, "tls": tls} if mpm else {"server": server, "tls": tls}
     if tls != "off":
         settings |= draw(optional({"tls_resumption": st.booleans(), "tls_certificate": st.just("rsa-2048")}))
         settings |= draw(optional({"compression": st.just("brotli")}))
+    spdy = ["spdy/3.1", "spdy/3", "spdy/2"] if mpm else []
     if mpm != "prefork":
-        settings |= draw(optional({"protocol": st.sampled_from(["h2", "spdy/3.1", "spdy/3", "spdy/2"])}))
+        settings |= draw(optional({"protocol": st.sampled_from(["h2", *spdy])}))
     if "protocol" not in settings:
         settings |= draw(optional({"connections_per_host": st.sampled_from([2, 6, 12])}))
     else:
@@ -46,14 +48,18 @@ def arm_settings(draw: st.DrawFn) -> dict[str, object]:
         settings |= draw(optional({"keepalive_timeout": timeouts}))
         if not str(settings.get("protocol")).startswith("spdy/"):
             settings |= draw(optional({"keepalive_requests": st.integers(0, 1000)}))
-    if mpm != "prefork":
+    if mpm is None:
+        workers = {"worker_processes": st.sampled_from(["auto", 1, 8]), "worker_connections": st.integers(32, 4096)}
+        settings |= draw(optional(workers))
+    elif mpm != "prefork":
         threads = draw(st.integers(1, 100))
         settings |= {
             "threads_per_child": threads,
             "max_workers": threads * draw(st.integers(5, 40)),
             "start_servers": 5,
         }
-    texts = st.lists(st.sampled_from(["Timeout 10", "H2Push off", "<Location />"]), min_size=1, max_size=3)
+    lines = ["Timeout 10", "H2Push off", "<Location />"] if mpm else ["sendfile on;", 'add_header X "y z";']
+    texts = st.lists(st.sampled_from(lines), min_size=1, max_size=3)
     further = {
         "server_directives": texts,
         "browser_flags": st.lists(

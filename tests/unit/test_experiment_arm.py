@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from driver.browser.chromium.fields import FLAGS_REFUSED
 from driver.experiment import Arm
-from driver.experiment.arm_fields import ARM
+from driver.experiment.arm_fields import ARM, OWNER, settings_with
+from driver.servers.apache.fields import ApacheSettings
+from driver.servers.nginx.fields import NginxSettings
 from model.errors import InputError
 from tests.unit.experiments import PATIENT, arm_settings
 
@@ -23,8 +25,8 @@ def test_an_arm_reads_back_from_its_own_settings(settings: dict[str, object]) ->
     again = Arm.parse(mapping.pop("name"), mapping)
     assert again == arm
     assert hash(again) == hash(arm)
-    assert Arm.parse("a", {**arm.changed(), "mpm": arm.mpm}) == arm
-    assert set(arm.settings()) == {setting.name for setting in ARM.settings}
+    assert Arm.parse("a", arm.changed()) == arm
+    assert set(arm.settings()) == {setting.name for setting in settings_with(arm.server)}
 
 
 @PATIENT
@@ -52,15 +54,24 @@ def test_an_arm_that_says_nothing_is_apache_and_chromium_as_they_come() -> None:
     arm = Arm.parse("plain", {})
     assert (arm.server, arm.protocol, arm.tls, arm.scheme) == ("apache", "http/1.1", "off", "http")
     assert (arm.keepalive, arm.keepalive_requests, str(arm.keepalive_timeout)) == (True, 100, "5s")
-    assert (arm.mpm, arm.start_servers, arm.threads_per_child, arm.max_workers) == ("event", 3, 25, 400)
+    assert arm.own == ApacheSettings("event", 3, 25, 400)
     assert (arm.user_agent, arm.connections_per_host, arm.browser_flags) == (None, 6, ())
     assert arm.changed() == {}
 
 
 def test_numbers_of_processes_are_those_of_the_mpm() -> None:
     arm = Arm.parse("a", {"mpm": "prefork"})
-    assert (arm.start_servers, arm.threads_per_child, arm.max_workers) == (5, 1, 256)
+    assert arm.own == ApacheSettings("prefork", 5, 1, 256)
     assert arm.changed() == {"mpm": "prefork"}
+
+
+def test_settings_of_another_server_may_be_among_the_defaults() -> None:
+    shared: dict[str, object] = {"mpm": "prefork", "worker_connections": 64}
+    nginx = Arm.parse("a", {"server": "nginx"}, shared)
+    assert nginx.own == NginxSettings("auto", 64)
+    assert nginx.changed() == {"server": "nginx", "worker_connections": 64}
+    assert "mpm" not in nginx.settings()
+    assert Arm.parse("a", {}, shared).own == ApacheSettings("prefork", 5, 1, 256)
 
 
 def test_defaults_lie_below_and_are_left_out_where_they_mean_nothing() -> None:
@@ -114,6 +125,16 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"protocol": "spdy/3.1", "via": "browser"}, "protocol", "no browser of today speaks SPDY. Leave via out"),
     ({"protocol": "spdy/3.1", "keepalive": "false"}, "keepalive", "SPDY carries all requests on one connection"),
     ({"protocol": "spdy/2", "mpm": "prefork"}, "mpm", "does not speak SPDY with mpm: prefork"),
+    ({"protocol": "spdy/2", "server": "nginx"}, "protocol", "nginx does not speak spdy/2. Write server: apache"),
+    ({"server": "nginx", "mpm": "event"}, "mpm", "it is one of server: apache. Leave it out, or write server: apache"),
+    ({"server": "nginx", "threads_per_child": 4}, "threads_per_child", "nginx has no such setting"),
+    ({"worker_processes": 2}, "worker_processes", "Apache has no such setting: it is one of server: nginx"),
+    ({"worker_process": 2, "server": "nginx"}, "worker_process", "Did you mean worker_processes?"),
+    ({"worker_processes": "many", "server": "nginx"}, "worker_processes", "Write a whole number of processes"),
+    ({"server": "ngnix"}, "server", "Did you mean nginx?"),
+    ({"server": "nginx", "server_directives": "sendfile on"}, "server_directives", "Write one like http2_max"),
+    ({"server": "nginx", "server_directives": "keepalive_timeout 9;"}, "server_directives", "keepalive_timeout is for"),
+    ({"server": "nginx", "server_directives": "a 'b;"}, "server_directives", "a quote that is not closed"),
     ({"protocol": "spdy"}, "protocol", "Did you mean spdy/3.1?"),
     ({"protocol": "spdy/4"}, "protocol", "Choose http/1.1, h2, spdy/3.1, spdy/3, spdy/2"),
     ({"pipelining": 4, "via": "browser"}, "pipelining", "no browser of today sends requests ahead of answers"),
@@ -183,9 +204,10 @@ def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None
 
 def test_every_row_of_the_table_can_be_used() -> None:
     for field in ARM.settings:
-        under: dict[str, object] = {"tls": "1.3", **({"protocol": "h2"} if field.name == "coalescing" else {})}
+        under: dict[str, object] = {"tls": "1.3", "server": OWNER.get(field.name, "apache")}
+        under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example
         changed = Arm.parse("a", {**under, field.name: value}).settings()
-        only_one = field.name in ("server", "tls")  # the example is the only value, or set above
+        only_one = field.name == "tls"  # set above
         assert (changed != plain) is not only_one, field.name

@@ -16,7 +16,7 @@ from driver.experiment.arm import Arm
 from driver.gateway import gateway
 from driver.gateway.configuration import Names
 from driver.gateway.gateway import Gateway
-from driver.servers.authority import Authority
+from driver.servers.certificates import Authority
 from model.errors import GatewayError, NodeError
 
 ARM = Arm.parse("spdy", {"protocol": "spdy/3.1", "tls": "1.3"})

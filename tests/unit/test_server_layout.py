@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.servers import logs
-from driver.servers.layout import lay_out, map_text, type_by_name
+from driver.servers.apache import log as apache_log
+from driver.servers.apache.object_map import map_text
+from driver.servers.layout import lay_out, type_by_name
+from driver.servers.nginx import log as nginx_log
+from driver.servers.nginx.installation import BROTLI
+from driver.servers.nginx.installation import read as read_installation
 from driver.servers.resolver import asked, configuration
 from driver.shaping.addresses import origin_addresses
-from model.errors import InputError, RecordError
+from model.errors import InputError, MissingProgram, RecordError
 from model.evidence.server import Query
 from model.site.site import Site, SiteObject
 
@@ -87,14 +91,17 @@ FULL = "[Fri Nov 20 15:14:47.77 2026] [mpm_event:error] [pid 1:tid 1] AH00484: s
 
 
 def test_only_what_speaks_against_a_trial_is_unexpected() -> None:
-    assert logs.unexpected([NOTICE, WARNING, FULL, "", "free(): invalid pointer"]) == [FULL, "free(): invalid pointer"]
+    assert apache_log.unexpected([NOTICE, WARNING, FULL, "", "free(): invalid pointer"]) == [
+        FULL,
+        "free(): invalid pointer",
+    ]
 
 
 @pytest.mark.parametrize("code", ["AH00050", "AH00051", "AH00052"])
 @pytest.mark.parametrize("level", ["alert", "notice", "debug"])
 def test_a_child_that_died_is_never_expected(code: str, level: str) -> None:
     line = f"[Fri Nov 20 15:14:47.77 2026] [core:{level}] [pid 1:tid 1] {code}: child pid 7 exit signal Segmentation"
-    assert logs.unexpected([NOTICE, line]) == [line]
+    assert apache_log.unexpected([NOTICE, line]) == [line]
 
 
 LINE = (
@@ -105,24 +112,74 @@ LINE = (
 
 
 def test_reads_what_apache_escapes() -> None:
-    (line,) = logs.access([LINE])
+    (line,) = apache_log.requests([LINE])
     assert line.host == 'a"b'
     assert line.path == "/\u00c3\u00a4\\x41\u000b"
     assert (line.method, line.status, line.encoding, line.tls_resumed) == ("GET", 404, None, None)
-    (line,) = logs.access([re.sub('"request":"[^"]*"', '"request":"-"', LINE)])
+    (line,) = apache_log.requests([re.sub('"request":"[^"]*"', '"request":"-"', LINE)])
     assert (line.method, line.path) == ("-", None)
 
 
 @pytest.mark.parametrize(("told", "resumed"), [("Resumed", True), ("Initial", False)])
 def test_reads_whether_a_session_was_resumed(told: str, *, resumed: bool) -> None:
-    (line,) = logs.access([LINE.removesuffix("}") + f',"tls":"TLSv1.3","tls_resumed":"{told}"}}'])
+    (line,) = apache_log.requests([LINE.removesuffix("}") + f',"tls":"TLSv1.3","tls_resumed":"{told}"}}'])
     assert (line.tls, line.tls_resumed) == ("TLSv1.3", resumed)
 
 
 @pytest.mark.parametrize("damaged", [LINE[:40], LINE.replace("status", "state"), "[]", '{"request":17}'])
 def test_a_line_that_cannot_be_read_is_an_error(damaged: str) -> None:
     with pytest.raises(RecordError, match=r"line of the server's log|requests"):
-        logs.access([damaged])
+        apache_log.requests([damaged])
+
+
+NGINX_REQUEST = (
+    '{"ended_s":1795348850.594,"duration_s":0.013,"host":"a.test","method":"GET","path":"/x?y","status":200,'
+    '"body_bytes":3,"sent_bytes":4,"received_bytes":5,"protocol":"HTTP/2.0","remote":"10.10.1.2:5",'
+    '"local":"10.10.2.2:443","number":3,"completion":"OK","encoding":"","tls":"TLSv1.3","reused":"r"}'
+)
+
+
+def test_reads_what_nginx_logs() -> None:
+    (found,) = nginx_log.requests([NGINX_REQUEST, ""])
+    assert (found.began_us, found.duration_us) == (1795348850_581_000, 13_000)
+    assert (found.host, found.method, found.path, found.status) == ("a.test", "GET", "/x?y", 200)
+    assert (found.keepalives, found.connection, found.encoding) == (2, None, None)
+    assert (found.tls, found.tls_resumed, found.spdy) == ("TLSv1.3", True, None)
+    clear = NGINX_REQUEST.replace("TLSv1.3", "").replace('"r"', '""').replace('"OK"', '""').replace("GET", "")
+    (broken,) = nginx_log.requests([clear])
+    assert (broken.tls, broken.tls_resumed, broken.connection, broken.method) == (None, None, "X", "-")
+    for damaged in (NGINX_REQUEST[:40], NGINX_REQUEST.replace("status", "state"), "[]", '{"ended_s":"x"}'):
+        with pytest.raises(RecordError, match=r"line of the server's log|requests"):
+            nginx_log.requests([damaged])
+
+
+def test_only_what_speaks_against_a_trial_is_unexpected_of_nginx() -> None:
+    lines = {
+        level: f"2026/11/22 12:00:00 [{level}] 12#12: *1 something" for level in ("notice", "warn", "error", "alert")
+    }
+    bad = [lines["warn"], lines["error"], lines["alert"], "free(): invalid pointer"]
+    assert nginx_log.unexpected([lines["notice"], "", *bad]) == bad
+
+
+@pytest.mark.parametrize(
+    ("words", "version", "brotli"),
+    [
+        ("/usr/sbin/nginx\nnginx version: nginx/1.22.1\n", (1, 22, 1), False),
+        (f"/usr/sbin/nginx\nnginx version: nginx/1.26.3 (x)\n/usr/lib/nginx/modules/{BROTLI}\n", (1, 26, 3), True),
+    ],
+)
+def test_looks_for_nginx(words: str, version: tuple[int, ...], brotli: bool) -> None:
+    found = read_installation(words, "server")
+    assert (found.program, found.build.version) == ("/usr/sbin/nginx", version)
+    assert bool(found.build.brotli_module) is brotli
+
+
+@pytest.mark.parametrize(
+    ("words", "says"), [("", "nginx cannot be found"), ("/nginx\nnginx version: nginx/1.18.0\n", "1.18.0 is too old")]
+)
+def test_refuses_a_node_without_a_fit_nginx(words: str, says: str) -> None:
+    with pytest.raises(MissingProgram, match=says):
+        read_installation(words, "server")
 
 
 def test_lists_who_else_was_asked_for() -> None:

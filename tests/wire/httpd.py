@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from driver.servers.server import MODULE_FOLDERS
+from driver.servers.apache.installation import MODULE_FOLDERS
 
 MODULES = next((Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir()), Path("/nonexistent"))
 STARTING_S, ENDING_S = 120, 60  # under valgrind and the sanitizers httpd is slow

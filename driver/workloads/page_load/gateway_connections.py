@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
+from driver.servers.registry import SERVERS
 from driver.workloads.page_load.bound import trip_ns
 from driver.workloads.page_load.requests import few
 from driver.workloads.page_load.witnesses import Sent, Witnesses, most_at_once, port, served_target, target
@@ -188,12 +189,12 @@ class ConnectionUse:
     def _read_ahead(self) -> int:
         """How many requests a connection had without an answer, at least: between two that the server read within a
         round trip no answer can have travelled to the client and its next request back."""
-        most = 0
+        most, resolution = 0, SERVERS[self.arm.server].clock_us
         for lines in self.witnesses.served_by_port().values():
             times = [each.began_us for each in lines]
             first = 0
             for last, now in enumerate(times):
-                while now - times[first] >= self._trip_us and first < last:
+                while now - times[first] + resolution > self._trip_us and first < last:
                     first += 1
                 most = max(most, last - first + 1)
         return most if self._trip_us else 0

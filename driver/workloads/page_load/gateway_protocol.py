@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from driver.experiment.arm import Arm
 from driver.gateway import log
 from driver.gateway.configuration import ADDRESS, PORT
-from driver.servers.apache import TLS_NAMES
+from driver.servers.server import TLS_NAMES
 from driver.workloads.page_load.requests import fetched, few, host
 from driver.workloads.page_load.requests import target as target_of
 from driver.workloads.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target

@@ -224,7 +224,7 @@ def _read_server(trial: UnderWay, answers: int) -> ServerLog | None:
     server, log = trial.served.server, None
     with trial.failing(Reason.SERVER_FAILED):
         server.require_alive()
-        requests = server.access_lines_of(answers)
+        requests = server.requests_when(answers)
         for name, data in server.files().items():
             (trial.folder / name).write_bytes(data)
         log = ServerLog(server.version, server.configuration, tuple(server.error_lines()), tuple(requests))

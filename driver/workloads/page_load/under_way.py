@@ -11,7 +11,7 @@ from driver.browser.browser import Page
 from driver.browser.failures import BrowserError
 from driver.gateway.gateway import Gateway
 from driver.recorders.of_trial import TrialRecorders
-from driver.servers.authority import Leaf
+from driver.servers.certificates import Leaf
 from driver.workloads.serving import Served
 from driver.workloads.spec import TrialSpec
 from model.errors import BedError, RecordError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.servers.apache import COMPRESSED_TYPES
+from driver.servers.server import COMPRESSED_TYPES
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.evidence import FAREWELL, missing

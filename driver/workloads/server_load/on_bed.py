@@ -9,7 +9,7 @@ from driver.experiment.model import LoadSettings
 from driver.recorders.machine import Machine
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context
-from driver.servers.apache import PORTS
+from driver.servers.server import PORTS
 from driver.workloads.server_load import client
 from driver.workloads.server_load.client import H2LOAD, SPDY_LOAD, Target
 from driver.workloads.serving import Served

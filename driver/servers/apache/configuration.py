@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
-from typing import Protocol
 
+from driver.servers.apache.fields import apache_settings
+from driver.servers.apache.object_map import MAP_FILE
 from driver.servers.layout import HOSTS, MAPPED, Layout
+from driver.servers.server import COMPRESSED_TYPES, NOBODY, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
 from model.site.site import Site
-from model.units import Duration
 
-PORTS = {"http": 80, "https": 443}
-NOBODY = "lanelab.invalid"  # the virtual host of every name that the site does not have
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
-# What shrinks. Images, sound and fonts are compressed already, except SVG and the uncompressed kinds.
-COMPRESSED_TYPES = (
-    "text/html", "text/css", "text/plain", "text/xml", "text/javascript", "text/x-component", "application/javascript",
-    "application/x-javascript", "application/ecmascript", "application/json", "application/ld+json",
-    "application/manifest+json", "application/xml", "application/xhtml+xml", "application/rss+xml",
-    "application/atom+xml", "application/wasm", "application/vnd.ms-fontobject", "font/ttf", "font/otf",
-    "image/svg+xml", "image/x-icon", "image/vnd.microsoft.icon",
-)  # fmt: skip
 # One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: logs.py knows. Not in it: whatever comes
 # from this node itself, such as the question whether the server is ready.
 ACCESS_FORMAT = (
@@ -32,63 +24,23 @@ ACCESS_FORMAT = (
 )
 TLS_ACCESS_FORMAT = r",\"tls\":\"%{SSL_PROTOCOL}x\",\"tls_resumed\":\"%{SSL_SESSION_RESUMED}x\""
 SPDY_ACCESS_FORMAT = r",\"spdy\":\"%{SPDY_VERSION}e\""
-TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
-
-
-class ServerArm(Protocol):
-    """What of an arm is the server's business."""
-
-    @property
-    def scheme(self) -> str: ...
-    @property
-    def protocol(self) -> str: ...
-    @property
-    def spdy(self) -> str | None: ...
-    @property
-    def multiplexed(self) -> bool: ...
-    @property
-    def tls(self) -> str: ...
-    @property
-    def tls_resumption(self) -> bool: ...
-    @property
-    def keepalive(self) -> bool: ...
-    @property
-    def keepalive_requests(self) -> int: ...
-    @property
-    def keepalive_timeout(self) -> Duration: ...
-    @property
-    def compression(self) -> str: ...
-    @property
-    def mpm(self) -> str: ...
-    @property
-    def start_servers(self) -> int: ...
-    @property
-    def threads_per_child(self) -> int: ...
-    @property
-    def max_workers(self) -> int: ...
-    @property
-    def server_directives(self) -> tuple[str, ...]: ...
+_SYNTAX = re.compile(r"Syntax error on line (\d+) of [^\n]*:\s*(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the server's things are on its node."""
+class Modules:
+    """Apache's modules on its node."""
 
-    folder: str  # its own: configuration, logs
-    content: str  # the site's files, as its Layout has them
-    modules_folder: str
-    modules: frozenset[str]  # the names of mod_NAME.so there; what is not there is taken to be built in
-    certificate: str = ""
-    key: str = ""
-    spdy_module: str = ""  # lanelab's own module, for arms that speak SPDY
+    folder: str
+    names: frozenset[str]  # of the mod_NAME.so there; a module that is not there is built into the program
+    spdy: str  # lanelab's own module, for arms that speak SPDY
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout) -> str:
+def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules, layout: Layout) -> str:
     """The text of httpd.conf."""
-    _require_possible(arm)
     parts = [
-        _base(place),
-        _modules(arm, place, layout),
+        _base(place, modules),
+        _modules(arm, modules, layout),
         _workers(arm),
         _connections(arm),
         _spdy(arm),
@@ -103,22 +55,10 @@ def configuration(arm: ServerArm, site: Site, place: Place, layout: Layout) -> s
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
 
 
-def _require_possible(arm: ServerArm) -> None:
-    if arm.multiplexed and arm.mpm == "prefork":
-        what = f"Apache's prefork MPM does not speak {'SPDY' if arm.spdy else 'HTTP/2'}"
-        raise InputError(what, "Use 'mpm: event' or 'worker'", key="mpm")
-    if arm.mpm != "prefork" and arm.max_workers % arm.threads_per_child:
-        what = f"{arm.max_workers} workers do not divide into processes of {arm.threads_per_child} threads"
-        raise InputError(what, "Make max_workers a multiple of threads_per_child", key="max_workers")
-    for directive in arm.server_directives:
-        if "\n" in directive or directive.rstrip().endswith("\\"):
-            raise InputError(f"{directive!r} is not one line", "Write one item per line", key="server_directives")
-
-
-def _base(place: Place) -> list[str]:
+def _base(place: Place, modules: Modules) -> list[str]:
     return [
         "# Made by lanelab for one arm and one site; docs/reference/server.md explains it.",
-        f'Define MODULES "{place.modules_folder}"',
+        f'Define MODULES "{modules.folder}"',
         f'ServerRoot "{place.folder}"',
         f'DefaultRuntimeDir "{place.folder}"',
         f'PidFile "{place.folder}/httpd.pid"',
@@ -126,8 +66,8 @@ def _base(place: Place) -> list[str]:
     ]
 
 
-def _modules(arm: ServerArm, place: Place, layout: Layout) -> list[str]:
-    wanted = [f"mpm_{arm.mpm}", "unixd", "log_config", "logio", "authz_core", "mime", "dir", "alias"]
+def _modules(arm: ServerArm, modules: Modules, layout: Layout) -> list[str]:
+    wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core", "mime", "dir", "alias"]
     if arm.tls != "off":
         wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
     if arm.protocol == "h2":
@@ -136,24 +76,25 @@ def _modules(arm: ServerArm, place: Place, layout: Layout) -> list[str]:
         wanted += ["filter", {"gzip": "deflate", "brotli": "brotli"}[arm.compression]]
     if layout.maps:
         wanted.append("rewrite")
-    lines = [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in place.modules]
-    return [*lines, *([f'LoadModule spdy_module "{place.spdy_module}"'] if arm.spdy else [])]
+    lines = [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in modules.names]
+    return [*lines, *([f'LoadModule spdy_module "{modules.spdy}"'] if arm.spdy else [])]
 
 
 def _workers(arm: ServerArm) -> list[str]:
-    if arm.mpm == "prefork":
-        lines = [f"ServerLimit {max(arm.max_workers, arm.start_servers)}"]
+    own = apache_settings(arm)
+    if own.mpm == "prefork":
+        lines = [f"ServerLimit {max(own.max_workers, own.start_servers)}"]
     else:
-        processes = max(math.ceil(arm.max_workers / arm.threads_per_child), 1)
+        processes = max(math.ceil(own.max_workers / own.threads_per_child), 1)
         lines = [
             f"ServerLimit {processes}",
-            f"ThreadLimit {max(64, arm.threads_per_child)}",
-            f"ThreadsPerChild {arm.threads_per_child}",
+            f"ThreadLimit {max(64, own.threads_per_child)}",
+            f"ThreadsPerChild {own.threads_per_child}",
         ]
     return [
         *lines,
-        f"StartServers {arm.start_servers}",
-        f"MaxRequestWorkers {arm.max_workers}",
+        f"StartServers {own.start_servers}",
+        f"MaxRequestWorkers {own.max_workers}",
         "MaxConnectionsPerChild 0",
     ]
 
@@ -264,7 +205,7 @@ def _origin(host: str, arm: ServerArm, place: Place, layout: Layout) -> list[str
     if host in layout.maps:
         lines += [
             "    RewriteEngine On",
-            f'    RewriteMap objects "txt:{place.folder}/objects.map"',
+            f'    RewriteMap objects "txt:{place.folder}/{MAP_FILE}"',
             r'    RewriteCond "%{THE_REQUEST}" "^\S+ (\S+)"',
             f'    RewriteCond "${{objects:{host}%1}}" "^(.+)$"',
             # The folder stands here and not in the map: newer Apaches take no folder from outside the configuration.
@@ -280,3 +221,17 @@ def directive_of(text: str, number: int) -> str | None:
         return None
     inside = lines.index(DIRECTIVES_BEGIN) + 1 < number < lines.index(DIRECTIVES_END) + 1
     return lines[number - 1] if inside else None
+
+
+def refused_directive(words: str, text: str) -> InputError | None:
+    """Which of the arm's own directives Apache's words are about."""
+    syntax = _SYNTAX.search(words)
+    directive = directive_of(text, int(syntax[1])) if syntax else None
+    if not syntax or not directive:
+        return None
+    first = syntax[2].strip().splitlines()[0]
+    remedy = (
+        "See https://httpd.apache.org/docs/2.4/mod/directives.html; a directive of a module that lanelab does not load "
+        "needs 'LoadModule NAME_module ${MODULES}/mod_NAME.so' before it"
+    )
+    return InputError(f"Apache does not take {directive.strip()!r}: {first}", remedy, key="server_directives")

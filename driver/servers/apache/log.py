@@ -25,7 +25,7 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))")
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """Lines of an error log that speak against a trial: warnings and worse, dead children, and whatever is no log line
+    """The lines of an error log that speak against a trial: warnings and worse, dead children, and what is no log line
     at all."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
@@ -40,12 +40,12 @@ def _expected(line: str) -> bool:
     return match["level"] in _QUIET or (code is not None and code[0] in _EXPECTED)
 
 
-def access(lines: Iterable[str]) -> list[ServedRequest]:
-    """The lines of an access log. RecordError for one that cannot be read."""
-    return [_served(line) for line in lines if line.strip()]
+def requests(lines: Iterable[str]) -> list[ServedRequest]:
+    """The lines of a log of requests. RecordError for one that cannot be read."""
+    return [_request(line) for line in lines if line.strip()]
 
 
-def _served(line: str) -> ServedRequest:
+def _request(line: str) -> ServedRequest:
     """Apache writes "-" where there is nothing to write; as `connection` it means that this one was closed."""
     try:
         entry = json.loads(_ESCAPE.sub(_as_json, line))

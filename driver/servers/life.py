@@ -1,0 +1,244 @@
+"""The life of a web server in its node, whichever it is: its files are put there, it is started, answers, is asked for
+its logs, and is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import signal
+import tarfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from driver.bed.node import Command, Node, Process, Stdio, ended
+from driver.servers.layout import HOSTS, Layout, lay_out
+from driver.servers.registry import SERVERS
+from driver.servers.server import NOBODY, PORTS, Assignment, Place, Server, SetUp
+from driver.timeouts import scaled
+from model.errors import InputError, NodeError, ServerError
+from model.evidence.server import ServedRequest
+from model.site.site import Site
+
+READY_WITHIN_S = 10
+READY_POLL_S = 0.002
+# Servers end within 35 ms, but Apache with HTTP/2 only after a second, when its workers' time is up. It is killed
+# before that, which costs nothing: its logs are written line by line, and its memory goes with it.
+STOP_POLITELY_S = 0.05
+STOP_WITHIN_S = 10
+LOGGED_WITHIN_S = 0.5
+ACCESS_LOG, ERROR_LOG = "access.log", "error.log"
+# The time of every file, so that Last-Modified and ETag are the same from every checkout: 1 January 2020.
+MODIFIED = 1577836800
+# A folder made anew ($1) from the tar at stdin. What an earlier server left there (a stale pid file, logs) is gone.
+MAKE = 'umask 077; rm -rf -- "$1" && mkdir -p -- "$1" && exec tar -x -f - -C "$1"'
+# The same; it says whether the site's files ($2) are still to come. In one, since each command costs some milliseconds.
+MAKE_AND_LOOK = f'[ -d "$2" ] || echo absent; {MAKE}'
+# The same, but the folder has its name ($2) only when it is whole.
+MAKE_WHOLE = f'{MAKE.replace("exec ", "")} && mv -T -- "$1" "$2"'
+# Kill what works in the folder $1: a server and its children are started there. (This shell works elsewhere.)
+SWEEP = """
+for each in /proc/[0-9]*; do
+    [ "$(readlink "$each/cwd")" = "$1" ] && kill -9 "${each#/proc/}"
+done 2>/dev/null
+true
+"""
+_SERVER_HEADER = re.compile(rb"^Server: ([^\r\n]+)", re.MULTILINE | re.IGNORECASE)
+
+
+class RunningServer:
+    """One server that serves a site as an arm says. Whoever started it stops it."""
+
+    def __init__(self, server: Server, node: Node, folder: str, process: Process) -> None:
+        self.server = server
+        self.folder = folder
+        self.configuration = ""  # the text of its configuration file
+        self.version = ""  # what it calls itself: Apache/2.4.62 (Debian)
+        self._node = node
+        self._process = process
+        self._seen = {ERROR_LOG: 0, ACCESS_LOG: 0}
+
+    @classmethod
+    def start(cls, node: Node, assignment: Assignment) -> RunningServer:
+        """Start it; it answers when this returns."""
+        prepared = _prepare(node, assignment)
+        port = PORTS[assignment.arm.scheme]
+        _require_free(node, port)
+        with os.fdopen(os.memfd_create("output"), "rb") as output:
+            process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
+            running = cls(prepared.server, node, prepared.place.folder, process)
+            running.configuration = prepared.set_up.configuration
+            try:
+                answer = _await_answer(node, port, process, prepared.server.title)
+            except BaseException:
+                running.stop()
+                raise
+            if answer is None:
+                raise prepared.failure(node, f"{prepared.server.title} {_how_it_ended(process)}", output)
+        header = _SERVER_HEADER.search(answer)
+        running.version = header[1].decode(errors="replace") if header else prepared.set_up.version
+        return running
+
+    def stop(self) -> None:
+        """End it and all that it started. Its logs stay where they are until the next one starts."""
+        with contextlib.suppress(TimeoutError):
+            self._process.wait(0)
+            # Its children may be left, and hold the port: a process group without its leader cannot be signalled.
+            self._node.run(["sh", "-c", SWEEP, "sh", self.folder])
+            return
+        self._process.signal(signal.SIGTERM)  # to the whole group: children need not wait for their parent
+        try:
+            self._process.wait(STOP_POLITELY_S)
+        except TimeoutError:
+            self._process.signal(signal.SIGKILL)
+            self._process.wait(scaled(STOP_WITHIN_S))
+
+    def require_alive(self) -> None:
+        """Raises ServerError when it has ended by itself."""
+        try:
+            self._process.wait(0)
+        except TimeoutError:
+            return
+        lines = "; ".join(self.error_lines()[-3:]) or "its error log says nothing"
+        what = f"{self.server.title} {_how_it_ended(self._process)} by itself: {lines}"
+        raise ServerError(what, "See the server's error log")
+
+    def error_lines(self) -> list[str]:
+        """The unexpected lines of its error log since the last call."""
+        return self.server.unexpected(self._new_lines(ERROR_LOG))
+
+    def requests(self) -> list[ServedRequest]:
+        """What it served since the last call. Requests of its own node are not listed."""
+        return self.server.requests(self._new_lines(ACCESS_LOG))
+
+    def requests_when(self, count: int) -> list[ServedRequest]:
+        """The same, when there are so many, or soon: a request is logged when its last byte is handed over, which may
+        be a moment after the client has it."""
+        served, until = self.requests(), time.monotonic() + scaled(LOGGED_WITHIN_S)
+        while len(served) < count and time.monotonic() < until:
+            time.sleep(READY_POLL_S)
+            served += self.requests()
+        return served
+
+    def files(self) -> dict[str, bytes]:
+        """What a trial keeps of it: its configuration and its whole logs."""
+        names = (self.server.configuration_file, ERROR_LOG, ACCESS_LOG)
+        return {name: self._node.read(f"{self.folder}/{name}") for name in names}
+
+    def _new_lines(self, log: str) -> list[str]:
+        """Whole lines only: the rest of one that is being written comes next time."""
+        data = self._node.read(f"{self.folder}/{log}")[self._seen[log] :]
+        whole = data[: data.rfind(b"\n") + 1]
+        self._seen[log] += len(whole)
+        return whole.decode(errors="replace").splitlines()
+
+
+def check_configuration(node: Node, assignment: Assignment) -> str:
+    """The server's own opinion of an arm, without starting it: the configuration, or InputError or ServerError."""
+    prepared = _prepare(node, assignment)
+    with os.fdopen(os.memfd_create("output"), "rb") as output:
+        command = prepared.command(prepared.set_up.check_argv)
+        process = node.spawn(command, Stdio(None, output.fileno(), output.fileno()))
+        if process.wait(scaled(READY_WITHIN_S)) != 0:
+            raise prepared.failure(node, f"{prepared.server.title} refuses its configuration", output)
+    return prepared.set_up.configuration
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Everything is in its place on the node."""
+
+    server: Server
+    place: Place
+    set_up: SetUp
+
+    def command(self, argv: list[str]) -> Command:
+        return Command(argv, cwd=self.place.folder)
+
+    def failure(self, node: Node, what: str, output: BinaryIO) -> ServerError | InputError:
+        """Why it did not start, in its own words. A directive of the arm's that it refuses is the user's error."""
+        output.seek(0)
+        words = output.read().decode(errors="replace").strip()
+        with contextlib.suppress(NodeError):
+            words += "\n" + node.read(f"{self.place.folder}/{ERROR_LOG}").decode(errors="replace")
+        refused = self.server.refused_directive(words, self.set_up.configuration)
+        if refused:
+            return refused
+        lines = "; ".join(dict.fromkeys(line.strip() for line in words.splitlines() if line.strip()))
+        lines = lines or "it said nothing"
+        if "Address already in use" in words:
+            return ServerError(f"{what}: its port is in use ({lines})", "End what listens there in the server node")
+        return ServerError(f"{what}: {lines}", "See docs/reference/server.md")
+
+
+def _prepare(node: Node, assignment: Assignment) -> _Prepared:
+    server, site, leaf = SERVERS[assignment.arm.server], assignment.site, assignment.leaf
+    if assignment.arm.tls != "off" and leaf is None:
+        raise ServerError("a server that speaks TLS needs a certificate", "Make one with Authority.leaf")
+    layout = lay_out(site)
+    place = Place(f"{assignment.folder}/{server.name}", f"{assignment.folder}/sites/{site.name}-{layout.digest()}")
+    set_up = server.set_up(node, assignment, place, layout)
+    files = {server.configuration_file: set_up.configuration.encode(), ERROR_LOG: b"", ACCESS_LOG: b"", **set_up.files}
+    if leaf and assignment.arm.tls != "off":
+        names = (place.certificate, leaf.certificate), (place.key, leaf.key)
+        files |= {name.removeprefix(f"{place.folder}/"): path.read_bytes() for name, path in names}
+    if node.run(["sh", "-c", MAKE_AND_LOOK, "sh", place.folder, place.content], stdin=_tar(files)).stdout:
+        _stage(node, site, layout, place.content)
+    return _Prepared(server, place, set_up)
+
+
+def _stage(node: Node, site: Site, layout: Layout, target: str) -> None:
+    """A copy of the site's files in the node's memory, made once: nothing is read from a disk during a trial, and
+    every file has the same time whenever it was checked out."""
+    files = {name: site.file(each).read_bytes() for name, each in layout.files.items()}
+    empty = [f"{HOSTS}/{host}/" for host in site.hosts]
+    node.run(["sh", "-c", MAKE_WHOLE, "sh", f"{target}.part", target], stdin=_tar(files, empty))
+
+
+def _tar(files: Mapping[str, bytes], folders: list[str] | None = None) -> bytes:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name in sorted({*files, *(folders or ())}):
+            entry = tarfile.TarInfo(name.rstrip("/"))
+            entry.mtime, entry.mode = MODIFIED, 0o600
+            if name.endswith("/"):
+                entry.type, entry.mode = tarfile.DIRTYPE, 0o700
+                tar.addfile(entry)
+            else:
+                entry.size = len(files[name])
+                tar.addfile(entry, io.BytesIO(files[name]))
+    return data.getvalue()
+
+
+def _ask(node: Node, port: int) -> bytes:
+    """In HTTP without TLS also where TLS is due: a server then answers 400, which is an answer. From 127.0.0.1, which
+    its log of requests leaves out."""
+    request = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n"
+    return node.exchange("127.0.0.1", port, request.encode())
+
+
+def _require_free(node: Node, port: int) -> None:
+    if _ask(node, port):
+        what = f"on {node.name}, something else answers at port {port} already"
+        raise ServerError(what, "End it: a trial must be served by its own server")
+
+
+def _await_answer(node: Node, port: int, process: Process, title: str) -> bytes | None:
+    """The server's first answer; None when it ended before."""
+    until = time.monotonic() + scaled(READY_WITHIN_S)
+    while time.monotonic() < until:
+        answer = _ask(node, port)
+        with contextlib.suppress(TimeoutError):
+            process.wait(0 if answer else READY_POLL_S)
+            return None
+        if answer:
+            return answer
+    what = f"{title} did not answer at port {port} within {scaled(READY_WITHIN_S)} s"
+    raise ServerError(what, "Is the machine very busy?")
+
+
+def _how_it_ended(process: Process) -> str:
+    return ended(process.wait(0))

@@ -1,0 +1,57 @@
+"""nginx, of the distribution, as a plain process in the server node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from driver.bed.node import Node
+from driver.servers.layout import Layout
+from driver.servers.nginx import configuration, fields, installation, log
+from driver.servers.server import Assignment, Place, ServerArm, SetUp
+from model.errors import InputError, MissingProgram
+from model.evidence.server import ServedRequest
+
+
+class Nginx:
+    name = "nginx"
+    title = "nginx"
+    protocols = frozenset({"http/1.1", "h2"})
+    compressions = frozenset({"off", "gzip", "brotli"})
+    directives = fields.DIRECTIVES
+    settings = fields.SETTINGS
+    configuration_file = "nginx.conf"
+    clock_us = log.CLOCK_US
+
+    def values(self, values: Mapping[str, Any]) -> object:
+        return fields.NginxSettings(**values)
+
+    def check(self, arm: ServerArm) -> None:
+        fields.check(arm)
+
+    def needs(self, arm: ServerArm) -> tuple[str, ...]:
+        return ("nginx", "nginx-brotli") if arm.compression == "brotli" else ("nginx",)
+
+    def builds(self, _arm: ServerArm) -> tuple[str, ...]:
+        return ()
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place, layout: Layout) -> SetUp:
+        found = installation.installation(node)
+        if assignment.arm.compression == "brotli" and not found.build.brotli_module:
+            what = f"on {node.name}, nginx has no module for brotli"
+            remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
+            raise MissingProgram(what, remedy)
+        text = configuration.configuration(assignment.arm, assignment.site, place, found.build, layout)
+        # -e: without it nginx first opens the system's own error log, which it may not.
+        argv = [found.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
+        argv += ["-c", f"{place.folder}/{self.configuration_file}"]
+        return SetUp(argv, [*argv, "-t"], text, {}, found.name)
+
+    def refused_directive(self, words: str, text: str) -> InputError | None:
+        return configuration.refused_directive(words, text)
+
+    def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
+        return log.requests(lines)
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        return log.unexpected(lines)

@@ -1,0 +1,12 @@
+"""Every web server that an arm can name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from driver.servers.apache.server import Apache
+from driver.servers.nginx.server import Nginx
+from driver.servers.server import Server
+
+DEFAULT = "apache"
+SERVERS: Mapping[str, Server] = {server.name: server for server in (Apache(), Nginx())}
