@@ -323,11 +323,19 @@ def pids() -> set[int]:
     return found
 
 
+def assert_all_gone() -> None:
+    """What was killed may need a moment on a busy machine."""
+    until = time.monotonic() + 60
+    while pids() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not pids()
+
+
 def nothing_is_left(bed: InsideBed) -> None:
     for settings in ({}, {"tls": "1.3", "protocol": "h2"}, *([] if is_nginx(bed) else [{"mpm": "prefork"}])):
         with served(bed, **settings):
             assert pids()
-        assert not pids(), settings
+        assert_all_gone()
 
 
 def a_crash_is_told_and_cleared_away(bed: InsideBed) -> None:
@@ -337,7 +345,7 @@ def a_crash_is_told_and_cleared_away(bed: InsideBed) -> None:
         time.sleep(0.3)
         with pytest.raises(ServerError, match="signal 9"):
             server.require_alive()
-    assert not pids()
+    assert_all_gone()
     with served(bed):
         pass
 
@@ -355,7 +363,7 @@ def many_starts_are_quick(bed: InsideBed) -> None:
             starts.append(ready - began)
         medians = [sorted(values)[2] * 1000 for values in (starts, stops)]
         print(settings, "start {:.0f} ms, stop {:.0f} ms".format(*medians))
-    assert not pids()
+    assert_all_gone()
 
 
 def a_worker_of_nginx_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:

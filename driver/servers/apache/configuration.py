@@ -15,7 +15,7 @@ from model.site.site import Site
 
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
-# One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: logs.py knows. Not in it: whatever comes
+# One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: log.py knows. Not in it: whatever comes
 # from this node itself, such as the question whether the server is ready.
 ACCESS_FORMAT = (
     r"{\"began_us\":%{begin:usec}t,\"duration_us\":%D,\"host\":\"%{Host}i\",\"request\":\"%r\",\"status\":%>s,"
