@@ -64,9 +64,11 @@ def remedy(missing: Sequence[Program]) -> str:
             f"An administrator can install all that lanelab needs to run and to be tested, and no service, with:"
             f"\n\n    {command}\n"
         )
-    by_hand = [program for program in missing if not packages_for([program])]
-    if by_hand:
-        variables = " and ".join(f"{program.variable} to {program.name}" for program in by_hand if program.variable)
+    without_package = [program for program in missing if not packages_for([program])]
+    if nowhere := [program for program in without_package if not program.variable]:
+        parts.append(f"{family()} has no package for {_names(nowhere)}")
+    if by_hand := [program for program in without_package if program.variable]:
+        variables = " and ".join(f"{program.variable} to {program.name}" for program in by_hand)
         parts.append(
             f"{family()} has {' and '.join(program.name for program in by_hand)} only as a snap, which does not run "
             "inside a bed. Install another build by hand (Google's .deb packages of Chrome and the ChromeDriver of the "

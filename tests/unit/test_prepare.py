@@ -216,6 +216,14 @@ def test_says_what_to_do_where_the_distribution_has_no_package(monkeypatch: pyte
         install.prepare([chromium, needs.program("tc")])
 
 
+@pytest.mark.usefixtures("on_debian")
+def test_says_so_where_there_is_no_package_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "family", lambda: "ubuntu-22.04")
+    monkeypatch.setattr(Program, "path", lambda _program: None)
+    with pytest.raises(MissingProgram, match=r"ubuntu-22\.04 has no package for nginx-brotli$"):
+        install.prepare([needs.program("nginx-brotli")])
+
+
 def test_a_program_goes_by_several_names_and_the_user_may_say_where(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
