@@ -1,4 +1,4 @@
-"""`ARM` is the table of an arm's settings: the common ones, and those that each server registers as its own alone.
+"""`ARM` is the table of an arm's settings: the common ones, the browser's, and those that only one server has.
 
 Defaults are those of Apache 2.4 (its manual: core) and of Chromium, except where a help text says otherwise.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driver.browser.chromium.fields import CONNECTIONS_PER_HOST, FLAGS_REFUSED
+from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
+from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
 from model.errors import InputError
-from model.settings.kinds import DURATION, FLAG, USER_AGENT, VIEWPORT, Kind, choice, count, lines
+from model.settings.kinds import DURATION, FLAG, Kind, choice, count, lines
 from model.settings.setting import Setting, Table
 from model.units import Duration
 
@@ -52,7 +53,7 @@ _SERVER = (
     Setting("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
              "how often HTTP/1.1 keeps a connection, which carries one request more, as Apache's MaxKeepAliveRequests; "
              "0: always", "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
-    Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, (), DURATION.schema), "5s",
+    Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms",
              meaningless_with=(("keepalive", False),)),
     Setting("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
@@ -68,13 +69,7 @@ _REST = (
              "resolver", aliases=("resolver",)),
     Setting("addresses", choice("HOW", "shared", "per-origin"), "shared",
              "one address for every host name of the site, or one for each", "per-origin", aliases=("address",)),
-    Setting("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
-             "how cold the browser is: a new process and profile for each trial, a new context in the same process "
-             "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
-    Setting("display", choice("HOW", "headless", "headful"), "headless",
-             "without a screen, or with one that nobody sees (Xvfb)", "headful", aliases=("headless",)),
-    Setting("user_agent", USER_AGENT, "default", "what the browser says it is", "Mozilla/5.0 (Windows Phone)"),
-    Setting("viewport", VIEWPORT, "1366x768", "size of the page's view; lanelab's own default", "412x823"),
+    *BROWSER_SETTINGS,
     Setting("via", choice("WAY", "automatic", "browser", "gateway", also=_VIA), "automatic",
              "what speaks to the server: the browser itself, or the [gateway](gateway.md) beside it. `automatic`: the "
              "gateway only where the browser cannot", "gateway", aliases=("gateway", "path")),
@@ -87,8 +82,6 @@ _REST = (
     Setting("coalescing", choice("BY", "address", "origin"), "address",
              "whether hosts at one address share a connection, as in Chromium, or each has its own (`origin`: through "
              "the gateway)", "origin", meaningless_with=(("protocol", "http/1.1"),)),
-    Setting("browser_flags", lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED), "",
-             "further flags for the browser", "--blink-settings=imagesEnabled=false", "", "none", aliases=("flags",)),
 )
 # fmt: on
 OWNER = {setting.name: server.name for server in SERVERS.values() for setting in server.settings}

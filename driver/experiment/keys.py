@@ -81,7 +81,7 @@ EXPERIMENT = Table((
         "a list of [figures](#figures)",
         "page load time over the link settings that vary, a curve for each arm"),
     Setting("retries", count("RETRIES", "retries", 0, 100), "2", "how often a failed trial is tried again", "0"),
-    Setting("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout, (), DURATION.schema),
+    Setting("timeout", Kind("DURATION", f"{SHORTEST_TIMEOUT} to {LONGEST_TIMEOUT}", _timeout, DURATION.schema),
         "60s",
         "how long a page load may take", "120s"),
     *(recorder.setting for recorder in RECORDERS.values()),
@@ -96,7 +96,7 @@ LOAD = Table((
         "of large objects fewer requests are made: so many that the answers are no more than this", "1MB"),
 ))
 UNTIL = Table((
-    Setting("ci", Kind("PERCENT", "`%`", _interval, (), PERCENT.schema), "",
+    Setting("ci", Kind("PERCENT", "`%`", _interval, PERCENT.schema), "",
         "go on until the 95% interval of every cell's median reaches no further than this from it", "2%"),
     Setting("max", TRIALS, "30", "the most trials of a cell", "50"),
     Setting("min", TRIALS, "6", "the fewest: below 6 there is no interval of 95%", "10"),

@@ -48,8 +48,8 @@ def _part(value: object, key: str) -> Ratio:
 
 
 _RATES = {"type": "string", "pattern": rf"^\s*(unlimited|{NUMBER}\s*([kKmMgG]?[bB][iI][tT](/[sS])?|[kKMG]?B/s))\s*$"}
-RATE = Kind("RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate, (), _RATES, numeric=True)
-PART = Kind("PERCENT", "`%`, below 100%", _part, (), PERCENT.schema, numeric=True)
+RATE = Kind("RATE", "`bit`, `kbit`, `mbit`, `gbit` (or `Mbit/s`), `MB/s`; `unlimited`", _rate, _RATES, numeric=True)
+PART = Kind("PERCENT", "`%`, below 100%", _part, PERCENT.schema, numeric=True)
 NAME = Kind("NAME", "a name that the kernel knows", _name)
 DIRECTIONS = Sides({"down": ", towards the client", "up": ", towards the server"}, ", in each direction")
 HOSTS = Sides({"client": ", on the client", "server": ", on the server"}, ", on both hosts")

@@ -13,7 +13,6 @@ from model.units import Duration, Ratio
 
 LARGEST_SEED = 4_294_967_295  # 32 bits
 LONGEST_LINE, MOST_LINES = 1000, 100
-SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,6 @@ class Kind:
     metavar: str
     written: str
     parse: Callable[[object, str], Any]  # (value, key)
-    choices: tuple[str, ...] = ()
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
     numeric: bool = False  # whether values lie on an axis
 
@@ -47,7 +45,7 @@ def choice(metavar: str, *choices: str, also: Mapping[str, str] | None = None) -
         raise InputError(f"{value!r} is not one of them", remedy, key=key)
 
     numbers = [float(one) for one in choices if re.fullmatch(r"[0-9]+[.][0-9]+", one)]  # as editors read 1.2
-    return Kind(metavar, " or ".join(f"`{one}`" for one in choices), parse, choices, {"enum": [*choices, *numbers]})
+    return Kind(metavar, " or ".join(f"`{one}`" for one in choices), parse, {"enum": [*choices, *numbers]})
 
 
 def count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
@@ -59,7 +57,7 @@ def count(metavar: str, what: str, lowest: int, highest: int) -> Kind:
         return int(text)
 
     schema = {"type": "integer", "minimum": lowest, "maximum": highest}
-    return Kind(metavar, f"{what}, {lowest} to {highest}", parse, (), schema, numeric=True)
+    return Kind(metavar, f"{what}, {lowest} to {highest}", parse, schema, numeric=True)
 
 
 def _flag(value: object, key: str) -> bool:
@@ -80,12 +78,11 @@ def pattern(regex: str) -> dict[str, Any]:
 
 NUMBER = r"([0-9]+(\.[0-9]+)?|\.[0-9]+)"
 FLAGS = {"true": True, "false": False, "on": True, "off": False}
-FLAG = Kind("BOOL", "`true` or `false`", _flag, ("true", "false"), {"enum": [True, False, "on", "off"]})
+FLAG = Kind("BOOL", "`true` or `false`", _flag, {"enum": [True, False, "on", "off"]})
 DURATION = Kind(
     "DURATION",
     "`ns`, `us`, `ms`, `s`",
     lambda value, key: Duration.parse(value, key=key),
-    (),
     pattern(rf"^\s*{NUMBER}\s*([nuµμmNUM]?[sS])\s*$"),
     numeric=True,
 )
@@ -93,13 +90,12 @@ PERCENT = Kind(
     "PERCENT",
     "`%`",
     lambda value, key: Ratio.parse(value, key=key),
-    (),
     pattern(rf"^\s*{NUMBER}\s*%\s*$"),
     numeric=True,
 )
 
 
-def _line_of(value: object, key: str, what: str) -> str:
+def one_line(value: object, key: str, what: str) -> str:
     """One line of text, which can go into a configuration or a command without meaning anything else there."""
     text = str(value).strip()
     if isinstance(value, list | tuple | dict) or value is None or not text:
@@ -115,19 +111,7 @@ def prose(value: object, _key: str) -> str:
     return str(value).strip()
 
 
-PROSE = Kind("TEXT", "text", prose, (), {"type": ["string", "number", "boolean"]})
-
-
-def _user_agent(value: object, key: str) -> str | None:
-    if value is None or value == "default":
-        return None
-    text = _line_of(value, key, "user agent")
-    if not text.isascii():
-        raise InputError("a user agent has ASCII characters only", "Write it as browsers send it", key=key)
-    return text
-
-
-USER_AGENT = Kind("TEXT", "one line; `default` is the browser's own", _user_agent, (), {"type": ["string", "null"]})
+PROSE = Kind("TEXT", "text", prose, {"type": ["string", "number", "boolean"]})
 
 
 def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = None) -> Kind:
@@ -137,7 +121,7 @@ def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = N
         entries = list(value) if isinstance(value, list | tuple) else [value]
         if len(entries) > MOST_LINES:
             raise InputError(f"there are more than {MOST_LINES}", "Write fewer", key=key)
-        read = tuple(_line_of(one, key, what) for one in entries)
+        read = tuple(one_line(one, key, what) for one in entries)
         for text in read:
             if not re.fullmatch(pattern, text):
                 raise InputError(f"{text[:60]!r} is no {what}", f"Write one like {like}", key=key)
@@ -147,18 +131,4 @@ def lines(what: str, pattern: str, like: str, refused: dict[str, str] | None = N
         return read
 
     schema: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-    return Kind("LIST", f"a {what}, or a list of them", parse, (), schema)
-
-
-def _viewport(value: object, key: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([0-9]{1,6})x([0-9]{1,6})", str(value).strip())
-    if not match:
-        raise InputError(f"{str(value)[:60]!r} is no viewport", "Write width and height, like 1366x768", key=key)
-    width, height = int(match[1]), int(match[2])
-    if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (width, height)):
-        what = f"{width}x{height} cannot be shown"
-        raise InputError(what, f"Write sides from {SMALLEST_SIDE} to {LARGEST_SIDE} pixels", key=key)
-    return width, height
-
-
-VIEWPORT = Kind("WxH", "width x height in pixels", _viewport, (), {"type": "string", "pattern": "^[0-9]+x[0-9]+$"})
+    return Kind("LIST", f"a {what}, or a list of them", parse, schema)

@@ -23,7 +23,7 @@ def _worker_processes(value: object, key: str) -> int | str:
 # fmt: off
 SETTINGS = (
     Setting("worker_processes",
-             Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes, (),
+             Kind("PROCESSES", f"`auto`, or processes, 1 to {MOST_PROCESSES}", _worker_processes,
                   {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": MOST_PROCESSES}]}),
              "auto", "nginx's processes; `auto`: one for each processor", "4", aliases=("workers",)),
     Setting("worker_connections", count("CONNECTIONS", "connections", 32, 100_000), "512",
