@@ -61,7 +61,7 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
     """Time and disk. Roughly: page load times are worked out from round trips and rates, without losses. `loads`: of
     each site of the experiment."""
     cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
-    self_tests = len({cell.link.link for cell in experiment.cells})
+    self_tests = 0 if experiment.load else len({cell.link.link for cell in experiment.cells})
     fixed = BED_S + self_tests * SELF_TEST_S
     seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
     fewest, most = experiment.repeat.min, experiment.repeat.max

@@ -14,6 +14,7 @@ from driver.bench import servers
 from driver.experiment.arm import Arm
 from driver.experiment.model import LoadSettings
 from driver.experiment.read import parse_experiment
+from driver.run.needs import needs_of
 from driver.run.start import load_target
 from driver.workloads.registry import WORKLOADS
 from driver.workloads.server_load import client
@@ -62,6 +63,7 @@ sites: [dummy/index.html]
 links: {label: loopback}
 arms: {h2: {protocol: h2, tls: 1.3}}
 """
+PAGES = "sites: dummy\nlinks: {rtt: 20ms}\narms: {h2: {protocol: h2, tls: 1.3}}\n"
 
 
 def reasons(evidence: ServerLoadEvidence | None) -> list[Reason]:
@@ -198,6 +200,14 @@ def test_what_a_load_cannot_be_is_refused(old: str, new: str, words: str) -> Non
 def test_an_object_that_the_site_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match=r"no object /indx\.html.*Did you mean"):
         load_target("dummy/indx.html")
+
+
+def test_no_browser_is_needed() -> None:
+    names = {program.name for program in needs_of(parse_experiment(TEXT, "made.yaml", ["dummy"]))}
+    pages = {program.name for program in needs_of(parse_experiment(PAGES, "made.yaml", ["dummy"]))}
+    assert {"chromium", "chromedriver"} <= pages
+    assert not {"chromium", "chromedriver", "tcpdump"} & names
+    assert names < pages
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from driver.bed.node import NODE_NAMES, Node
+from driver.bed.node import NODE_NAMES, Completed, Node
 from driver.experiment.model import LoadSettings
 from driver.recorders.machine import Machine
 from driver.recorders.of_trial import TrialRecorders
@@ -67,15 +67,16 @@ class ServerLoadOnBed:
         if self._spec is None:
             raise BedError("no trial was prepared")
         spec, started_utc, began = self._spec, utc_now(), time.monotonic()
+        deadline = began + spec.timeout_s
         report, second, asked = None, None, False
         if self._served and not self._failures:
             load, target = LoadSettings.from_json(spec.options), target_of(spec)
             self._recorders.load_begins()
-            report = self._load(load, target, spec.timeout_s)
+            report = self._load(load, target, deadline)
             self._recorders.load_ended()
             other = self._second_client() if target.protocol == "h2" else ""
             asked = bool(other)
-            second = self._load_again(client.h2load(other, load, target), spec.timeout_s) if other else None
+            second = self._load_again(client.h2load(other, load, target), deadline) if other else None
         evidence = ServerLoadEvidence(report, second, asked, self._server())
         marks = {"prepare_s": round(self._prepare_s, 4), "load_s": round(time.monotonic() - began, 4)}
         recordings = self._recorders.stop(loaded=True)
@@ -95,9 +96,9 @@ class ServerLoadOnBed:
             recordings={name: each.evidence for name, each in recordings.items() if each.evidence},
         )
 
-    def _load(self, load: LoadSettings, target: Target, timeout_s: float) -> LoadReport | None:
+    def _load(self, load: LoadSettings, target: Target, deadline: float) -> LoadReport | None:
         try:
-            done = self._node.run(client.spdy_load(self._program, load, target), check=False, timeout_s=timeout_s)
+            done = self._run(client.spdy_load(self._program, load, target), deadline)
         except BedError as error:
             self._failures.append(Failure(Reason.TIMEOUT, str(error)))
             return None
@@ -109,12 +110,15 @@ class ServerLoadOnBed:
             )
         return report
 
-    def _load_again(self, argv: list[str], timeout_s: float) -> SecondReport | None:
+    def _load_again(self, argv: list[str], deadline: float) -> SecondReport | None:
         try:
-            return client.read_h2load(self._node.run(argv, check=False, timeout_s=timeout_s).stdout)
+            return client.read_h2load(self._run(argv, deadline).stdout)
         except BedError as error:
             self._failures.append(Failure(Reason.TIMEOUT, str(error)))
             return None
+
+    def _run(self, argv: list[str], deadline: float) -> Completed:
+        return self._node.run(argv, check=False, timeout_s=max(0.1, deadline - time.monotonic()))
 
     def _second_client(self) -> str:
         """Where h2load is on the node; "" where it is not."""
