@@ -143,7 +143,8 @@ def test_a_full_disk_stops_the_run_with_what_is_stored_intact(lanelab: LanelabCo
         cp -r "$disk/run" "$kept"
         exit "$status"
     """
-    argv = on_changed_machine(script, disk, kept, *lanelab.argv("run", str(file), "--out", str(disk / "run")))
+    words = ("run", str(file), "--out", str(disk / "run"), ACCEPT_LINKS)
+    argv = on_changed_machine(script, disk, kept, *lanelab.argv(*words))
     done = subprocess.run(argv, capture_output=True, text=True, env=lanelab.environment, check=False)
     assert done.returncode == 1, done.stderr
     assert "is full" in done.stderr
