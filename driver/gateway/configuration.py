@@ -67,7 +67,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How the gateway finds the site's hosts, as the link says."""
+    """How the gateway finds the site's hosts, as the arm says."""
 
     addresses: Mapping[str, str]
     dns: str  # instant or resolver

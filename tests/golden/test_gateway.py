@@ -1,5 +1,5 @@
-"""Every arm in gateway/ comes to exactly the gateway's configuration that its file shows. As test_apache.py, with `dns`
-of the link beside the settings of the arm."""
+"""Every arm in gateway/ comes to exactly the gateway's configuration that its file shows. As
+test_apache.py."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def arm_of(settings: dict[str, object]) -> Arm:
 def test_configuration(file: Path, update_golden: bool) -> None:
     head, _, expected = file.read_text().partition(DASHES)
     settings = yaml.safe_load(head)
-    names = Names(ADDRESSES, settings.pop("dns", "instant"))
     arm = arm_of(settings)
     assert arm.via == "gateway"
+    names = Names(ADDRESSES, arm.dns)
     found = configuration(arm, names, Place("/run/lanelab-trials/gateway"), (KEY,))
     if update_golden:
         file.write_text(head + DASHES + found)
