@@ -139,9 +139,9 @@ def _kills(router: str, cpus: Mapping[str, str], count: int, tell: Tell) -> Figu
     chance = random.Random(KILL_SEED)  # noqa: S311 - not for secrets
     left: list[str] = []
     for number in range(count):
-        found = kill_once(BedSettings(folder=paths.PROJECT, router=router, cpus=cpus), chance, tell)
-        tell(f"kill {number + 1} of {count}: {'nothing left' if not found else '; '.join(found)}")
-        left += found
+        remains = kill_once(BedSettings(folder=paths.PROJECT, router=router, cpus=cpus), chance, tell)
+        tell(f"kill {number + 1} of {count}: {'nothing left' if not remains else '; '.join(remains)}")
+        left += remains
     text = f"{len(left)} things left" + (f": {left[0]}" if left else "")
     return Figure(f"after {count} kills", text, "0", not left, (float(len(left)),))
 

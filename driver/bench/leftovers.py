@@ -63,9 +63,9 @@ class Watch:
         """What is there a moment after the bed's end: nothing, if all is well."""
         deadline, now = time.monotonic() + GRACE_S, time.clock_gettime(time.CLOCK_BOOTTIME)
         while True:
-            found = self._left_now(marker, now)
-            if not found or time.monotonic() > deadline:
-                return found
+            remains = self._left_now(marker, now)
+            if not remains or time.monotonic() > deadline:
+                return remains
             time.sleep(0.05)
 
     def _left_now(self, marker: str, ended_at_s: float) -> list[str]:

@@ -29,7 +29,7 @@ class Display:
 
     def __init__(self, node: Node) -> None:
         # Our end stays open: Xvfb dies of writing to a closed one, and it may have more to say than its number.
-        self._said, stdout = os.pipe()
+        self._output, stdout = os.pipe()
         own_tmp = [*node.python, "-c", OWN_TMP]
         argv = [
             *own_tmp,
@@ -48,12 +48,12 @@ class Display:
         try:
             self._process = node.spawn(Command(argv), Stdio(stdout=stdout))
         except BaseException:
-            os.close(self._said)
+            os.close(self._output)
             raise
         finally:
             os.close(stdout)
-        ready, _, _ = select.select([self._said], [], [], scaled(READY_TIMEOUT_S))
-        number = os.read(self._said, 20).decode().strip() if ready else ""
+        ready, _, _ = select.select([self._output], [], [], scaled(READY_TIMEOUT_S))
+        number = os.read(self._output, 20).decode().strip() if ready else ""
         if not number.isdigit():
             self.close()
             raise BrowserError(f"on {node.name}, Xvfb did not start", "Install xvfb, or use display: headless")
@@ -65,4 +65,4 @@ class Display:
             self._process.wait(2)
         except TimeoutError:
             self._process.signal(9)
-        os.close(self._said)
+        os.close(self._output)

@@ -30,9 +30,9 @@ def read_figures(written: Written, cells: Sequence[Cell], workload: str) -> tupl
 def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> Figure:
     plain = FIGURE.values_of(entries)
     y = plain["y"] or primary_of(workload).key
-    there = [metric.key for metric in metrics_of(workload)]
-    if y not in there:
-        raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(there)}")
+    keys = [metric.key for metric in metrics_of(workload)]
+    if y not in keys:
+        raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(keys)}")
     only = _read_only(entries["only"], cells) if "only" in entries else ()
     figure = Figure("", None, y, None, plain["kind"] or "", None, only)
     shown = [cell for cell in cells if figure.shows(cell)]

@@ -53,7 +53,7 @@ class Capture:
         # -U: what tcpdump has, the file has.
         options = ["--immediate-mode", "-U", "-n", "-B", str(BUFFER_KIB), "-s", str(snaplen)]
         self._argv = ["tcpdump", "-i", device, *options, "-w", file]
-        self._said = ""
+        self._output = ""
         self._words = -1
 
     def start(self) -> Capture:
@@ -66,7 +66,7 @@ class Capture:
             raise
         finally:
             os.close(stderr)
-        if not self._hear(lambda: LISTENING in self._said, scaled(READY_TIMEOUT_S)):
+        if not self._hear(lambda: LISTENING in self._output, scaled(READY_TIMEOUT_S)):
             why = self._last_words()
             self.kill()
             raise RecordingError(f"on {self._node.name}, tcpdump did not start: {why}", "Run: ./lanelab doctor")
@@ -100,10 +100,10 @@ class Capture:
 
     def _ask(self, until: float) -> dict[str, int]:
         """tcpdump answers SIGUSR1 with its counts."""
-        self._said = ""
+        self._output = ""
         self._process.signal(signal.SIGUSR1)
-        self._hear(lambda: bool(COUNTS.search(self._said)), until - time.monotonic())
-        match = COUNTS.search(self._said)
+        self._hear(lambda: bool(COUNTS.search(self._output)), until - time.monotonic())
+        match = COUNTS.search(self._output)
         if not match:
             raise RecordingError(
                 f"on {self._node.name}, tcpdump ended before it was stopped, or hangs: {self._last_words()}",
@@ -119,11 +119,11 @@ class Capture:
             data = os.read(self._words, 65536) if ready else b""
             if not data:
                 return False
-            self._said += data.decode(errors="replace")
+            self._output += data.decode(errors="replace")
         return True
 
     def _last_words(self) -> str:
-        return "; ".join(self._said.split("\n")[-3:]).strip("; ") or "it said nothing"
+        return "; ".join(self._output.split("\n")[-3:]).strip("; ") or "it said nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ def pace_by_ends(packets: Sequence[Packet]) -> Pace | None:
 def pace_by_neighbours(packets: Sequence[Packet]) -> Pace | None:
     """For a train of which some should be lost. Between packets with consecutive numbers nothing was, neither in a full
     queue, which takes no time, nor after it, which does: their gaps tell the rate whatever is missing elsewhere."""
-    kept = in_order(packets)
+    ordered = in_order(packets)
     gaps_s, runs, before = [], 0, -2
-    for first, second in pairwise(kept):
+    for first, second in pairwise(ordered):
         if second[0] == first[0] + 1:
             gaps_s.append((second[2] - first[2]) / 1e9)
             runs += before != first[0]
@@ -45,7 +45,7 @@ def pace_by_neighbours(packets: Sequence[Packet]) -> Pace | None:
         return None
     # within a run the gaps' errors cancel out, except at its two ends
     noise = 3 * statistics.pstdev(gaps_s) * runs**0.5 / total_s
-    return Pace(total_s / len(gaps_s), min(noise, MOST_NOISE), len(kept), (kept[-1][2] - kept[0][2]) / 1e9)
+    return Pace(total_s / len(gaps_s), min(noise, MOST_NOISE), len(ordered), (ordered[-1][2] - ordered[0][2]) / 1e9)
 
 
 def pace_by_slope(packets: Sequence[Packet], jitter_s: float, *, numbered: bool) -> Pace | None:

@@ -86,9 +86,9 @@ class Resolver:
         node.write(log, b"")
         if _answer(node):
             raise ServerError(f"on {node.name}, something else answers at port {PORT} already", "End it")
-        with os.fdopen(os.memfd_create("said"), "rb") as said:
+        with os.fdopen(os.memfd_create("said"), "rb") as output:
             argv = ["dnsmasq", f"--conf-file={conf}"]
-            process = node.spawn(Command(argv), Stdio(None, said.fileno(), said.fileno()))
+            process = node.spawn(Command(argv), Stdio(None, output.fileno(), output.fileno()))
             try:
                 _await_ready(node, process)
             except TimeoutError:
@@ -97,9 +97,9 @@ class Resolver:
                     f"dnsmasq did not answer within {scaled(READY_WITHIN_S)} s", "Is the machine busy?"
                 ) from None
             except ChildProcessError as error:
-                said.seek(0)
-                words = said.read().decode(errors="replace").strip().replace("\n", "; ")
-                raise ServerError(f"dnsmasq {error} before it answered: {words or 'it said nothing'}") from None
+                output.seek(0)
+                words = output.read().decode(errors="replace").strip().replace("\n", "; ")
+                raise ServerError(f"dnsmasq {error} before it answered: {words or 'it output nothing'}") from None
         return cls(node, log, process)
 
     def stop(self) -> None:
@@ -116,8 +116,8 @@ class Resolver:
 
 def asked(log: str) -> tuple[Query, ...]:
     """The queries in a log of dnsmasq's. Pure."""
-    found = (_QUERY.search(line) for line in log.splitlines())
-    return tuple(Query(line["name"], line["type"]) for line in found if line and line["client"] != ADDRESS)
+    matches = (_QUERY.search(line) for line in log.splitlines())
+    return tuple(Query(line["name"], line["type"]) for line in matches if line and line["client"] != ADDRESS)
 
 
 def _await_ready(node: Node, process: Process) -> None:

@@ -102,15 +102,15 @@ def _lock(device: str) -> int:
 
 def in_use() -> list[str]:
     """The interfaces that beds use now."""
-    return [path.stem for path in _there("*.lock") if _is_locked(path)]
+    return [path.stem for path in _present("*.lock") if _is_locked(path)]
 
 
 def left() -> list[str]:
     """The interfaces whose offloads a bed that is over could not put back."""
-    return [path.stem for path in _there("*.json") if not _is_locked(path.with_suffix(".lock"))]
+    return [path.stem for path in _present("*.json") if not _is_locked(path.with_suffix(".lock"))]
 
 
-def _there(pattern: str) -> list[Path]:
+def _present(pattern: str) -> list[Path]:
     return sorted(NOTES.glob(pattern)) if os.access(NOTES, os.R_OK) else []
 
 

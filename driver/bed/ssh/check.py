@@ -64,9 +64,11 @@ def observe(connections: Mapping[str, SshConnection], hosts: Hosts) -> Observati
         connection.ask("call", token=f"{token}-{name}")
     calls = {}
     for name, connection in connections.items():
-        heard = connection.ask("heard")
+        calls_received = connection.ask("heard")
         calls[name] = [
-            [ours, who.rpartition("-")[2], theirs] for ours, who, theirs in heard if who.startswith(f"{token}-")
+            [ours, who.rpartition("-")[2], theirs]
+            for ours, who, theirs in calls_received
+            if who.startswith(f"{token}-")
         ]
     return Observations(facts, clocks, calls)
 

@@ -122,8 +122,8 @@ class Driver:
         self._node = node
         # It listens on the node's loopback alone: whoever may talk to it can do what the user can.
         argv = [program, f"--port={PORT}", "--log-level=WARNING"]
-        self._said = os.memfd_create("chromedriver")
-        self._process = node.spawn(Command(argv), Stdio(stdout=self._said, stderr=self._said))
+        self._output = os.memfd_create("chromedriver")
+        self._process = node.spawn(Command(argv), Stdio(stdout=self._output, stderr=self._output))
         try:
             self._await_ready()
         except BaseException:
@@ -144,7 +144,7 @@ class Driver:
         )
 
     def last_words(self) -> str:
-        output = os.pread(self._said, 1 << 20, 0).decode(errors="replace")
+        output = os.pread(self._output, 1 << 20, 0).decode(errors="replace")
         return "; ".join(output.splitlines()[-5:]) or "it said nothing"
 
     def attach(self, debugger_port: int) -> Session:
@@ -165,7 +165,7 @@ class Driver:
         with contextlib.suppress(TimeoutError):
             self._process.wait(5)
         with contextlib.suppress(OSError):
-            os.close(self._said)
+            os.close(self._output)
 
 
 def reason_of(message: str) -> Reason:

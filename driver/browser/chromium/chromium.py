@@ -34,7 +34,7 @@ class Chromium:
 
     def __init__(self, node: Node, argv: Sequence[str], env: Mapping[str, str]) -> None:
         self._node = node
-        self._heard: collections.deque[str] = collections.deque(maxlen=LAST_WORDS)
+        self._last_lines: collections.deque[str] = collections.deque(maxlen=LAST_WORDS)
         self._listening = threading.Event()
         self._line: tuple[int, str] | None = None
         self._devtools: DevTools | None = None
@@ -72,7 +72,7 @@ class Chromium:
         with os.fdopen(stderr, errors="replace") as lines:
             for line in lines:
                 if line.strip() and not any(words in line for words in USUAL):
-                    self._heard.append(line.strip())
+                    self._last_lines.append(line.strip())
                 match = LISTENING.search(line)
                 if match and self._line is None:
                     self._line = int(match[1]), match[2]
@@ -80,12 +80,12 @@ class Chromium:
         self._listening.set()
 
     def last_words(self) -> str:
-        return "; ".join(self._heard) or "it said nothing"
+        return "; ".join(self._last_lines) or "it said nothing"
 
     def processes(self) -> list[dict[str, Any]]:
         """type, id (as the browser's process namespace counts) and cpuTime of each."""
-        found: list[dict[str, Any]] = self.devtools.call("SystemInfo.getProcessInfo")["processInfo"]
-        return found
+        listed: list[dict[str, Any]] = self.devtools.call("SystemInfo.getProcessInfo")["processInfo"]
+        return listed
 
     def settle(self, limit_s: float) -> float:
         """Wait until it has finished starting, or for that long; how long it took. Else the first load would compete

@@ -38,16 +38,16 @@ class DevTools:
             self._line.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
             while True:
                 self._line.settimeout(max(until - time.monotonic(), 0.001))
-                said = json.loads(self._line.recv())
-                if said.get("id") == self._number:
+                message = json.loads(self._line.recv())
+                if message.get("id") == self._number:
                     break
         except websocket.WebSocketTimeoutException as error:
             raise BrowserError(f"Chromium did not answer {method} within {timeout_s:g} s") from error
         except (OSError, ValueError, websocket.WebSocketException) as error:
             raise BrowserError(f"Chromium went away during {method}: {error}", reason=Reason.BROWSER_CRASHED) from error
-        if "error" in said:
-            raise BrowserError(f"Chromium refused {method}: {said['error'].get('message')}")
-        answer: dict[str, Any] = said["result"]
+        if "error" in message:
+            raise BrowserError(f"Chromium refused {method}: {message['error'].get('message')}")
+        answer: dict[str, Any] = message["result"]
         return answer
 
     def close(self) -> None:

@@ -228,6 +228,6 @@ def _times(measures: Mapping[str, Any], plt_ms: float | None) -> PageTimes:
 def _console(entry: Mapping[str, Any]) -> ConsoleLine:
     """ChromeDriver puts the address first in the text."""
     text = str(entry.get("message", ""))
-    found = CONSOLE_URL.match(text)
-    url = found.group(1) if found else ""
+    match = CONSOLE_URL.match(text)
+    url = match.group(1) if match else ""
     return ConsoleLine(str(entry.get("level", "")), text, str(entry.get("source", "")), url)

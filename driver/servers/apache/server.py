@@ -39,8 +39,8 @@ class Apache:
         return (MODULE,) if arm.spdy else ()
 
     def set_up(self, node: Node, assignment: Assignment, place: Place, layout: Layout) -> SetUp:
-        arm, found = assignment.arm, installation.installation(node)
-        modules = configuration.Modules(found.modules_folder, found.modules, f"{place.folder}/{MODULE}.so")
+        arm, installed = assignment.arm, installation.installation(node)
+        modules = configuration.Modules(installed.modules_folder, installed.modules, f"{place.folder}/{MODULE}.so")
         text = configuration.configuration(arm, assignment.site, place, modules, layout)
         files = {MAP_FILE: map_text(layout).encode()}
         if arm.spdy:
@@ -49,7 +49,7 @@ class Apache:
                 raise ServerError(what, "Build it: driver/host/build/mod_spdy.py")
             files[f"{MODULE}.so"] = assignment.programs[MODULE].read_bytes()
         # FOREGROUND: a child of ours that stays one, with its own children as usual (-X would have none).
-        argv = [found.program, "-d", place.folder, "-f", f"{place.folder}/{self.configuration_file}"]
+        argv = [installed.program, "-d", place.folder, "-f", f"{place.folder}/{self.configuration_file}"]
         return SetUp([*argv, "-DFOREGROUND"], [*argv, "-t"], text, files, "Apache")
 
     def refused_directive(self, words: str, text: str) -> InputError | None:

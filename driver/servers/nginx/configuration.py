@@ -90,10 +90,10 @@ def _connections(arm: ServerArm) -> list[str]:
     and of HTTP/2 too."""
     if not arm.keepalive:
         return ["keepalive_timeout 0;"]
-    kept = FOREVER if arm.multiplexed or not arm.keepalive_requests else arm.keepalive_requests + 1
+    requests = FOREVER if arm.multiplexed or not arm.keepalive_requests else arm.keepalive_requests + 1
     return [
         f"keepalive_timeout {arm.keepalive_timeout.ns // 1_000_000}ms;",
-        f"keepalive_requests {kept};",
+        f"keepalive_requests {requests};",
     ]
 
 

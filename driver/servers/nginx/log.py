@@ -23,8 +23,8 @@ def unexpected(lines: Iterable[str]) -> list[str]:
 
 
 def _expected(line: str) -> bool:
-    found = _LINE.match(line)
-    return found is not None and found["level"] in _QUIET
+    match = _LINE.match(line)
+    return match is not None and match["level"] in _QUIET
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:

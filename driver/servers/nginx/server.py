@@ -36,16 +36,16 @@ class Nginx:
         return ()
 
     def set_up(self, node: Node, assignment: Assignment, place: Place, layout: Layout) -> SetUp:
-        found = installation.installation(node)
-        if assignment.arm.compression == "brotli" and not found.build.brotli_module:
+        installed = installation.installation(node)
+        if assignment.arm.compression == "brotli" and not installed.build.brotli_module:
             what = f"on {node.name}, nginx has no module for brotli"
             remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
             raise MissingProgram(what, remedy)
-        text = configuration.configuration(assignment.arm, assignment.site, place, found.build, layout)
+        text = configuration.configuration(assignment.arm, assignment.site, place, installed.build, layout)
         # -e: without it nginx first opens the system's own error log, which it may not.
-        argv = [found.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
+        argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]
-        return SetUp(argv, [*argv, "-t"], text, {}, found.name)
+        return SetUp(argv, [*argv, "-t"], text, {}, installed.name)
 
     def refused_directive(self, words: str, text: str) -> InputError | None:
         return configuration.refused_directive(words, text)

@@ -104,9 +104,9 @@ class ServerLoadOnBed:
             return None
         report = client.read_spdy_load(done.stdout)
         if report is None:
-            said = "; ".join(f"{done.stdout}\n{done.stderr}".strip().splitlines()[-LAST_WORDS:])
+            last_words = "; ".join(f"{done.stdout}\n{done.stderr}".strip().splitlines()[-LAST_WORDS:])
             self._failures.append(
-                Failure(Reason.FAILED_REQUESTS, f"the client ended with status {done.status}: {said}")
+                Failure(Reason.FAILED_REQUESTS, f"the client ended with status {done.status}: {last_words}")
             )
         return report
 
@@ -122,8 +122,8 @@ class ServerLoadOnBed:
 
     def _second_client(self) -> str:
         """Where h2load is on the node; "" where it is not."""
-        found = self._node.run(["sh", "-c", f"command -v {H2LOAD}"], check=False)
-        return found.stdout.strip() if found.status == 0 else ""
+        located = self._node.run(["sh", "-c", f"command -v {H2LOAD}"], check=False)
+        return located.stdout.strip() if located.status == 0 else ""
 
     def _server(self) -> ServedBy | None:
         if self._served is None:
