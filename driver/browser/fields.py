@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from driver.browser.chromium.fields import FLAGS_REFUSED
+from driver.browser.registry import BROWSERS
 from model.errors import InputError
 from model.settings.kinds import Kind, choice, lines, one_line
 from model.settings.setting import Setting
 
+_FLAGS_REFUSED = {flag: why for kind in BROWSERS.values() for flag, why in kind.flags_refused.items()}
 SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
 
 
@@ -34,7 +35,7 @@ def _viewport(value: object, key: str) -> tuple[int, int]:
 
 _USER_AGENT = Kind("TEXT", "one line; `default` is the browser's own", _user_agent, {"type": ["string", "null"]})
 _VIEWPORT = Kind("WxH", "width x height in pixels", _viewport, {"type": "string", "pattern": "^[0-9]+x[0-9]+$"})
-_FLAGS = lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED)
+_FLAGS = lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", _FLAGS_REFUSED)
 
 # fmt: off
 SETTINGS = (

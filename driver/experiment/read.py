@@ -20,7 +20,7 @@ from model.settings.source import Written, read_yaml
 from model.site.site import site_names
 
 LONGEST_ARM_NAME = 60
-OF_PAGE_LOADS = ("tolerances", *(recorder.setting.name for recorder in RECORDERS.values()))
+OF_PAGE_LOADS = ("tolerances", *(name for name, recorder in RECORDERS.items() if SERVER_LOAD not in recorder.workloads))
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -65,7 +65,7 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         figures=figures,
         retries=plain["retries"],
         timeout=plain["timeout"],
-        recorders={} if load else _read_recorders(entries),
+        recorders=_read_recorders(entries, workload),
     )
 
 
@@ -159,6 +159,10 @@ def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
     return Tolerances(**TOLERANCES.values_of(TOLERANCES.entries(entries["tolerances"])))
 
 
-def _read_recorders(entries: Mapping[str, Written]) -> dict[str, Coded]:
-    read = {name: recorder.read(entries.get(name)) for name, recorder in RECORDERS.items()}
-    return {name: options for name, options in read.items() if options is not None}
+def _read_recorders(entries: Mapping[str, Written], workload: str) -> dict[str, Coded]:
+    options: dict[str, Coded] = {}
+    for name, recorder in RECORDERS.items():
+        read = recorder.read(entries.get(name))
+        if read is not None and workload in recorder.workloads:
+            options[name] = read
+    return options

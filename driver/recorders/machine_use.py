@@ -21,6 +21,7 @@ PROGRAMS = {
     "linux.uml": "router",
     "tcpdump": "capture",
 }
+CLIENT = "client"
 OURS = "harness"  # what is ours and has no row above: the bed process, agents, shells
 
 # Above these, docs/reference/machine.md says why, a trial's numbers may be the machine's and not the link's.
@@ -168,16 +169,17 @@ def _span(before: Reading, after: Reading, name: str) -> float | None:
 def _by_group(before: Sequence[Process], after: Sequence[Process]) -> tuple[dict[str, float], dict[str, float]]:
     """CPU time and waiting time of each group between two readings.
 
-    A group's time includes that of children which ended in between: the kernel adds it to their parent's. For the
-    harness it does not: the children of the bed process are programs of other groups.
+    A group's time includes that of children which ended in between: the kernel adds it to their parent's. What the
+    harness itself runs to its end during a load is the client of that load.
     """
     cpu: dict[str, float] = {}
     wait: dict[str, float] = {}
     waited = {each.pid: each.wait_s for each in before}
     for sign, processes in ((-1, before), (1, after)):
         for each in processes:
-            children_s = 0.0 if each.group == OURS else each.children_s
-            cpu[each.group] = cpu.get(each.group, 0.0) + sign * (each.cpu_s + children_s)
+            cpu[each.group] = cpu.get(each.group, 0.0) + sign * each.cpu_s
+            of_children = CLIENT if each.group == OURS else each.group
+            cpu[of_children] = cpu.get(of_children, 0.0) + sign * each.children_s
     for each in after:
         if each.wait_s is not None:
             since = each.wait_s - (waited.get(each.pid) or 0.0)

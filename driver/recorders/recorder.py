@@ -24,6 +24,7 @@ from driver.bed.node import Node
 from driver.bed.substrate import Machine
 from driver.browser.browser import Page
 from model.coded import Coded
+from model.metrics import PAGE_LOAD
 from model.reasons import Flag, Reason
 from model.record import Series
 from model.settings.setting import Setting, Table
@@ -73,6 +74,7 @@ class Recorder(ABC, Generic[Options]):
     keys: ClassVar[Table | None] = None  # below the key, where it may be a mapping
     shape: ClassVar[Mapping[str, Any]] = {}  # JSON schema of the key, where its setting has no kind
     key_shapes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the same of `keys`
+    workloads: ClassVar[tuple[str, ...]] = (PAGE_LOAD,)  # of which it can record trials
     reason: ClassVar[Reason] = Reason.RECORDER_FAILED  # why a trial fails in which this recorder fails
     packed: ClassVar[tuple[str, ...]] = ()  # files of it that are text, and stored compressed
     wishes: ClassVar[frozenset[str]] = frozenset()  # what the browser must do from its start

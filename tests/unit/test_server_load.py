@@ -14,6 +14,7 @@ from driver.bench import servers
 from driver.experiment.arm import Arm
 from driver.experiment.model import LoadSettings
 from driver.experiment.read import parse_experiment
+from driver.recorders.machine import MachineOptions
 from driver.run.needs import needs_of
 from driver.run.start import load_target
 from driver.workloads.registry import WORKLOADS
@@ -21,6 +22,7 @@ from driver.workloads.server_load import client
 from driver.workloads.server_load.verdict import judge
 from driver.workloads.workload import TrialContext
 from model.errors import InputError
+from model.evidence.machine import MachineEvidence
 from model.evidence.server_load import (
     LoadAsked,
     LoadReport,
@@ -56,7 +58,10 @@ REPORT = LoadReport(
     completions_every_ms=100.0,
 )
 EVIDENCE = ServerLoadEvidence(REPORT, SecondReport(1200.0, 0), True, ServedBy("Apache", "Listen 80", ()))
-RECORD = TrialRecord(SERVER_LOAD, "2026-01-01T00:00:00.000Z", {}, {}, (), (), (), {}, EVIDENCE)
+MACHINE = MachineEvidence((), 0.0)
+RECORD = TrialRecord(
+    SERVER_LOAD, "2026-01-01T00:00:00.000Z", {}, {}, (), (), (), {}, EVIDENCE, recordings={"machine": MACHINE}
+)
 TEXT = """
 workload: server_load
 sites: [dummy/index.html]
@@ -177,7 +182,7 @@ def test_what_an_experiment_of_a_load_says() -> None:
     experiment = parse_experiment(TEXT + "load: {clients: 2, most: 1kB}\n", "made.yaml", ["dummy"])
     assert experiment.load == LoadSettings(clients=2, streams=16, requests=20_000, most=1000)
     assert [figure.y for figure in experiment.figures] == ["requests_per_s"]
-    assert experiment.recorders == {}
+    assert experiment.recorders == {"machine": MachineOptions()}
 
 
 @pytest.mark.parametrize(
@@ -219,7 +224,8 @@ def test_the_benchmarks_experiment_can_be_read(quick: bool) -> None:
 
 
 def test_a_load_whose_machine_was_to_be_watched_and_was_not_does_not_count() -> None:
-    assert list(judge(RECORD, ARM, LOAD, SIZE, watched=False)) == []
-    (failure,) = judge(RECORD, ARM, LOAD, SIZE, watched=True)
+    record = dataclasses.replace(RECORD, recordings={})
+    assert list(judge(record, ARM, LOAD, SIZE, watched=False)) == []
+    (failure,) = judge(record, ARM, LOAD, SIZE, watched=True)
     assert failure.reason is Reason.EVIDENCE_MISSING
     assert "recordings.machine" in failure.detail

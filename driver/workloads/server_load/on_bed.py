@@ -6,7 +6,6 @@ import time
 
 from driver.bed.node import NODE_NAMES, Completed, Node
 from driver.experiment.model import LoadSettings
-from driver.recorders.machine import Machine
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context
 from driver.servers.server import PORTS
@@ -22,7 +21,6 @@ from model.metrics import SERVER_LOAD
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 
-RECORDED = (Machine.name,)
 LAST_WORDS = 3  # lines of a client that failed
 
 
@@ -56,10 +54,9 @@ class ServerLoadOnBed:
         return tuple(self._failures)
 
     def _start_recorders(self, spec: TrialSpec) -> None:
-        """Those that need neither a page nor a link."""
         substrate, scratch = self._place.substrate, self._place.folder
         nodes = {name: substrate.node(name) for name in NODE_NAMES}
-        self._recorders = TrialRecorders({name: spec.recorders[name] for name in RECORDED if name in spec.recorders})
+        self._recorders = TrialRecorders(spec.recorders)
         self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder))
 
     def run(self) -> TrialRecord:
