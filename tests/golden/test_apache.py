@@ -1,13 +1,12 @@
 """Every arm in apache/ comes to exactly the httpd.conf that its file shows, and the real Apache takes it.
 
-A file holds the settings of an arm (and `site`: one of SITES below), a line of dashes, and the configuration. To add
-one, write the settings. After a change that is meant, `pytest tests/golden --update-golden` writes them all again: read
-the difference before you commit it.
+A file holds the settings of an arm (and `site`: one of SITES in tests/kit/server_arms.py), a line of dashes, and the
+configuration. To add one, write the settings. After a change that is meant, `pytest tests/golden --update-golden`
+writes them all again: read the difference before you commit it.
 """
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,45 +23,14 @@ from driver.servers.apache.object_map import map_text
 from driver.servers.certificates import Authority
 from driver.servers.layout import lay_out
 from driver.servers.server import Place
-from model.site.site import Site, SiteObject
+from tests.kit.server_arms import DASHES, SITES, compare, read
 
 FOLDER = Path(__file__).parent / "apache"
 FILES = sorted(FOLDER.glob("*.txt"))
-DASHES = "----\n"
 MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "mime", "dir", "alias", "ssl", "socache_shmcb"]
 MODULES += ["http2", "filter", "deflate", "brotli", "rewrite"]
 PLACE = Place(folder="/run/lanelab-server/apache", content="/run/lanelab-server/sites/site")
 AVAILABLE = Modules("/usr/lib/apache2/modules", frozenset(MODULES), "/run/lanelab-server/apache/mod_spdy.so")
-
-
-def made(*objects: tuple[str, str, str]) -> Site:
-    found = tuple(
-        SiteObject(host, path, 1, mime, f"{number:02x}" * 32) for number, (host, path, mime) in enumerate(objects)
-    )
-    return Site("site", "A site", found[0].host, found[0].path, found, Path("/nowhere"))
-
-
-PLAIN = (("www.site.test", "/", "text/html"), ("www.site.test", "/a.PNG", "image/png"))
-SITES = {
-    "plain": made(*PLAIN),
-    "several": made(*PLAIN, ("img.site.test", "/b.jpg", "image/jpeg"), ("cdn.site.test", "/c.js", "text/javascript")),
-    "odd": made(
-        *PLAIN,
-        ("www.site.test", "/b.png", "image/png"),
-        ("www.site.test", "/lie.png", "text/html"),
-        ("www.site.test", "/none", "application/json"),
-        ("www.site.test", "/x.php?a=1&b=c/d", "text/css"),
-        ("img.site.test", "/%C3%A4.gif", "image/gif"),
-        ("img.site.test", "/ok.gif", "image/gif"),
-    ),
-}
-
-
-def read(file: Path) -> tuple[str, Arm, Site, str]:
-    head, _, text = file.read_text().partition(DASHES)
-    settings = yaml.safe_load(head) or {}
-    site = SITES[settings.pop("site", "plain")]
-    return head, Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()}), site, text
 
 
 files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
@@ -75,13 +43,7 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     found = configuration(arm, site, PLACE, AVAILABLE, layout)
     if layout.maps:
         found += "\n# objects.map\n" + map_text(layout)
-    if update_golden:
-        file.write_text(head + DASHES + found)
-        return
-    lines = expected.splitlines(), found.splitlines()
-    difference = list(difflib.unified_diff(*lines, "expected", "found", lineterm="", n=1))
-    if difference:
-        pytest.fail("\n".join([f"{file.name} has changed (see {Path(__file__).name}):", *difference]), pytrace=False)
+    compare(file, head, expected, found, update=update_golden)
 
 
 @files

@@ -1,0 +1,115 @@
+"""Every arm in nginx/ comes to exactly the nginx.conf that its file shows, and the real nginx takes it.
+
+A file holds the settings of an arm (`site`: one of SITES in tests/kit/server_arms.py; `version`: of nginx, else
+1.22.1), a line of dashes, and the configuration. To add one, write the settings and run
+`pytest tests/golden --update-golden`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from driver.experiment.arm import Arm
+from driver.experiment.arm_fields import settings_with
+from driver.host.find_program import find
+from driver.servers.certificates import Authority
+from driver.servers.layout import lay_out
+from driver.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
+from driver.servers.nginx.installation import BROTLI, MODULE_FOLDERS
+from driver.servers.server import Place
+from model.site.site import Site, SiteObject
+from tests.kit.server_arms import DASHES, SITES, compare, read
+
+FOLDER = Path(__file__).parent / "nginx"
+FILES = sorted(FOLDER.glob("*.txt"))
+PLACE = Place(folder="/run/lanelab-server/nginx", content="/run/lanelab-server/sites/site")
+BUILD = Build((1, 22, 1), f"/usr/lib/nginx/modules/{BROTLI}")
+files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
+needs_nginx = pytest.mark.skipif(not find("nginx"), reason="no nginx here")
+
+
+def settings_of(file: Path) -> dict[str, object]:
+    return yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}
+
+
+@files
+def test_configuration(file: Path, update_golden: bool) -> None:
+    head, arm, site, expected = read(file)
+    version = str(settings_of(file).get("version", "1.22.1"))
+    build = replace(BUILD, version=tuple(map(int, version.split("."))))
+    compare(file, head, expected, configuration(arm, site, PLACE, build, lay_out(site)), update=update_golden)
+
+
+@files
+@needs_nginx
+def test_nginx_takes_it(file: Path, tmp_path: Path) -> None:
+    _, arm, site, _ = read(file)
+    if arm.compression == "brotli" and not installed().brotli_module:
+        pytest.skip("nginx has no module for brotli here")
+    done = checked(arm, site, installed(), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not re.search(r"\[(warn|error|crit|alert|emerg)\]", done.stderr), done.stderr
+
+
+@needs_nginx
+def test_nginx_takes_many_names_and_long_ones(tmp_path: Path) -> None:
+    """Its tables have to be large enough: it refuses, or warns of, those that are not."""
+    hosts = [f"{'long-' * 10}{number}.{'name-' * 10}test" for number in range(200)]
+    objects = [
+        SiteObject(hosts[number % 200], f'/{"x" * 900}?{number}&a="b\\c$d{{e', 1, "text/css", f"{number:064x}")
+        for number in range(2000)
+    ]
+    site = Site("site", "A site", hosts[0], objects[0].path, tuple(objects), Path("/nowhere"))
+    done = checked(Arm.parse("arm", {"server": "nginx"}), site, installed(), tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert not re.search(r"\[(warn|error|crit|alert|emerg)\]", done.stderr), done.stderr[-2000:]
+
+
+def installed() -> Build:
+    words = subprocess.run([str(find("nginx")), "-v"], capture_output=True, text=True, check=True).stderr
+    version = re.search(r"nginx/([0-9.]+)", words)
+    assert version
+    modules = (Path(folder) / BROTLI for folder in MODULE_FOLDERS.split())
+    brotli = next((str(path) for path in modules if path.exists()), "")
+    return Build(tuple(map(int, version[1].split("."))), brotli)
+
+
+def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What nginx itself says of the configuration."""
+    place = Place(str(folder), str(folder / "content"))
+    leaf = Authority.make(folder / "authority").leaf(site.hosts[:1], arm.tls_certificate)
+    shutil.copyfile(leaf.certificate, place.certificate)
+    shutil.copyfile(leaf.key, place.key)
+    text = configuration(arm, site, place, build, lay_out(site))
+    for port, high in ((80, 48080), (443, 48443)):  # nginx tries to listen, and a port in use does not disturb it
+        text = text.replace(f"listen 0.0.0.0:{port}", f"listen 127.0.0.1:{high}")
+    (folder / "nginx.conf").write_text(text)
+    argv = [str(find("nginx")), "-t", "-p", str(folder), "-e", str(folder / "error.log")]
+    return subprocess.run([*argv, "-c", str(folder / "nginx.conf")], capture_output=True, text=True, check=False)
+
+
+def test_every_setting_of_the_server_is_in_a_file() -> None:
+    written = {key for file in FILES for key in settings_of(file)}
+    browser = {"start", "display", "user_agent", "viewport", "browser_flags"}
+    gateway = {"via", "pipelining", "connections_per_host", "coalescing"}
+    assert {setting.name for setting in settings_with("nginx")} - browser - gateway - {"dns", "addresses"} <= written
+
+
+def test_knows_the_arms_own_lines() -> None:
+    arm = Arm.parse("arm", {"server": "nginx", "server_directives": ["sendfile on;", "lingering_close off;"]})
+    text = configuration(arm, SITES["plain"], PLACE, BUILD, lay_out(SITES["plain"]))
+    numbers = [number for number in range(len(text.splitlines()) + 3) if directive_of(text, number)]
+    assert [directive_of(text, number) for number in numbers] == ["sendfile on;", "lingering_close off;"]
+    words = f'nginx: [emerg] "sendfile" directive is duplicate in /x/nginx.conf:{numbers[0]}\n'
+    refused = refused_directive(words, text)
+    assert refused
+    assert "nginx does not take 'sendfile on;': \"sendfile\" directive is duplicate" in str(refused)
+    assert refused_directive(words.replace(f":{numbers[0]}", ":1"), text) is None
+    assert refused_directive("nginx: [emerg] bind() failed\n", text) is None

@@ -1,0 +1,57 @@
+"""Arms and sites for the golden tests of servers. A file holds the settings of an arm (and `site`: one of SITES below),
+a line of dashes, and the configuration that comes of them."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from driver.experiment.arm import Arm
+from model.site.site import Site, SiteObject
+
+DASHES = "----\n"
+
+
+def made(*objects: tuple[str, str, str]) -> Site:
+    found = tuple(
+        SiteObject(host, path, 1, mime, f"{number:02x}" * 32) for number, (host, path, mime) in enumerate(objects)
+    )
+    return Site("site", "A site", found[0].host, found[0].path, found, Path("/nowhere"))
+
+
+PLAIN = (("www.site.test", "/", "text/html"), ("www.site.test", "/a.PNG", "image/png"))
+SITES = {
+    "plain": made(*PLAIN),
+    "several": made(*PLAIN, ("img.site.test", "/b.jpg", "image/jpeg"), ("cdn.site.test", "/c.js", "text/javascript")),
+    "odd": made(
+        *PLAIN,
+        ("www.site.test", "/b.png", "image/png"),
+        ("www.site.test", "/lie.png", "text/html"),
+        ("www.site.test", "/none", "application/json"),
+        ("www.site.test", "/x.php?a=1&b=c/d", "text/css"),
+        ("img.site.test", "/%C3%A4.gif", "image/gif"),
+        ("img.site.test", "/ok.gif", "image/gif"),
+    ),
+}
+
+
+def read(file: Path) -> tuple[str, Arm, Site, str]:
+    head, _, text = file.read_text().partition(DASHES)
+    settings = yaml.safe_load(head) or {}
+    site = SITES[settings.pop("site", "plain")]
+    settings.pop("version", None)
+    return head, Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()}), site, text
+
+
+def compare(file: Path, head: str, expected: str, found: str, *, update: bool) -> None:
+    """Fail where they differ; `update`: write the file again instead."""
+    if update:
+        file.write_text(head + DASHES + found)
+        return
+    lines = expected.splitlines(), found.splitlines()
+    difference = list(difflib.unified_diff(*lines, "expected", "found", lineterm="", n=1))
+    if difference:
+        pytest.fail("\n".join([f"{file.name} has changed (see tests/golden):", *difference]), pytrace=False)
