@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.browser.registry import BROWSERS
+from driver.servers.registry import SERVERS
 from model.coded import Coded
 from model.evidence.machine import GROUPS, MachineEvidence, MachineUse, Pressure
 from model.reasons import Flag, FlagName
@@ -16,7 +17,8 @@ from model.record import Series
 PROGRAMS = {
     **{name: "client" for kind in BROWSERS.values() for name in kind.processes},
     **dict.fromkeys(("Xvfb", "h2load", "spdy-load"), "client"),
-    **dict.fromkeys(("apache2", "httpd", "nginx", "dnsmasq"), "server"),
+    **{name: "server" for server in SERVERS.values() for name in server.processes},
+    "dnsmasq": "server",
     "lanelab-gateway": "gateway",
     "linux.uml": "router",
     "tcpdump": "capture",

@@ -113,6 +113,10 @@ class Server(Protocol):
         """What messages call it."""
 
     @property
+    def processes(self) -> tuple[str, ...]:
+        """What the kernel calls its processes."""
+
+    @property
     def protocols(self) -> frozenset[str]:
         """The values of `protocol` that an arm may have with it."""
 

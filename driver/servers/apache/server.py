@@ -19,6 +19,7 @@ MODULE = "mod_spdy"
 class Apache:
     name = "apache"
     title = "Apache"
+    processes = ("apache2", "httpd")
     protocols = frozenset({"http/1.1", "h2", "spdy/3.1", "spdy/3", "spdy/2"})
     compressions = frozenset({"off", "gzip", "brotli"})
     directives = fields.DIRECTIVES

@@ -16,6 +16,7 @@ from model.evidence.server import ServedRequest
 class Nginx:
     name = "nginx"
     title = "nginx"
+    processes = ("nginx",)
     protocols = frozenset({"http/1.1", "h2"})
     compressions = frozenset({"off", "gzip", "brotli"})
     directives = fields.DIRECTIVES
