@@ -217,9 +217,9 @@ class ChromiumBrowser(Browser):
     def _clear(self, running: Running) -> None:
         with contextlib.suppress(LanelabError, OSError):
             running.session.quit()
-        spared = (running.profile, flags.keys_file(running.profile), flags.netlog_file(running.profile))
+        leftover = (running.profile, flags.keys_file(running.profile), flags.netlog_file(running.profile))
         with contextlib.suppress(LanelabError, OSError):
-            self._node.run(["rm", "-rf", *spared])
+            self._node.run(["rm", "-rf", *leftover])
 
     def _wait_for_ends(self) -> None:
         """Clearing away must not compete with the next trial."""
