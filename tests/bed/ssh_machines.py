@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.bed.ssh.hosts import Hosts, hosts_of
+from driver.host.find_program import search_path
 from model.paths import PROJECT
 
 from .ssh_lab import MACHINES, SSHD, USER, address_of
@@ -50,7 +51,7 @@ class Machines:
             [sys.executable, "-P", "-m", "tests.bed.ssh_lab", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+            env=self.environment,
             cwd=PROJECT,
         )
         assert self._process.stdout
@@ -90,7 +91,8 @@ class Machines:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(PROJECT)}
+        """With the folder of ip and ethtool, which an ordinary user's PATH lacks."""
+        return {**os.environ, "PYTHONPATH": str(PROJECT), "PATH": search_path()}
 
     def snapshot(self, name: str) -> dict[str, Any]:
         """Everything on a machine that a bed could have changed."""
