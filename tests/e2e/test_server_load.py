@@ -27,7 +27,7 @@ trials: 2
 seed: 3
 """
 CELLS, ROUNDS = 4, 2
-METRICS = {"requests_per_s", "bytes_per_s", "latency_ms", "latency_99_ms"}
+METRICS = {"requests_per_s", "bytes_per_s", "latency_ms", "latency_99_ms", "cpu_server_s"}
 
 
 @pytest.fixture(scope="module")
