@@ -82,7 +82,8 @@ def _bar(row: MachineRow, most: float) -> Html:
             el("rect", title, x=round(left, 2), y=0, width=round(width, 2), height=BAR_HEIGHT, fill=f"var(--s{number})")
         )
         left += width
-    return el("svg", parts, class_="spark", width=BAR_WIDTH, height=BAR_HEIGHT, role="img", aria_label="Processor time by part")
+    words = "Processor time by part"
+    return el("svg", parts, class_="spark", width=BAR_WIDTH, height=BAR_HEIGHT, role="img", aria_label=words)
 
 
 def _flags(trials: Sequence[Trial]) -> Html | None:
