@@ -134,7 +134,7 @@ def test_a_browser_that_is_killed_fails_its_trial_and_the_retry_counts(lanelab: 
 def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -> None:
     """A real load over a link, judged as one over a slower link: what a bed that lies would look like."""
     experiment = parse_experiment(
-        "sites: [dummy]\nlinks: {rate: 5mbit, rtt: 100ms}\narms: {one: {}}\ntrials: 1\n", "made.yaml", ["dummy"]
+        "sites: [dummy]\nlinks: {rate: 500kbit, rtt: 100ms}\narms: {one: {}}\ntrials: 1\n", "made.yaml", ["dummy"]
     )
     site, arm = load_site("dummy"), Arm.parse("one", {})
     spec = TrialSpec(site, arm, 30, experiment.recorders, tmp_path / "trial", tmp_path / "authority")
