@@ -26,6 +26,7 @@ LITTLE_MEMORY_MIB = 1024
 OPTIONAL = (
     ("browser", "browser", "page loads"),
     ("server", "apache", "page loads"),
+    ("nginx", "nginx", "arms with server: nginx"),
     ("capture", "capture", "page loads"),
     ("resolver", "resolver", "arms with dns: resolver"),
     ("screen", "screen", "arms with display: headful"),
