@@ -54,19 +54,19 @@ class Capture:
         options = ["--immediate-mode", "-U", "-n", "-B", str(BUFFER_KIB), "-s", str(snaplen)]
         self._argv = ["tcpdump", "-i", device, *options, "-w", file]
         self._output = ""
-        self._words = -1
+        self._stderr = -1
 
     def start(self) -> Capture:
         """Returns when packets are captured: tcpdump says so after its socket is bound."""
-        self._words, stderr = os.pipe()
+        self._stderr, stderr = os.pipe()
         try:
             self._process = self._node.spawn(Command(self._argv), Stdio(stderr=stderr))
         except BaseException:
-            os.close(self._words)
+            os.close(self._stderr)
             raise
         finally:
             os.close(stderr)
-        if not self._hear(lambda: LISTENING in self._output, scaled(READY_TIMEOUT_S)):
+        if not self._read_until(lambda: LISTENING in self._output, scaled(READY_TIMEOUT_S)):
             why = self._last_words()
             self.kill()
             raise RecordingError(f"on {self._node.name}, tcpdump did not start: {why}", "Run: ./lanelab doctor")
@@ -95,14 +95,14 @@ class Capture:
     def kill(self) -> None:
         """At once. The file is whole nevertheless, up to a packet that was just being written."""
         with contextlib.suppress(OSError):
-            os.close(self._words)
+            os.close(self._stderr)
         self._process.signal(signal.SIGTERM)
 
     def _ask(self, until: float) -> dict[str, int]:
         """tcpdump answers SIGUSR1 with its counts."""
         self._output = ""
         self._process.signal(signal.SIGUSR1)
-        self._hear(lambda: bool(COUNTS.search(self._output)), until - time.monotonic())
+        self._read_until(lambda: bool(COUNTS.search(self._output)), until - time.monotonic())
         match = COUNTS.search(self._output)
         if not match:
             raise RecordingError(
@@ -111,12 +111,12 @@ class Capture:
             )
         return dict(zip(("captured", "received", "dropped"), map(int, match.groups()), strict=True))
 
-    def _hear(self, enough: Callable[[], bool], timeout_s: float) -> bool:
+    def _read_until(self, enough: Callable[[], bool], timeout_s: float) -> bool:
         """Read what it says until that is enough; False when it ended or the time is over."""
         until = time.monotonic() + timeout_s
         while not enough():
-            ready, _, _ = select.select([self._words], [], [], max(until - time.monotonic(), 0))
-            data = os.read(self._words, 65536) if ready else b""
+            ready, _, _ = select.select([self._stderr], [], [], max(until - time.monotonic(), 0))
+            data = os.read(self._stderr, 65536) if ready else b""
             if not data:
                 return False
             self._output += data.decode(errors="replace")
