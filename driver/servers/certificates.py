@@ -43,7 +43,7 @@ _Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 class Leaf:
     """What a server needs to speak TLS, and what a browser needs to accept it."""
 
-    certificate: Path  # PEM, the leaf alone: the browser is told of the key, and needs no chain
+    certificate: Path  # PEM, the leaf alone: the browser knows its key, and needs no chain
     key: Path
     spki_sha256_b64: str
 

@@ -86,7 +86,7 @@ class Resolver:
         node.write(log, b"")
         if _answer(node):
             raise ServerError(f"on {node.name}, something else answers at port {PORT} already", "End it")
-        with os.fdopen(os.memfd_create("said"), "rb") as output:
+        with os.fdopen(os.memfd_create("output"), "rb") as output:
             argv = ["dnsmasq", f"--conf-file={conf}"]
             process = node.spawn(Command(argv), Stdio(None, output.fileno(), output.fileno()))
             try:
