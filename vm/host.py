@@ -39,7 +39,7 @@ def restore(before: Mapping[str, Any], *, bridges: bool) -> list[str]:
     for program in FIREWALLS:
         lines = _rules(program).splitlines(keepends=True)
         if program not in before["firewalls"] and any(CHAIN in line for line in lines):
-            _run(f"{program}-restore", "--counters", given="".join(line for line in lines if CHAIN not in line))
+            _run(f"{program}-restore", "--counters", text="".join(line for line in lines if CHAIN not in line))
     for name in set(_bridges() if bridges else ()) - set(before["bridges"]):
         _run("ip", "link", "delete", name)
     for place in set(PLACES) - set(before["places"]):
@@ -72,11 +72,11 @@ def _bridges() -> list[str]:
     return [each.name for each in Path("/sys/class/net").glob("virbr*") if not any(each.glob("brif/*"))]
 
 
-def _run(*argv: str, given: str = "") -> str:
+def _run(*argv: str, text: str = "") -> str:
     """What a program prints; nothing where it fails or does not exist."""
     try:
         done = subprocess.run(
-            argv, input=given, capture_output=True, text=True, check=False, env={**os.environ, "PATH": search_path()}
+            argv, input=text, capture_output=True, text=True, check=False, env={**os.environ, "PATH": search_path()}
         )
     except FileNotFoundError:
         return ""

@@ -126,9 +126,9 @@ def stop(tell: Tell) -> None:
 
 def remove_own() -> bool:
     """Remove all that the one of this build folder has kept; whether there was anything. It must have ended."""
-    there = own_folder().exists()
+    existed = own_folder().exists()
     shutil.rmtree(own_folder(), ignore_errors=True)
-    return there
+    return existed
 
 
 def remove_all(uri: str) -> list[str]:

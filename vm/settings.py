@@ -15,18 +15,18 @@ COUNTS = {"LANELAB_VM_MEMORY": "MiB, like 1024", "LANELAB_VM_CPUS": "processors,
 MANAGEMENT = "LANELAB_VM_MANAGEMENT"
 
 
-def provider(given: Mapping[str, str] = os.environ) -> str:
+def provider(environment: Mapping[str, str] = os.environ) -> str:
     """What makes the machines. Vagrant's own variable does not count: a user who has set it means other machines."""
-    return _choice(given, PROVIDER, PROVIDERS) or PROVIDERS[0]
+    return _choice(environment, PROVIDER, PROVIDERS) or PROVIDERS[0]
 
 
 def uses_libvirt() -> bool:
     return provider() == "libvirt"
 
 
-def driver(given: Mapping[str, str] = os.environ) -> str:
+def driver(environment: Mapping[str, str] = os.environ) -> str:
     """What the user wants to run the processors, if anything."""
-    return _choice(given, DRIVER, DRIVERS)
+    return _choice(environment, DRIVER, DRIVERS)
 
 
 def own_box() -> bool:
@@ -34,15 +34,15 @@ def own_box() -> bool:
     return uses_libvirt() and not os.environ.get(BOX)
 
 
-def require(given: Mapping[str, str] = os.environ) -> None:
+def require(environment: Mapping[str, str] = os.environ) -> None:
     """Check every setting before anything begins. InputError with the variable that cannot be used."""
-    provider(given)
-    driver(given)
+    provider(environment)
+    driver(environment)
     for name, like in COUNTS.items():
-        value = given.get(name)
+        value = environment.get(name)
         if value and not (value.isascii() and value.isdigit() and int(value)):
             raise InputError(f"'{value}' is no number", f"Set a whole number of {like}", key=name)
-    if network := given.get(MANAGEMENT):
+    if network := environment.get(MANAGEMENT):
         try:
             size = ipaddress.IPv4Network(network).prefixlen
             why = "" if 8 <= size <= 28 else f"has {2 ** (32 - size)} addresses"
@@ -52,8 +52,8 @@ def require(given: Mapping[str, str] = os.environ) -> None:
             raise InputError(f"'{network}' {why}", "Write one like 192.168.232.0/24", key=MANAGEMENT)
 
 
-def _choice(given: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
-    value = given.get(name, "")
+def _choice(environment: Mapping[str, str], name: str, known: tuple[str, ...]) -> str:
+    value = environment.get(name, "")
     if value and value not in known:
         kind = name.rpartition("_")[2].lower()
         raise InputError(f"'{value}' is no {kind}", f"Choose from: {', '.join(known)}", key=name)

@@ -64,9 +64,9 @@ class Made:
 
 def environment() -> dict[str, str]:
     """What Vagrant runs with: the Ansible of this environment, and the Vagrantfile's own defaults."""
-    given = {name: value for name, value in os.environ.items() if value or not name.startswith("LANELAB_VM_")}
+    variables = {name: value for name, value in os.environ.items() if value or not name.startswith("LANELAB_VM_")}
     return {
-        **given,
+        **variables,
         **ansible_settings(),
         "PATH": f"{Path(sys.prefix) / 'bin'}:{search_path()}",
         "LANELAB_BUILD": str(build_folder().absolute()),
@@ -81,8 +81,8 @@ def environment() -> dict[str, str]:
 def dotfiles() -> Path:
     """Where Vagrant keeps which machines it has made: where it looks by itself; with a build folder elsewhere in there,
     since the checkout may be read-only, or another user's too."""
-    if given := os.environ.get("VAGRANT_DOTFILE_PATH"):
-        return PROJECT / given
+    if folder := os.environ.get("VAGRANT_DOTFILE_PATH"):
+        return PROJECT / folder
     build = build_folder().resolve()
     return PROJECT / ".vagrant" if build == PROJECT / "build" else build / "vm" / "vagrant"
 
@@ -153,11 +153,11 @@ def run(words: Sequence[str], tell: Tell, *, what: str, extra: Mapping[str, str]
 
 
 @contextlib.contextmanager
-def _child(words: Sequence[str], given: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+def _child(words: Sequence[str], variables: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
     """Vagrant in a session of its own: the terminal's Ctrl-C is ours, and Vagrant gets one from us. setpriv: also where
     we are killed, or interrupted before we know the process."""
     with subprocess.Popen(
-        ["setpriv", "--pdeathsig", "INT", "vagrant", *words], cwd=PROJECT, env=dict(given), stdin=subprocess.DEVNULL,
+        ["setpriv", "--pdeathsig", "INT", "vagrant", *words], cwd=PROJECT, env=dict(variables), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
     ) as process:  # fmt: skip
         before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
