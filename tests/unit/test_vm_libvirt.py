@@ -175,9 +175,9 @@ def test_what_the_machine_was_like_is_restored(tmp_path: Path, monkeypatch: pyte
     rules = ["*filter", ":INPUT ACCEPT [7:840]", "-A INPUT -p icmp -j DROP"]
     restored: dict[str, str] = {}
 
-    def run(*argv: str, given: str = "") -> str:
+    def run(*argv: str, text: str = "") -> str:
         if argv[0].endswith("-restore"):
-            restored[argv[0]] = given
+            restored[argv[0]] = text
         return "\n".join([*rules, "COMMIT", ""]) if argv[0] == "iptables-save" else ""
 
     monkeypatch.setattr(host, "_run", run)
@@ -199,7 +199,7 @@ def test_chains_that_were_there_before_stay(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(host, "ROUTING", tmp_path)
     run: list[str] = []
 
-    def rules(*argv: str, given: str = "") -> str:  # noqa: ARG001
+    def rules(*argv: str, text: str = "") -> str:  # noqa: ARG001
         run.append(argv[0])
         return "*filter\n:LIBVIRT_INP - [0:0]\nCOMMIT\n"
 
