@@ -158,7 +158,8 @@ def _child(words: Sequence[str], variables: Mapping[str, str]) -> Iterator[subpr
     we are killed, or interrupted before we know the process."""
     with subprocess.Popen(
         ["setpriv", "--pdeathsig", "INT", "vagrant", *words], cwd=PROJECT, env=dict(variables),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace", start_new_session=True,
     ) as process:  # fmt: skip
         before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
         try:
