@@ -22,7 +22,7 @@ type result struct {
 	LatencyMs         percentiles    `json:"latency_ms"`           // to the last byte
 	FirstByteMs       percentiles    `json:"first_byte_ms"`
 	Statuses          map[string]int `json:"statuses"`
-	Errors            map[string]int `json:"errors"` // text: times
+	Errors            map[string]int `json:"errors"`      // text: times
 	Completions       []int          `json:"completions"` // how many requests succeeded in each span of CompletionsEvery
 	CompletionsEvery  float64        `json:"completions_every_ms"`
 
