@@ -13,7 +13,8 @@ import pytest
 from tests.e2e import pages
 from tests.kit.inside import call
 
-LINK = {"rtt": "20ms", "rate": "20mbit"}
+RTT_MS = 20
+LINK = {"rtt": f"{RTT_MS}ms", "rate": "20mbit"}
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +39,12 @@ def test_a_cold_load_asks_for_everything(starts: dict[str, Any], start: str) -> 
         connections = {request["connection"] for request in requests}
         assert len(connections) <= 6
         assert load["syns"] >= len(connections), "no connection was there before"
-        # Chromium connects while it still prepares the request: a part of the round trip is before the request's time.
-        assert requests[0]["timings"]["connect"] > 0, "not even the first"
-        assert record["ttfb_ms"] >= 30, "a round trip to connect, and one to be answered"
+        # Chromium connects while it still prepares the request: a part of that round trip, on a busy machine all of it,
+        # is before the request's time. That there was no connection before is what the SYNs show.
+        assert not requests[0]["reused"], "not even the first"
+        assert record["ttfb_ms"] >= RTT_MS - 1, (
+            "a round trip to be answered, besides what is left of the one to connect"
+        )
 
 
 @pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
