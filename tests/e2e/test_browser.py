@@ -42,9 +42,7 @@ def test_a_cold_load_asks_for_everything(starts: dict[str, Any], start: str) -> 
         # Chromium connects while it still prepares the request: a part of that round trip, on a busy machine all of it,
         # is before the request's time. That there was no connection before is what the SYNs show.
         assert not requests[0]["reused"], "not even the first"
-        assert record["ttfb_ms"] >= RTT_MS - 1, (
-            "a round trip to be answered, and what is left of the other"
-        )
+        assert record["ttfb_ms"] >= RTT_MS - 1, "a round trip to be answered, and what is left of the other"
 
 
 @pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
