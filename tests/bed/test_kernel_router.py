@@ -59,6 +59,7 @@ def inside(lanelab: LanelabCommand, words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.measures
 def test_its_link_is_what_was_asked_for(lanelab: LanelabCommand) -> None:
     done = lanelab.run(
         "bed", "run", "--", "sh", "-c", INSIDE + "link test --router kernel --rtt 60ms --rate 2mbit --queue 64kB --json"
