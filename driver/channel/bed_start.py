@@ -56,7 +56,13 @@ def serve_nodes(bed: BedProcess) -> None:
 
 def own(controller_pid: int) -> int:
     """A pidfd of the controller. The bed ends with that process, whichever of its threads started the bed."""
-    controller = os.pidfd_open(controller_pid)
+    try:
+        controller = os.pidfd_open(controller_pid)
+    except ProcessLookupError:
+        raise SystemExit(0) from None
+    except OSError as error:
+        what = f"this kernel does not let a bed watch its controller (pidfd_open: {error.strerror})"
+        raise BedError(what, "Use Linux 5.3 or later; a container must allow that system call") from error
     if os.getppid() != controller_pid:  # it ended before, and its number may be another process's by now
         raise SystemExit(0)
     return controller

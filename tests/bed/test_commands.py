@@ -162,7 +162,7 @@ def test_what_a_script_leaves_running_ends_with_it(lanelab: LanelabCommand) -> N
     assert not [command for command in command_lines() if marker in command]
 
 
-def end_of(pid: int, terminal: int, seconds: float = 20) -> tuple[int, str]:
+def end_of(pid: int, terminal: int, seconds: float = 120) -> tuple[int, str]:
     """The status of what runs on a terminal, and what it still said; both within a limit."""
     text, deadline = "", time.monotonic() + seconds
     with contextlib.suppress(OSError):  # EIO when the last process has gone
@@ -181,7 +181,7 @@ def end_of(pid: int, terminal: int, seconds: float = 20) -> tuple[int, str]:
         time.sleep(0.05)
 
 
-def read_until(fd: int, pattern: str, seconds: float = 20) -> str:
+def read_until(fd: int, pattern: str, seconds: float = 120) -> str:
     text, deadline = "", time.monotonic() + seconds
     while not re.search(pattern, text):
         left = deadline - time.monotonic()
@@ -227,7 +227,7 @@ def test_on_a_terminal_a_redirected_stderr_stays_apart(lanelab: LanelabCommand, 
     assert "wrong\n" in (tmp_path / "err").read_text()
 
 
-def wait_for(command: str, seconds: float = 15) -> None:
+def wait_for(command: str, seconds: float = 120) -> None:
     """Until exactly this command runs."""
     deadline = time.monotonic() + seconds
     while command not in command_lines():
@@ -254,7 +254,7 @@ def test_ignored_signals_stay_ignored(lanelab: LanelabCommand) -> None:
     wait_for(f"sleep {marker}")
     for number in before:
         process.send_signal(number)
-    process.communicate(timeout=20)
+    process.communicate(timeout=120)
     assert process.returncode == 0
 
 
@@ -271,7 +271,7 @@ def test_ctrl_c_goes_to_the_command(lanelab: LanelabCommand) -> None:
     process = lanelab.start("bed", "exec", "client", "--", "sh", "-c", script)
     wait_for(f"sleep {marker}")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     assert (process.returncode, out) == (9, b"caught\n")
 
 
@@ -283,7 +283,7 @@ def test_a_second_ctrl_c_ends_the_bed(lanelab: LanelabCommand) -> None:
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, complained = process.communicate(timeout=20)
+    _, complained = process.communicate(timeout=120)
     assert process.returncode == 130
     assert b"Traceback" not in complained
 

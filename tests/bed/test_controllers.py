@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import secrets
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -20,6 +21,11 @@ ANSWER_WITHIN_S = 120.0
 processes = multiprocessing.get_context("spawn")
 
 
+def bed_folder(above: Path) -> Path:
+    """With a name that no other test's bed has, of this checkout or another: by it leftovers are looked for."""
+    return above / f"bed-{secrets.token_hex(8)}"
+
+
 def open_bed(folder: Path) -> Bed:
     folder.mkdir()
     bed = Bed(BedSettings(folder=folder))
@@ -33,7 +39,7 @@ def works(bed: Bed) -> bool:
 
 def test_beds_of_two_threads_outlive_them(tmp_path: Path) -> None:
     watch = Watch()
-    folders = [tmp_path / name for name in ("one", "two")]
+    folders = [bed_folder(tmp_path), bed_folder(tmp_path)]
     with ExitStack() as beds:
         with ThreadPoolExecutor(2) as pool:
             made = [beds.enter_context(bed) for bed in pool.map(open_bed, folders)]
@@ -64,28 +70,28 @@ def _hold(folder: Path, line: Connection) -> None:
 
 
 def test_a_process_of_multiprocessing_has_a_bed_of_its_own(tmp_path: Path) -> None:
-    watch = Watch()
+    watch, folder = Watch(), bed_folder(tmp_path)
     ours, theirs = processes.Pipe()
-    child = processes.Process(target=_use, args=(tmp_path / "bed", theirs))
+    child = processes.Process(target=_use, args=(folder, theirs))
     child.start()
     assert ours.poll(ANSWER_WITHIN_S)
     assert ours.recv() is True
     child.join(ANSWER_WITHIN_S)
     assert child.exitcode == 0
-    assert watch.left("bed") == []
+    assert watch.left(folder.name) == []
 
 
 def test_a_bed_ends_with_its_controller_although_another_process_holds_the_channel(tmp_path: Path) -> None:
-    watch = Watch()
+    watch, folder = Watch(), bed_folder(tmp_path)
     ours, theirs = processes.Pipe()
-    child = processes.Process(target=_hold, args=(tmp_path / "held", theirs))
+    child = processes.Process(target=_hold, args=(folder, theirs))
     child.start()
     assert ours.poll(ANSWER_WITHIN_S)
     bed, sibling = ours.recv()
     try:
         assert len(watch.see(bed)) > 3
         child.kill()
-        assert watch.left("held") == []
+        assert watch.left(folder.name) == []
     finally:
         os.kill(sibling, signal.SIGKILL)
     child.join(ANSWER_WITHIN_S)  # which the sibling would hold up

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import signal
 import subprocess
 import threading
@@ -16,13 +17,14 @@ import pytest
 from driver.bed import capabilities
 from driver.bed.node import Command, Stdio
 from driver.bed.substrate import BedSettings
-from driver.bench.leftovers import Part, Watch, carriers_of, kill, parts_of
+from driver.bench.leftovers import TELLTALE, Part, Watch, carriers_of, kill, parts_of
 from driver.channel.client import Bed
 from model.errors import BedError
 from model.link import Link
 from tests.kit.handles import LanelabCommand
 
 KILLS = 15
+ENDED_WITHIN_S = 120.0  # on a busy machine too
 LONGEST_S = 4.5  # by then the command has come to its end
 SEED = 20260
 
@@ -40,10 +42,15 @@ def test_a_random_part_killed_at_a_random_moment_takes_all_with_it(lanelab: Lane
         time.sleep(0.02)
     victim = chance.choice(watch.see(command.pid) or [Part(command.pid, "lanelab")])
     kill(victim)
-    command.communicate(timeout=30)
+    command.communicate(timeout=ENDED_WITHIN_S)
     markers = [folder.name for folder in (lanelab.build / "beds").glob("*")] or ["no bed was made"]
     # Once: later, a bed of another test may have got the numbers of this one's namespaces.
     assert [left for marker in markers for left in watch.left(marker)] == [], f"after kill -9 of {victim.name}"
+
+
+def own_marker() -> str:
+    """A name that no other test's bed has, of this checkout or another: by it leftovers are looked for."""
+    return f"bed-{secrets.token_hex(8)}"
 
 
 def parts_by_role(bed: Bed) -> dict[str, Part]:
@@ -55,8 +62,9 @@ def parts_by_role(bed: Bed) -> dict[str, Part]:
 
 @pytest.mark.parametrize("role", ["launcher", "init", "bed process", "router"])
 def test_the_controller_is_told_when_a_part_dies(tmp_path: Path, role: str) -> None:
-    watch = Watch()
-    with Bed(BedSettings(folder=tmp_path)) as bed:
+    watch, folder = Watch(), tmp_path / own_marker()
+    folder.mkdir()
+    with Bed(BedSettings(folder=folder)) as bed:
         if role == "router" and bed.info["router"] != "uml":
             pytest.skip("this router is no process")
         bed.set_link(Link.parse({"rtt": "20ms"}))
@@ -66,7 +74,7 @@ def test_the_controller_is_told_when_a_part_dies(tmp_path: Path, role: str) -> N
             bed.set_link(Link.parse({"rtt": "30ms"}))
         with pytest.raises(BedError):
             bed.exec("router", Command(["true"]), Stdio()).wait()
-    assert watch.left(tmp_path.name) == []
+    assert watch.left(folder.name) == []
 
 
 def test_a_wait_ends_when_the_bed_dies(tmp_path: Path) -> None:
@@ -96,7 +104,7 @@ def test_however_the_command_ends_nothing_is_left(
     assert process.stdout.readline() == b"up\n"
     watch.see(process.pid)
     end(process)
-    process.communicate(timeout=20)
+    process.communicate(timeout=ENDED_WITHIN_S)
     (folder,) = (lanelab.build / "beds").iterdir()
     assert watch.left(folder.name) == [], how
 
@@ -119,16 +127,38 @@ def test_beds_that_fail_to_start_leave_nothing(lanelab: LanelabCommand) -> None:
         assert watch.left(folder.name) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("lanelab", True),
+        ("lanelab-bed", True),
+        ("uml-x", True),
+        ("vm_file-x", True),
+        ("lanelab-libvirtd", False),
+        ("lanelab-install.lock", False),
+        ("lanelab-read-x", False),
+        ("volume", False),
+    ],
+)
+def test_files_that_others_make_meanwhile_are_no_leftovers(name: str, *, counts: bool) -> None:
+    assert bool(TELLTALE.search(name)) == counts
+
+
 def test_the_search_for_leftovers_finds_some() -> None:
     """It must be able to fail."""
-    watch = Watch()
-    sleeper = subprocess.Popen(["unshare", "--user", "--net", "sleep", "30"], env={**os.environ, "LANELAB_BED": "x-y"})
+    watch, marker = Watch(), own_marker()
+    sleeper = subprocess.Popen(
+        ["unshare", "--user", "--net", "sh", "-c", "echo inside; exec sleep 600"],
+        env={**os.environ, "LANELAB_BED": marker},
+        stdout=subprocess.PIPE,
+    )
     try:
-        time.sleep(0.5)
+        assert sleeper.stdout
+        assert sleeper.stdout.readline() == b"inside\n"
         watch.see(sleeper.pid)
-        assert [part.pid for part in carriers_of("x-y")] == [sleeper.pid]
-        found = watch.left("another marker")
+        assert [part.pid for part in carriers_of(marker)] == [sleeper.pid]
+        found = watch.left(own_marker())
         assert any("namespace net:" in line and str(sleeper.pid) in line for line in found), found
     finally:
         sleeper.kill()
-        sleeper.wait()
+        sleeper.communicate()

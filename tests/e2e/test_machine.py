@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.kit.handles import LanelabCommand
 
 from .runs import play
@@ -45,6 +47,7 @@ def hogs(processors: list[int]) -> Iterator[None]:
                 each.stdout.close()
 
 
+@pytest.mark.measures  # it starves whatever else runs on this machine, too
 def test_a_trial_on_a_starved_machine_is_flagged_and_says_why(tmp_path: Path) -> None:
     """Whether it counts is up to the rest of its evidence: a flag is no verdict."""
     processors = sorted(os.sched_getaffinity(0))[:MOST_PROCESSORS]

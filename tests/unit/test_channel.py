@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driver.channel.bed_start import own
 from driver.channel.protocol import Channel, error_from_message, error_to_message
 from model import errors
-from model.errors import InputError, LanelabError
+from model.errors import BedError, InputError, LanelabError
 
 
 def pair() -> tuple[Channel, Channel]:
@@ -81,3 +84,26 @@ def test_every_error_arrives_as_what_it_was(kind: type[LanelabError]) -> None:
 def test_an_input_error_keeps_its_key() -> None:
     error = error_from_message(error_to_message(InputError("bad", "mend it", key="rtt")))
     assert str(error) == "rtt: bad. mend it"
+
+
+def refuse(number: int) -> Callable[[int], int]:
+    def pidfd_open(_pid: int) -> int:
+        raise OSError(number, os.strerror(number))
+
+    return pidfd_open
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EPERM])
+def test_a_kernel_that_watches_no_process_is_named(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Before Linux 5.3, or in a container that forbids it."""
+    monkeypatch.setattr(os, "pidfd_open", refuse(number))
+    with pytest.raises(BedError, match="pidfd_open") as caught:
+        own(os.getppid())
+    assert "Linux 5.3" in caught.value.remedy
+
+
+def test_a_bed_whose_controller_has_ended_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "pidfd_open", refuse(errno.ESRCH))
+    with pytest.raises(SystemExit) as caught:
+        own(os.getppid())
+    assert caught.value.code == 0
