@@ -51,10 +51,6 @@ class CurrentBed:
             raise BedLost("the bed is gone")
         return self._links
 
-    @property
-    def is_up(self) -> bool:
-        return self._bed is not None
-
     def make_ready(self) -> float:
         """A bed that is up; how long that took, in seconds."""
         if self._bed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from model.errors import InputError
 from model.settings.kinds import NUMBER, PERCENT, Kind
@@ -15,8 +14,6 @@ MAX_RATE = Rate.parse("500mbit")  # the router carries about 1 Gbit/s unshaped
 MIN_MTU, MAX_MTU = 576, 1500
 MIN_WINDOW, MAX_WINDOW = 1, 1000
 HEADER = 14  # of an Ethernet frame: a full-size packet takes MTU + HEADER on the wire
-
-Side = Literal["down", "up", "client", "server"]
 
 
 def _name(value: object, key: str) -> str:
