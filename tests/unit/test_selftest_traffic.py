@@ -74,6 +74,12 @@ def test_a_train_arrives_whole_and_in_order() -> None:
     assert seen.took_s >= 0.0245
 
 
+def test_a_train_ends_where_nothing_more_comes_for_long() -> None:
+    """On a slow link the word that there is no more comes less often than the sink lingers."""
+    seen = traffic.send(Here("client"), Here("server"), LOOPBACK, Train(3, 300_000.0, 60), 0.05)
+    assert [number for number, _, _ in seen.packets] == [0, 1, 2]
+
+
 def test_a_probe_that_fails_says_so_in_one_line_and_leaves_nothing() -> None:
     client, server = Here("client"), Here("server")
     before = open_files()

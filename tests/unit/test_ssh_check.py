@@ -200,3 +200,9 @@ def test_what_goes_there_imports_nothing_that_is_not_there_too() -> None:
                 modules = [full if (full := f"{whole}.{each.name}") in there else whole for each in node.names]
             for module in modules:
                 assert module.split(".")[0] in sys.stdlib_module_names or module in there, (name, module)
+
+
+def test_programs_for_other_machines_know_what_a_time_out_of_a_socket_was_before_python_3_10() -> None:
+    for name, path in remote_files().items():
+        text = path.read_text()
+        assert "except TimeoutError" not in text or "socket.timeout" in text, name

@@ -148,23 +148,19 @@ def sink(port: str, train: str, linger: str) -> None:
     lingers."""
     sock = udp_socket()
     sock.bind(("", int(port)))
-    sock.settimeout(SILENCE_S)
     report("ready")
     packets = []
     dropped, deadline = 0, float("inf")
-    try:
-        while time.monotonic() < deadline:
-            data, stamp, dropped, _ = receive(sock)
-            of_train, number, sent = PACKET.unpack_from(data)
-            if of_train != int(train):
-                continue
-            if number != END:
-                packets.append((number, sent, stamp))
-            elif deadline == float("inf"):
-                deadline = time.monotonic() + float(linger)
-                sock.settimeout(float(linger))
-    except TimeoutError:
-        pass
+    # Not a time-out of the socket: before Python 3.10 that is an error of its own.
+    while (left := deadline - time.monotonic()) > 0 and select.select([sock], [], [], min(left, SILENCE_S))[0]:
+        data, stamp, dropped, _ = receive(sock)
+        of_train, number, sent = PACKET.unpack_from(data)
+        if of_train != int(train):
+            continue
+        if number != END:
+            packets.append((number, sent, stamp))
+        elif deadline == float("inf"):
+            deadline = time.monotonic() + float(linger)
     report({"packets": packets, "dropped_here": dropped})
 
 
