@@ -22,10 +22,12 @@ from driver.bed.routers.kernel import KernelRouter
 from driver.bed.routers.router import Router
 from driver.bed.ssh.node import SshNode
 from driver.shaping.addresses import BED_ROUTER_MANAGEMENT, HOSTS, bed_router_lines, router_lines
+from driver.timeouts import scaled
 from model.errors import NodeError, RouterError
 
 STATE = f"{BED_STATE}/uml"
 BOOTED_WITHIN_S = 75.0
+LOSSES_WITHIN_S = 10.0  # LANELAB_PATIENCE multiplies it: a self-test asks after each measurement
 Lines = Callable[[list[str]], list[str]]  # with addresses of Ethernet that are this bed's alone
 
 
@@ -155,7 +157,7 @@ class SshUmlRouter(Router):
 
     def lost_at_input(self) -> int:
         self._process.signal(signal.SIGUSR1)
-        ready, _, _ = select.select([self._stderr], [], [], 5)
+        ready, _, _ = select.select([self._stderr], [], [], scaled(LOSSES_WITHIN_S))
         numbers = os.read(self._stderr, 4096).split() if ready else []
         if not numbers or not numbers[-1].isdigit():
             raise RouterError("the UML router does not say what its input lost")
