@@ -58,6 +58,11 @@ def _captured(name: str) -> Callable[[TrialRecord], float | None]:
     return of
 
 
+def _requested(record: TrialRecord) -> float | None:
+    """None of a trial that did not begin: it has no evidence."""
+    return len(record.requests) if record.requests or record.evidence else None
+
+
 # fmt: off
 METRICS: tuple[Metric, ...] = (
     Metric("plt_ms", "page load time", "ms"),
@@ -68,7 +73,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("fcp_ms", "first contentful paint", "ms"),
     Metric("lcp_ms", "largest contentful paint", "ms"),
     Metric("bound_ms", "what the link allows at best", "ms"),
-    Metric("requests", "requests", whole=True, of=lambda record: len(record.requests)),
+    Metric("requests", "requests", whole=True, of=_requested),
     Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True, column="kB down",
            of=_captured("bytes_down")),
     Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True, of=_captured("bytes_up")),

@@ -48,6 +48,7 @@ for _command in (
 
 def main() -> int:
     """The exit status: 0, 1 for a failure, 2 for bad input, or that of a command that was run on a node."""
+    _open_what_is_closed()
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as it is for a script's background jobs
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -64,6 +65,19 @@ def main() -> int:
     except (click.ClickException, click.Abort, KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - told in one line
         return _report(error)
     return 0
+
+
+def _open_what_is_closed() -> None:
+    """Standard streams that the caller has closed lead nowhere. Else the next file to be opened takes their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, number)  # which children inherit
+            if nowhere != number:
+                os.close(nowhere)
+            else:
+                os.set_inheritable(number, True)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _nobody_reads() -> int:

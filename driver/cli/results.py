@@ -142,11 +142,12 @@ def _export_rows(run: Any, kind: str, output: Path | None, *, what: str) -> None
 
     of = {"requests": exporting.request_rows, "series": exporting.series_rows, "trials": exporting.trial_rows}
     rows = of[what](run)
+    counted = "points of series" if what == "series" else what
     if kind == "parquet":
         target = output or Path(f"{run.folder.resolve().name}-{what}.parquet")
-        note(f"{exporting.write_parquet(rows, target)} {what} written to {target}")
+        note(f"{exporting.write_parquet(rows, target)} {counted} written to {target}")
     elif output:
-        note(f"{exporting.write_text(output, exporting.write_csv, rows)} {what} written to {output}")
+        note(f"{exporting.write_text(output, exporting.write_csv, rows)} {counted} written to {output}")
     else:
         exporting.write_csv(rows, sys.stdout)
 

@@ -11,10 +11,11 @@ from driver.experiment.arm_fields import ARM
 from driver.experiment.cells import ObjectsOf, combine
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, LOAD, TOLERANCES, UNTIL, read_name
-from driver.experiment.model import Experiment, LoadSettings, Repeat, Tolerances
+from driver.experiment.model import Experiment, LinkCase, LoadSettings, Repeat, Tolerances
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import InputError
+from model.link import Link
 from model.metrics import SERVER_LOAD
 from model.settings.source import Written, read_yaml
 from model.site.site import site_names
@@ -44,6 +45,8 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
     workload = plain["workload"]
     load = _read_load(entries, workload, arms)
     combined = combine(entries, root, arms, ObjectsOf(sites) if load else sites)
+    if load:
+        _refuse_shaping(entries, combined.links)
     if "figures" in entries:
         figures = read_figures(entries["figures"], combined.cells, workload)
     else:
@@ -84,6 +87,15 @@ def _read_load(entries: Mapping[str, Written], workload: str, arms: Sequence[Arm
             raise entries["arms"].entries()[arm.name].error(what, "Write protocol: h2, with tls: 1.3 or via: gateway")
     values = LOAD.values_of(LOAD.entries(entries["load"]) if "load" in entries else {})
     return LoadSettings(**values)
+
+
+def _refuse_shaping(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
+    """A load stays on the server's own loopback, where a link's settings would do nothing."""
+    for case in links:
+        if case.link != Link.parse({}):
+            where = entries["links"] if "links" in entries else entries["cells"]
+            what = f"a load stays on the server's own loopback, so the link {case.label} would do nothing"
+            raise where.error(what, "Write links: {}")
 
 
 def _stem(source: str, root: Written) -> str:

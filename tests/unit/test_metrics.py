@@ -82,7 +82,7 @@ def test_a_new_metric_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
-    assert seen["stored"] == {"plt_ms": 210.0, "requests": 0.0, "tea_ms": 420.0}
+    assert seen["stored"] == {"plt_ms": 210.0, "tea_ms": 420.0}
     head, row = (line.split(",") for line in seen["csv"].splitlines())
     assert dict(zip(head, row, strict=True))["tea_ms"] == "420.0"
     assert seen["parquet"] == [420.0]
@@ -107,9 +107,9 @@ def test_each_workload_has_its_primary_metric_in_the_table(workload: str) -> Non
 
 def test_what_the_table_does_not_know_is_measured_all_the_same() -> None:
     record = dataclasses.replace(RECORD, measures={"plt_ms": 210.0, "tea_ms": 3.0})
-    assert measured(record) == {"plt_ms": 210.0, "requests": 0.0, "tea_ms": 3.0}
+    assert measured(record) == {"plt_ms": 210.0, "tea_ms": 3.0}
 
 
 def test_what_was_not_measured_is_not_there() -> None:
-    assert measured(RECORD) == {"requests": 0.0}
+    assert measured(RECORD) == {}
     assert "plt_ms" in {metric.name for metric in metrics.metrics_of("page_load")}

@@ -195,6 +195,7 @@ def test_what_an_experiment_of_a_load_says() -> None:
         ("sites:", "netlog: true\nsites:", "netlog: it means nothing with workload: server_load"),
         ("sites:", "figures: {x: arm, y: plt}\nsites:", "trials of a server_load have no plt"),
         ("sites:", "load: {most: 0B}\nsites:", "no request could be made"),
+        ("{label: loopback}", "{rtt: [0ms, 20ms]}", "loopback, so the link 20ms would do nothing"),
     ],
 )
 def test_what_a_load_cannot_be_is_refused(old: str, new: str, words: str) -> None:
