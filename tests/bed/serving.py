@@ -262,11 +262,11 @@ def a_child_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
     with served(bed) as server:
         os.kill(max(pids()), signal.SIGSEGV)
         lines: list[str] = []
-        until = time.monotonic() + 5  # its parent looks once a second
+        until = time.monotonic() + 60  # its parent looks once a second
         while not lines and time.monotonic() < until:
             lines = server.error_lines()
             time.sleep(0.05)
-        assert "exit signal Segmentation fault" in lines[0]
+        assert "exit signal Segmentation fault" in lines[0], lines
         server.require_alive()
         (found,) = fetch(bed, {"name": "a.test", "get": ["/"]})
         assert found["responses"][0]["status"] == 200
@@ -302,7 +302,7 @@ def a_port_in_use_is_named(bed: InsideBed) -> None:
     with pytest.raises(ServerError, match="port is in use"):
         RunningServer.start(bed.server, Assignment(plain(bed), site(bed), bed.memory / "server"))
     process.signal(signal.SIGKILL)
-    process.wait(5)
+    process.wait(60)
 
 
 def one_connection_may_be_for_several_hosts(bed: InsideBed) -> None:
@@ -338,13 +338,20 @@ def nothing_is_left(bed: InsideBed) -> None:
         assert_all_gone()
 
 
+def await_end(server: RunningServer) -> None:
+    """Raises its error."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        server.require_alive()
+        time.sleep(0.01)
+
+
 def a_crash_is_told_and_cleared_away(bed: InsideBed) -> None:
     with served(bed) as server:
         server.require_alive()
         os.kill(min(pids()), signal.SIGKILL)  # the parent alone: its children live on
-        time.sleep(0.3)
         with pytest.raises(ServerError, match="signal 9"):
-            server.require_alive()
+            await_end(server)
     assert_all_gone()
     with served(bed):
         pass

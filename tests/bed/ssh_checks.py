@@ -54,7 +54,7 @@ def an_environment_is_passed(bed: InsideBed) -> None:
         Command(["sh", "-c", 'printf %s "$GREETING"'], {"GREETING": "it's\n$HOME"}), Stdio(None, sink)
     )
     os.close(sink)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     with os.fdopen(out) as said:
         assert said.read() == "it's\n$HOME"
 
@@ -100,12 +100,12 @@ def ports_are_reached_beside_the_link(bed: InsideBed) -> None:
     bed.substrate.router.forward(on=False)
     echo = "import socket; s = socket.create_server(('127.0.0.1', 7100)); l, _ = s.accept(); l.sendall(l.recv(9)[::-1])"
     process = bed.server.spawn(Command([*bed.server.python, "-c", echo]))
-    until, answer = time.monotonic() + 20, b""
+    until, answer = time.monotonic() + 60, b""
     while not answer and time.monotonic() < until:
         answer = bed.server.exchange("127.0.0.1", 7100, b"abc")
         time.sleep(0.01)
     assert answer == b"cba"
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     assert bed.server.exchange("127.0.0.1", 7100, b"abc") == b""
     bed.substrate.router.forward(on=True)
 

@@ -30,7 +30,7 @@ for _ in range({CONNECTIONS}):
 ASK = f"""
 import socket, sys, time
 for _ in range({CONNECTIONS}):
-    for attempt in range(100):
+    for attempt in range(600):
         try:
             connection = socket.create_connection(("{SERVER}", 8080))
             break

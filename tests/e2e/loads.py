@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,22 @@ def browsers(inside: InsideBed) -> Iterator[ChromiumBrowser]:
 
 def left_behind() -> list[str]:
     """Processes of a browser, and folders of profiles, that are still there."""
-    time.sleep(0.5)
-    argvs = [
-        path.read_bytes().split(b"\0")[0].decode() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()
-    ]
-    running = [argv for argv in argvs if "chrom" in argv or "Xvfb" in argv]
-    return running + [path.name for path in Path("/run/browsers").iterdir() if path.name != "home"]
+    until = time.monotonic() + 60
+    while (left := [*running_browsers(), *profiles()]) and time.monotonic() < until:
+        time.sleep(0.1)  # what was killed may need a moment on a busy machine
+    return left
+
+
+def running_browsers() -> list[str]:
+    argvs = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it ended meanwhile
+            argvs.append(path.read_bytes().split(b"\0")[0].decode())
+    return [argv for argv in argvs if "chrom" in argv or "Xvfb" in argv]
+
+
+def profiles() -> list[str]:
+    return [path.name for path in Path("/run/browsers").iterdir() if path.name != "home"]
 
 
 def flat(record: PageRecord) -> dict[str, Any]:

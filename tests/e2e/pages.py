@@ -85,7 +85,7 @@ def serve(inside: InsideBed, port: int = 80, *tls: str) -> Path:
 
 
 def await_port(node: Node, port: int) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         if node.run(["sh", "-c", f"ss -ltn | grep -q :{port}"], check=False).status == 0:
             return
         time.sleep(0.05)

@@ -43,7 +43,7 @@ def agent() -> Iterator[tuple[AgentNode, subprocess.Popen[bytes]]]:
     link.await_hello(10)
     yield AgentNode("node", link), process
     link.close()
-    process.wait(10)
+    process.wait(60)
 
 
 Agent = tuple[AgentNode, subprocess.Popen[bytes]]
@@ -183,35 +183,36 @@ def test_a_terminal_has_a_size_and_can_change_it(agent: Agent) -> None:
         process.resize(Terminal(40, 120))
         os.write(feed, b"\n")
         assert "40 120" in reader.read()
-    assert process.wait(5) == 0
+    assert process.wait(60) == 0
 
 
 def test_a_signal_reaches_what_the_command_started(agent: Agent) -> None:
     process = agent[0].spawn(Command(["sh", "-c", "sleep 100 & sleep 100; wait"]), Stdio())
     time.sleep(0.2)
     process.signal(signal.SIGTERM)
-    assert process.wait(5) == -signal.SIGTERM
+    assert process.wait(60) == -signal.SIGTERM
 
 
 def test_when_the_line_closes_its_commands_end_with_the_agent(agent: Agent) -> None:
     node, process = agent
-    node.spawn(Command(["sleep", "7654"]), Stdio())
+    seconds = f"7654.{os.getpid()}"  # no other test run's
+    node.spawn(Command(["sleep", seconds]), Stdio())
     node.close()
-    assert process.wait(5) == 0
-    assert "sleep 7654" not in command_lines()
+    assert process.wait(60) == 0
+    assert f"sleep {seconds}" not in command_lines()
 
 
 def test_when_the_agent_dies_whoever_waits_is_told(agent: Agent) -> None:
     node, process = agent
-    sleeping = node.spawn(Command(["sleep", "5"]), Stdio())
+    sleeping = node.spawn(Command(["sleep", "600"]), Stdio())
     threading.Timer(0.2, process.kill).start()
-    with pytest.raises(NodeError, match=r"went away during 'sleep 5'"):
-        sleeping.wait(5)
+    with pytest.raises(NodeError, match=r"went away during 'sleep 600'"):
+        sleeping.wait(60)
     with pytest.raises(NodeError, match="went away"):
         node.run(["true"])
 
 
-def until(reached: Callable[[], bool], seconds: float = 5) -> bool:
+def until(reached: Callable[[], bool], seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while not reached() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -225,7 +226,7 @@ def test_a_command_that_has_ended_takes_no_more_input_and_leaves_nothing(agent: 
     source, feed = os.pipe()
     before = held()
     for _ in range(5):
-        assert agent[0].spawn(Command(["true"]), Stdio(stdin=source)).wait(5) == 0
+        assert agent[0].spawn(Command(["true"]), Stdio(stdin=source)).wait(60) == 0
         with pytest.raises(NodeError):
             agent[0].spawn(Command(["no-such-program"]), Stdio(stdin=source))
     assert until(lambda: held() == before), (held(), before)
@@ -243,7 +244,7 @@ def test_what_a_command_leaves_behind_is_carried_on_but_not_waited_for(agent: Ag
     started = time.monotonic()
     with os.fdopen(out, "rb") as reader:
         assert len(reader.read(400_000)) == 400_000  # all that came before the end
-        assert process.wait(5) == 3
+        assert process.wait(60) == 3
         assert time.monotonic() - started < 0.8
         assert reader.read() == b"after\n"
 
@@ -254,14 +255,14 @@ def test_a_reader_that_goes_away_is_learnt_as_from_a_pipe(agent: Agent) -> None:
     os.close(out_end)
     os.read(out, 10)
     os.close(out)
-    assert process.wait(5) == 4
+    assert process.wait(60) == 4
     assert agent[0].run(["echo", "on"]).stdout == "on\n"
 
 
 def test_on_a_terminal_a_redirected_stderr_stays_apart(agent: Agent, tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out, (tmp_path / "err").open("wb") as err:
         command = Command(["sh", "-c", "tty >&2; test -t 1 && echo out"])
-        assert agent[0].spawn(command, Stdio(None, out.fileno(), err.fileno()), Terminal()).wait(5) == 0
+        assert agent[0].spawn(command, Stdio(None, out.fileno(), err.fileno()), Terminal()).wait(60) == 0
     assert (tmp_path / "out").read_bytes() == b"out\r\n"
     assert (tmp_path / "err").read_text().startswith("/dev/pts/")
 
@@ -295,7 +296,7 @@ def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:
     reader.start()
     write_all(out_end, data)
     os.close(out_end)
-    reader.join(5)
+    reader.join(60)
     os.close(out)
     assert read == data
 

@@ -177,7 +177,7 @@ def test_what_was_enabled_before_stays(tmp_path: Path) -> None:
 
 
 def await_installing(tmp_path: Path) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (tmp_path / "run" / "installing").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
