@@ -260,7 +260,8 @@ def results(run: Run) -> dict[str, Any]:
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
     records, names = dict(each_record(run.folder)), _measured(run)
     for number, name, t_ms, value in each_series(run.folder):
-        records[number]["series"][name]["points"].append([t_ms, value])
+        if number in records:  # else it was stored after the records were read
+            records[number]["series"][name]["points"].append([t_ms, value])
     asked: dict[int, list[Mapping[str, Any]]] = {}
     for number, _, request in each_request(run.folder) if requests else ():
         asked.setdefault(number, []).append(request)

@@ -11,6 +11,7 @@ import pytest
 
 from driver.browser.chromium import events
 from driver.browser.chromium.timings import timings
+from model.errors import RecordError
 
 DATA = Path(__file__).with_name("data")
 TIMING = {
@@ -202,6 +203,19 @@ def test_why_the_page_did_not_come() -> None:
 def test_a_crash() -> None:
     assert events.crashed([entry("Inspector.targetCrashed")], "T")
     assert not events.crashed([asked("1", 1.0)])
+
+
+@pytest.mark.parametrize(
+    ("method", "key"),
+    [("Network.dataReceived", "dataLength"), ("Network.loadingFinished", "timestamp"),
+     ("Network.requestWillBeSent", "request"), ("Network.responseReceived", "response")],
+)  # fmt: skip
+def test_an_event_that_lacks_a_key_is_named(method: str, key: str) -> None:
+    log = json.loads(gzip.decompress((DATA / "performance-log-plain.json.gz").read_bytes()))
+    renamed = [{"message": each["message"].replace(f'"{key}"', f'"{key}_"')} for each in log]
+    changed = [new if f'"{method}"' in old["message"] else old for old, new in zip(log, renamed, strict=True)]
+    with pytest.raises(RecordError, match=f"{key} is missing in {method}"):
+        events.requests(changed)
 
 
 def test_timings_of_a_used_connection() -> None:

@@ -99,6 +99,14 @@ def test_another_kernel_in_a_later_session_is_told_and_another_time_is_not(folde
     ]
 
 
+def test_another_client_of_a_load_in_a_later_session_is_told(folder: Path) -> None:
+    change(folder, "INSERT INTO sessions VALUES (2, ?, NULL, NULL, '{}')", stamp(600))
+    provenance(folder, 1, **{"spdy-load": {"sha256": "a"}})
+    provenance(folder, 2, **{"spdy-load": {"sha256": "b"}})
+    (change_of_client,) = conditions.changes(read_run(folder))
+    assert change_of_client == "Spdy-load sha256 changed within the run: a in session 1, b in session 2."
+
+
 def test_a_link_that_was_accepted_is_told_though_it_passes_on_the_next_bed(folder: Path) -> None:
     change(folder, "UPDATE self_tests SET passed = 0 WHERE link = 1")
     measured(folder, 1, 30.5, passed=True)

@@ -201,6 +201,13 @@ def test_a_value_that_is_missing_fails_the_trial(name: str, tmp_path: Path) -> N
             assert says.keys() & {OTHER_REASONS[last], Reason.PROTOCOL_FALLBACK}, (named(way), says)
 
 
+def test_bytes_of_which_the_browser_says_nothing_are_missed(tmp_path: Path) -> None:
+    data = good("native")
+    data["requests"][1]["wire_bytes"] = 0
+    says = failures("native", data, tmp_path)
+    assert says == {Reason.EVIDENCE_MISSING: "the record lacks requests[1].wire_bytes"}
+
+
 @pytest.mark.parametrize("name", ["native", "gateway"])
 def test_each_line_of_a_log_is_missed(name: str, tmp_path: Path) -> None:
     whole = good(name)

@@ -247,6 +247,12 @@ def test_series_are_exported_point_by_point(quick: Path) -> None:
     assert trial["record"]["series"] == {"load": {"unit": "processes", "points": [[0.0, 0.5], [100.0, 0.5]]}}
 
 
+def test_a_trial_that_is_stored_during_an_export_is_left_out(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, whole = read_run(quick), export.each_series
+    monkeypatch.setattr(export, "each_series", lambda folder: [*whole(folder), (10_000, "load", 0.0, 0.5)])
+    assert len(export.everything(run)["trials"]) == len(run.trials)
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -148,7 +148,10 @@ def test_reads_what_nginx_logs() -> None:
     clear = NGINX_REQUEST.replace("TLSv1.3", "").replace('"r"', '""').replace('"OK"', '""').replace("GET", "")
     (broken,) = nginx_log.requests([clear])
     assert (broken.tls, broken.tls_resumed, broken.connection, broken.method) == (None, None, "X", "-")
-    for damaged in (NGINX_REQUEST[:40], NGINX_REQUEST.replace("status", "state"), "[]", '{"ended_s":"x"}'):
+    (none,) = nginx_log.requests([NGINX_REQUEST.replace("HTTP/2.0", "")])
+    assert none.protocol is None
+    renamed = NGINX_REQUEST.replace("protocol", "spoken")
+    for damaged in (NGINX_REQUEST[:40], renamed, NGINX_REQUEST.replace("status", "state"), "[]", '{"ended_s":"x"}'):
         with pytest.raises(RecordError, match=r"line of the server's log|requests"):
             nginx_log.requests([damaged])
 

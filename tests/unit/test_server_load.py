@@ -166,6 +166,7 @@ def test_reports_of_clients_are_read() -> None:
     assert client.read_spdy_load('{"load": 1}') is None
     told = "finished in 1.50s, 12345.67 req/s, 1.2MB/s\nrequests: 5 total, 5 succeeded, 1 failed, 2 errored, 0 timeout"
     assert client.read_h2load(told) == SecondReport(12345.67, 3)
+    assert client.read_h2load(told.replace("1.50s", "812us")) == SecondReport(12345.67, 3)
     assert client.read_h2load("h2load: no such host") is None
 
 

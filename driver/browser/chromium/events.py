@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from driver.browser.chromium.timings import NOT_APPLICABLE, timings
+from model.errors import RecordError
 from model.evidence.browser import Headers, Request
 
 Event = Mapping[str, Any]
@@ -22,11 +23,16 @@ NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-exte
 def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[Request, ...]:
     """Every request, in the order of their starts, times in ms from the start of the navigation.
 
-    `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said."""
-    reading = Reading()
-    for method, parameters in messages(log, target):
-        reading.take(method, parameters)
-    return reading.finish()
+    `log` is what Selenium's get_log('performance') gives; with `target`, only what that page said. Raises RecordError
+    where an event lacks what it must have."""
+    reading, method = Reading(), "its end"
+    try:
+        for method, parameters in messages(log, target):
+            reading.take(method, parameters)
+        return reading.finish()
+    except KeyError as error:
+        key = error.args[0]
+        raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
 
 
 def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
@@ -68,7 +74,6 @@ class Exchange:
         self.error: str | None = None
         self.sent_headers: Mapping[str, str] | None = None
         self.got_headers: Event | None = None
-        self.served_by_worker = False
 
 
 class Reading:

@@ -19,7 +19,7 @@ from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
-from model.errors import NodeError
+from model.errors import NodeError, RecordError
 from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, PageTimes, Request
 from model.reasons import Failure, Reason
 
@@ -179,7 +179,11 @@ class ChromiumPage(Page):
             console = self._session.log("browser")
         if events.crashed(log, self._target) and not gone:
             failures.append(Failure(Reason.BROWSER_CRASHED, "the page's process crashed"))
-        requests = events.requests(log, self._target)
+        requests: tuple[Request, ...] = ()
+        try:
+            requests = events.requests(log, self._target)
+        except RecordError as unread:
+            failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
         error = events.document_error(requests)
         if error and not failures:
             failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))

@@ -39,7 +39,7 @@ def _request(line: str) -> ServedRequest:
         ended_s, duration_s = float(read.pop("ended_s")), float(read.pop("duration_s"))
         keepalives = int(read.pop("number")) - 1
         completion, reused = read.pop("completion"), read.pop("reused")
-        entry = {"method": read["method"] or "-", "protocol": read["protocol"] or "-"}
+        entry = {"method": read["method"] or "-"}
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
     entry |= {

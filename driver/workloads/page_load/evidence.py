@@ -78,6 +78,7 @@ class _Pieces:
                     "connection": each.connection,
                     "remote": each.remote,
                     "response_headers": each.response_headers,
+                    "wire_bytes": each.wire_bytes or None,  # what the browser does not say is 0
                 }
                 yield from (f"requests[{number}].{name}" for name, value in fields.items() if value in (None, ()))
 

@@ -16,7 +16,7 @@ from model.evidence.server_load import LoadReport, SecondReport
 from model.site.site import Site
 
 SPDY_LOAD, H2LOAD = "spdy-load", "h2load"
-_H2LOAD_RATE = re.compile(r"finished in [\d.]+m?s, ([\d.]+) req/s")
+_H2LOAD_RATE = re.compile(r"finished in [\d.]+[mu]?s, ([\d.]+) req/s")
 _H2LOAD_FAILED = re.compile(r"(\d+) failed, (\d+) errored")
 
 
