@@ -35,9 +35,7 @@ class Drift:
     """What a run shows. `change_percent` is from its beginning to its end."""
 
     n: int
-    span_s: float
     change_percent: float
-    correlation: float
     p: float | None  # None where there are too few trials to ask
     what: str = "page loads"
     higher_is_better: bool = False  # of the values
@@ -93,16 +91,15 @@ def _drift(values: Iterable[tuple[Hashable, float, float]], seed: int) -> Drift:
     deviating = points(values)
     span = deviating[-1].at_s - deviating[0].at_s if deviating else 0.0
     if len(deviating) < LEAST_POINTS or span <= 0:
-        return Drift(len(deviating), span, 0.0, 0.0, None)
+        return Drift(len(deviating), 0.0, None)
     slope = theil_sen([(point.at_s, point.percent) for point in deviating], seed)
     times = _centred(ranks([point.at_s for point in deviating]))
     deviations = _centred(ranks([point.percent for point in deviating]))
     observed = _dot(times, deviations)
-    scale = (_dot(times, times) * _dot(deviations, deviations)) ** 0.5
-    if scale == 0:
-        return Drift(len(deviating), span, 0.0, 0.0, 1.0)
+    if _dot(times, times) * _dot(deviations, deviations) == 0:
+        return Drift(len(deviating), 0.0, 1.0)
     p = _permutation_p(deviating, times, deviations, abs(observed), seed)
-    return Drift(len(deviating), span, slope * span, observed / scale, p)
+    return Drift(len(deviating), slope * span, p)
 
 
 def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:

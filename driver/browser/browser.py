@@ -69,8 +69,6 @@ class PageRecord(Coded):
 class Page(ABC):
     """A page that is ready to load once."""
 
-    prepare_s = 0.0  # how long it took to open
-
     @abstractmethod
     def load(self, url: str, timeout_s: float) -> None:
         """Go to the address and wait for the load event. Never raises BrowserError: `record` has the failure."""

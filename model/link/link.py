@@ -65,10 +65,6 @@ class Link:
     def rtt(self) -> Duration:
         return self.down.delay + self.up.delay
 
-    def bdp(self, direction: Direction) -> Size | None:
-        """What is on its way when that direction is full, None where it has no rate."""
-        return direction.rate.carries(self.rtt) if direction.rate else None
-
     def to_mapping(self) -> dict[str, str]:
         """Every effective setting in canonical form; parses back to an equal link."""
         return {key.name: text for key, text in self._effective()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,17 +54,14 @@ class ChromiumBrowser(Browser):
         self._driver = Driver(node, self.chromedriver.path)
 
     def open(self, arm: BrowserSettings, around: Surroundings, url: str = "") -> ChromiumPage:
-        started = time.monotonic()
         try:
-            page = self._open(arm, around, url)
+            return self._open(arm, around, url)
         except BrowserError as error:
             if error.reason in (Reason.TIMEOUT, Reason.NAVIGATION_FAILED):  # the warming page would not come now
                 raise
             # A ChromeDriver or a kept browser that does not answer any more must not spoil what comes.
             self._start_again()
-            page = self._open(arm, around, url)
-        page.prepare_s = time.monotonic() - started
-        return page
+            return self._open(arm, around, url)
 
     def close(self) -> None:
         self._forget_kept()

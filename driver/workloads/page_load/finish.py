@@ -85,18 +85,10 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
         names = Witnesses.of(evidence).names(tls=context.arm.tls != "off")
         evidence = replace(evidence, witnesses=names)
     record = replace(record, evidence=evidence)
-    measures = {**_measures(evidence), "bound_ms": physical_bound(context.link, context.arm, record)}
-    return replace(record, measures={**record.measures, **measures})
-
-
-def _measures(evidence: PageLoadEvidence) -> dict[str, float]:
     times = evidence.browser.times.to_json() if evidence.browser else {}
-    packets = evidence.packets.get("client")
-    counts = {
-        "connections": packets.connections, "bytes_down": packets.bytes_down, "bytes_up": packets.bytes_up,
-        "retransmissions": packets.retransmissions,
-    } if packets else {}  # fmt: skip
-    return {name: value for name, value in {**times, **counts}.items() if value is not None}
+    known = {name: value for name, value in times.items() if value is not None}
+    bound = physical_bound(context.link, context.arm, record)
+    return replace(record, measures={**record.measures, **known, "bound_ms": bound})
 
 
 def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:
