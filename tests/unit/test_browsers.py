@@ -156,13 +156,15 @@ def test_the_load_that_warms_has_the_experiments_time(
     assert living() == [False, True, False]
 
 
-def test_an_event_that_lacks_a_key_fails_the_trial_and_not_the_bed(browsers: ChromiumBrowser) -> None:
+def test_an_event_that_lacks_a_key_fails_the_trial_and_not_the_bed(
+    browsers: ChromiumBrowser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = browsers.open(Settings(), AROUND)
     said = {"message": {"method": "Network.dataReceived", "params": {"requestId": "1"}}}
     asked = {"request": {"url": "http://a.test/"}, "requestId": "1", "timestamp": 1.0}
     first = {"message": {"method": "Network.requestWillBeSent", "params": asked}}
     log = [{"message": json.dumps(event)} for event in (first, said)]
-    page._session.log = lambda _: log  # type: ignore[method-assign]
+    monkeypatch.setattr(page._session, "log", lambda _: log, raising=False)
     (failure,) = page.record().failures
     assert failure.reason is Reason.EVIDENCE_MISSING
     assert "dataLength is missing in Network.dataReceived" in failure.detail

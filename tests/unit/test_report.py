@@ -26,7 +26,7 @@ from analysis.model import Figure
 from analysis.report import page, save_figures, write_report
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
-from analysis.run_folder import artifact_path, read_record, read_run
+from analysis.run_folder import artifact_path, each_series, read_record, read_run
 from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
 from model import run_format
@@ -248,7 +248,7 @@ def test_series_are_exported_point_by_point(quick: Path) -> None:
 
 
 def test_a_trial_that_is_stored_during_an_export_is_left_out(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, whole = read_run(quick), export.each_series
+    run, whole = read_run(quick), each_series
     monkeypatch.setattr(export, "each_series", lambda folder: [*whole(folder), (10_000, "load", 0.0, 0.5)])
     assert len(export.everything(run)["trials"]) == len(run.trials)
 
