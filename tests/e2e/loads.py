@@ -79,7 +79,7 @@ def every_start(inside: InsideBed) -> dict[str, Any]:
                 said_before = len(log.read_text().splitlines())
                 file = f"/run/{start}-{number}.pcap"
                 capture = Capture(inside.node("client"), file).start()
-                page.load(pages.URL, 30)
+                page.load(pages.URL, 120)
                 record = flat(page.record())
                 page.screenshot(inside.folder / f"{start}.png")
                 counts = capture.stop()
@@ -100,7 +100,7 @@ def cookies(inside: InsideBed) -> list[str]:
         for start in ("fresh-process", "fresh-context"):
             for path in ("cookie", "index.html"):
                 page = made.open(Settings(start=start), AROUND)
-                page.load(pages.URL + path, 30)
+                page.load(pages.URL + path, 120)
                 page.close()
     return log.read_text().splitlines()
 
@@ -122,7 +122,7 @@ def failures(inside: InsideBed, start: str) -> dict[str, Any]:
             took = time.monotonic() - started
             page.close()
             after = made.open(Settings(start=start), AROUND)
-            after.load(pages.URL, 30)
+            after.load(pages.URL, 120)
             good = flat(after.record())
             after.close()
             found[name] = {"record": record, "after": good["failures"], "took_s": took}
@@ -131,11 +131,11 @@ def failures(inside: InsideBed, start: str) -> dict[str, Any]:
             ids = [str(one["id"]) for one in chromium.processes() if one["type"] == "renderer"]
             inside.node("client").run(["kill", "-9", *ids], check=False)
 
-        attempt("refused", "http://site.example:81/", 10)
-        attempt("unknown", "http://elsewhere.example/", 10)
+        attempt("refused", "http://site.example:81/", 60)
+        attempt("unknown", "http://elsewhere.example/", 60)
         attempt("timeout", pages.URL + "slow", 2)
-        attempt("killed", pages.URL + "slow", 20, lambda chromium: chromium._process.signal(9))
-        attempt("renderer", pages.URL + "slow", 20, kill_renderers)
+        attempt("killed", pages.URL + "slow", 50, lambda chromium: chromium._process.signal(9))
+        attempt("renderer", pages.URL + "slow", 50, kill_renderers)
         attempt("stopped", pages.URL + "slow", 3, lambda chromium: chromium._process.signal(19))
     return found
 
@@ -152,7 +152,7 @@ def idle(inside: InsideBed, display: str) -> dict[str, Any]:
         capture = Capture(client, file).start()
         page = made.open(Settings(display=display), around)
         time.sleep(4)
-        page.load(pages.URL, 30)
+        page.load(pages.URL, 120)
         found = flat(page.record())
         time.sleep(4)
         page.close()
@@ -177,7 +177,7 @@ def settings(inside: InsideBed) -> dict[str, Any]:
         for display in ("headless", "headful"):
             around = Surroundings(hosts=AROUND.hosts, netlog=True)
             page = made.open(Settings(display=display, user_agent=arm.user_agent, viewport=arm.viewport), around)
-            page.load(pages.URL, 30)
+            page.load(pages.URL, 120)
             record = flat(page.record())
             size = page._session.execute_script("return [innerWidth, innerHeight, navigator.language]")
             netlog = inside.folder / "netlog.json"
@@ -185,7 +185,7 @@ def settings(inside: InsideBed) -> dict[str, Any]:
             page.close()
             found[display] = {"record": record, "size": size, "netlog": len(netlog.read_bytes())}
         page = made.open(arm, AROUND)
-        page.load(pages.URL, 30)
+        page.load(pages.URL, 120)
         found["no images"] = flat(page.record())
         page.close()
     found["left"] = left_behind()
@@ -205,7 +205,7 @@ def tls(inside: InsideBed) -> dict[str, Any]:
         ):
             around = Surroundings(hosts=AROUND.hosts, trusted=(trusted,), keys=True)
             page = made.open(Settings(start="fresh-context"), around)
-            page.load(url, 30)
+            page.load(url, 120)
             record = flat(page.record())
             keys = Path(f"/run/{name}.keys")
             found[name] = {"record": record, "keys": page.keys(keys) and keys.read_text().splitlines()}
