@@ -9,6 +9,7 @@ from driver.channel.client import Bed
 from driver.experiment.model import Cell
 from driver.run.events import Event, Listener
 from driver.run.store import Store
+from driver.schedule.order import PlannedTrial
 from model.link.results import SelfTest
 
 
@@ -20,17 +21,21 @@ class LinkKeeper:
         self._accept = accept  # what stays out of tolerance is used, and stored as what it is
         self._now = ""  # label of the link that is set
         self._passed: set[str] = set()
-        self._refused: dict[str, str] = {}  # label -> why
+        self._refused: dict[str, tuple[int, str]] = {}  # label -> the round in which it was measured, and why
         self.measuring_s = 0.0
 
     def has_passed(self, cell: Cell) -> bool:
         return cell.link.label in self._passed
 
-    def bring(self, cell: Cell) -> str:
-        """Why trials of this cell are refused; "" when its link is set and is what was asked for."""
-        label = cell.link.label
-        if label in self._refused:
-            return self._refused[label]
+    def bring(self, planned: PlannedTrial) -> str:
+        """Why this trial is refused; "" when its link is set and is what was asked for.
+
+        A refusal holds for its round: a machine that was busy in the first minute must not cost a night's run a link.
+        """
+        cell, label = planned.cell, planned.cell.link.label
+        refused_in, why = self._refused.get(label, (0, ""))
+        if refused_in == planned.round:
+            return why
         if self._now != label:
             self._bed.set_link(cell.link.link)
             self._now = label
@@ -38,13 +43,13 @@ class LinkKeeper:
             return ""
         started = time.monotonic()
         try:
-            return self._test(cell)
+            return self._test(planned)
         finally:
             self.measuring_s += time.monotonic() - started
 
-    def _test(self, cell: Cell) -> str:
-        """The self-test itself measures again what is out, so its verdict holds for as long as this bed."""
-        label = cell.link.label
+    def _test(self, planned: PlannedTrial) -> str:
+        """The self-test itself measures again what is out; once it has passed, its verdict holds as long as this bed."""
+        label = planned.cell.link.label
         self._tell(Event("self-test-started", {"link": label}))
         data = self._bed.test_link()
         result = SelfTest.from_json(data)
@@ -54,5 +59,6 @@ class LinkKeeper:
         if result.passed or self._accept:
             self._passed.add(label)
             return ""
-        self._refused[label] = f"the link is not what was asked for: {why}"
-        return self._refused[label]
+        refusal = f"the link is not what was asked for: {why}"
+        self._refused[label] = planned.round, refusal
+        return refusal

@@ -42,6 +42,7 @@ class StandIn:
 
     plan: Callable[[str, int], float | str | Exception]
     link_is_right: bool = True
+    right_from: int = 1  # the self-test from which on the link is right
     info: dict[str, Any] = field(default_factory=lambda: {"router": "uml", "kernel": "6", "bring_up_s": 0.0})
     self_tests: int = 0
     loads: list[str] = field(default_factory=list)
@@ -59,7 +60,15 @@ class StandIn:
 
     def test_link(self) -> dict[str, Any]:
         self.self_tests += 1
-        result = Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, "ok" if self.link_is_right else "out")
+        result = Result(
+            "rtt",
+            "ms",
+            20.0,
+            20.0,
+            19.0,
+            21.0,
+            "ok" if self.link_is_right and self.self_tests >= self.right_from else "out",
+        )
         return SelfTest((result,), 0.1).to_json()
 
     def prepare_trial(self, spec: dict[str, Any]) -> None:
@@ -168,15 +177,21 @@ def test_three_beds_lost_in_a_row_end_the_run_and_it_can_go_on(play: Callable[[s
     assert [sum(ok) for ok in found.values()] == [1, 1]
 
 
-def test_a_refused_link_is_measured_once_and_not_for_every_trial(play: Callable[[str], Play]) -> None:
+def test_a_refused_link_is_measured_once_in_each_round_and_not_for_every_trial(play: Callable[[str], Play]) -> None:
     run = play(f"{TWO_ARMS}trials: 10\nretries: 2\n")
     refused = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
     found = run.on(refused)
     assert not any(found["a"] + found["b"])
     assert refused.loads == []
-    assert refused.self_tests == 1
+    assert refused.self_tests == 10
     good = run.on(StandIn(lambda _arm, _number: 100.0))
     assert [sum(ok) for ok in good.values()] == [10, 10]
+
+
+def test_a_machine_that_was_busy_when_a_run_began_costs_no_more_than_that_round(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 5\n")
+    found = run.on(StandIn(lambda _arm, _number: 100.0, right_from=3))
+    assert [sum(ok) for ok in found.values()] == [3, 3]
 
 
 def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_as_it_was(
