@@ -48,7 +48,7 @@ class LinkKeeper:
             self.measuring_s += time.monotonic() - started
 
     def _test(self, planned: PlannedTrial) -> str:
-        """The self-test itself measures again what is out; once it has passed, its verdict holds as long as this bed."""
+        """The self-test itself measures again what is out. A link that has passed has passed for this bed."""
         label = planned.cell.link.label
         self._tell(Event("self-test-started", {"link": label}))
         data = self._bed.test_link()
