@@ -7,9 +7,11 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
+from driver.bed.node import Completed
 from driver.bench import servers
 from driver.experiment.arm import Arm
 from driver.experiment.model import LoadSettings
@@ -19,9 +21,11 @@ from driver.run.needs import needs_of
 from driver.run.start import load_target
 from driver.workloads.registry import WORKLOADS
 from driver.workloads.server_load import client
+from driver.workloads.server_load.client import Target
+from driver.workloads.server_load.on_bed import ServerLoadOnBed
 from driver.workloads.server_load.verdict import judge
 from driver.workloads.workload import TrialContext
-from model.errors import InputError
+from model.errors import InputError, RecordError
 from model.evidence.machine import MachineEvidence
 from model.evidence.server_load import (
     LoadAsked,
@@ -163,11 +167,22 @@ def test_a_key_that_is_missing_in_the_record_fails_the_trial(tmp_path: Path, key
 def test_reports_of_clients_are_read() -> None:
     assert client.read_spdy_load(json.dumps(REPORT.to_json())) == REPORT
     assert client.read_spdy_load("") is None
-    assert client.read_spdy_load('{"load": 1}') is None
+    with pytest.raises(RecordError, match=r"evidence\.client\.succeeded is missing"):
+        client.read_spdy_load(json.dumps(REPORT.to_json()).replace("succeeded", "done"))
     told = "finished in 1.50s, 12345.67 req/s, 1.2MB/s\nrequests: 5 total, 5 succeeded, 1 failed, 2 errored, 0 timeout"
     assert client.read_h2load(told) == SecondReport(12345.67, 3)
     assert client.read_h2load(told.replace("1.50s", "812us")) == SecondReport(12345.67, 3)
     assert client.read_h2load("h2load: no such host") is None
+
+
+def test_a_report_that_lacks_a_key_fails_the_trial_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    side = ServerLoadOnBed(MagicMock())
+    report = json.dumps(REPORT.to_json()).replace("succeeded", "done")
+    monkeypatch.setattr(side, "_run", lambda *_: Completed(0, report, ""))
+    assert side._load(LOAD, Target("http://a.test/", "127.0.0.1:80", "http/1.1", 100), 1.0) is None
+    (failure,) = side._failures
+    assert failure.reason is Reason.EVIDENCE_MISSING
+    assert "evidence.client.succeeded is missing" in failure.detail
 
 
 def test_of_large_objects_fewer_are_asked_for() -> None:

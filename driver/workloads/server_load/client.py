@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 
 from driver.experiment.model import LoadSettings
-from model.errors import RecordError
 from model.evidence.server_load import LoadReport, SecondReport
 from model.site.site import Site
 
@@ -46,11 +45,12 @@ def h2load(program: str, load: LoadSettings, target: Target) -> list[str]:
 
 
 def read_spdy_load(text: str) -> LoadReport | None:
-    """None where it is not what the program writes at its end."""
+    """None where the program did not come to its report. Raises RecordError where the report is another one."""
     try:
-        return LoadReport.from_json(json.loads(text))
-    except (ValueError, RecordError):
+        report = json.loads(text)
+    except ValueError:
         return None
+    return LoadReport.from_json(report, "evidence.client")
 
 
 def read_h2load(text: str) -> SecondReport | None:

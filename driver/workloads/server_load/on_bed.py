@@ -15,7 +15,7 @@ from driver.workloads.serving import Served
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import BedPlace
 from model.clock import utc_now
-from model.errors import BedError
+from model.errors import BedError, RecordError
 from model.evidence.server_load import LoadReport, SecondReport, ServedBy, ServerLoadEvidence
 from model.metrics import SERVER_LOAD
 from model.reasons import Failure, Reason
@@ -96,10 +96,13 @@ class ServerLoadOnBed:
     def _load(self, load: LoadSettings, target: Target, deadline: float) -> LoadReport | None:
         try:
             done = self._run(client.spdy_load(self._program, load, target), deadline)
+            report = client.read_spdy_load(done.stdout)
         except BedError as error:
             self._failures.append(Failure(Reason.TIMEOUT, str(error)))
             return None
-        report = client.read_spdy_load(done.stdout)
+        except RecordError as error:
+            self._failures.append(Failure(Reason.EVIDENCE_MISSING, str(error)))
+            return None
         if report is None:
             last_words = "; ".join(f"{done.stdout}\n{done.stderr}".strip().splitlines()[-LAST_WORDS:])
             self._failures.append(
