@@ -56,6 +56,8 @@ def find_run(name: str, folder: Path = RUNS) -> Path:
     lines = list_runs(folder)
     if name == LATEST:
         readable = [line for line in lines if not line.problem]
+        if lines and not readable:
+            raise InputError(f"no run in {folder} can be read", "lanelab runs says why")
         if not readable:
             raise InputError(f"there is no run in {folder} yet", "Make one: lanelab run EXPERIMENT")
         return readable[-1].folder

@@ -78,7 +78,7 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
     if status == EXIT_INTERRUPTED:
         raise Interrupted("stopped; every load that was finished is stored", remedy)
     if status not in (0, EXIT_INCOMPLETE):
-        raise BedError("the benchmark's run failed", remedy)
+        raise BedError("the benchmark's run failed", remedy if folder.is_dir() else "The line above says why")
     tell(f"all numbers: lanelab show {folder}")
     return figures(read_run(folder), loads)
 

@@ -78,5 +78,8 @@ def test_it_is_shown_exported_and_reported_like_any_run(played: Played) -> None:
     rows = list(csv.DictReader(io.StringIO(exported)))
     assert all(float(row["requests_per_s"]) > 0 for row in rows)
     assert "plt_ms" not in rows[0]
+    for words in (["har"], ["csv", "--requests"]):
+        refused = lanelab.run("export", str(played.folder), "--format", *words)
+        assert (refused.returncode, "load of a server" in refused.stderr) == (2, True)
     assert "Requests per second" in (played.folder / "report.html").read_text()
     assert "Page load time" not in (played.folder / "report.html").read_text()

@@ -191,6 +191,10 @@ def test_runs_are_listed_and_found_by_name(folder: Path, tmp_path: Path) -> None
         find_run("secnd", tmp_path)
     with pytest.raises(InputError, match="no run in"):
         find_run("latest", tmp_path / "none")
+    shutil.rmtree(tmp_path / "a")
+    shutil.rmtree(tmp_path / "b")
+    with pytest.raises(InputError, match=r"no run in .* can be read"):
+        find_run("latest", tmp_path)
     assert list_runs(tmp_path / "none") == []
 
 
