@@ -14,6 +14,7 @@ from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
 from analysis.stats import interval_name
 from analysis.tables import ComparisonRow, Row
+from model.metrics import SERVER_LOAD
 
 _STATES = {
     "running": "still running: more trials will come",
@@ -49,14 +50,18 @@ def _date(text: str) -> str:
 
 
 def tiles(run: Run, rows: Sequence[Row]) -> Html:
-    """Five numbers that say what kind of run this was."""
+    """A few numbers that say what kind of run this was."""
     noise = tables.noise_percent(rows)
     fit = sum(test.passed for test in _told_tests(run))
     took = sum(trial.wall_s for trial in run.trials)
     facts = [
         (str(len(run.ok)), f"{run.trials_word} that count"),
         (str(len(run.failed)), "failed, and do not count"),
-        (f"{fit} of {len(run.links)}", "links measured and within tolerance"),
+        *(
+            []
+            if run.workload == SERVER_LOAD
+            else [(f"{fit} of {len(run.links)}", "links measured and within tolerance")]
+        ),
         (percent(noise), "standard deviation within a cell"),
         (span(took), "of trials"),
     ]

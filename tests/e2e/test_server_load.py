@@ -83,3 +83,4 @@ def test_it_is_shown_exported_and_reported_like_any_run(played: Played) -> None:
         assert (refused.returncode, "load of a server" in refused.stderr) == (2, True)
     assert "Requests per second" in (played.folder / "report.html").read_text()
     assert "Page load time" not in (played.folder / "report.html").read_text()
+    assert "links measured" not in (played.folder / "report.html").read_text()
