@@ -30,10 +30,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _as_in_the_foreground() -> Iterator[None]:
-    """Where the tests run in the background Ctrl-C is ignored, and would be in what they start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Where the tests run in the background Ctrl-C and a hang-up are ignored, and would be in what they start."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True)

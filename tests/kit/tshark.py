@@ -16,7 +16,7 @@ needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark
 
 def tshark(file: Path, *options: str) -> str:
     done = subprocess.run(
-        ["tshark", "-n", "-r", str(file), *options], capture_output=True, text=True, check=False, timeout=120
+        ["tshark", "-n", "-r", str(file), *options], capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
