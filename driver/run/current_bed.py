@@ -67,6 +67,11 @@ class CurrentBed:
             self._check(bed)
         return time.monotonic() - began
 
+    def reconsider_links(self) -> None:
+        """Let a round begin: what was refused in the one before is measured again."""
+        if self._links:
+            self._links.reconsider()
+
     def has_worked(self) -> None:
         """Note that a trial ran to its end."""
         self._lost_in_a_row = 0

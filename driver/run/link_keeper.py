@@ -9,7 +9,6 @@ from driver.channel.client import Bed
 from driver.experiment.model import Cell
 from driver.run.events import Event, Listener
 from driver.run.store import Store
-from driver.schedule.order import PlannedTrial
 from model.link.results import SelfTest
 
 
@@ -21,21 +20,22 @@ class LinkKeeper:
         self._accept = accept  # what stays out of tolerance is used, and stored as what it is
         self._now = ""  # label of the link that is set
         self._passed: set[str] = set()
-        self._refused: dict[str, tuple[int, str]] = {}  # label -> the round in which it was measured, and why
+        self._refused: dict[str, str] = {}  # label -> why
         self.measuring_s = 0.0
 
     def has_passed(self, cell: Cell) -> bool:
         return cell.link.label in self._passed
 
-    def bring(self, planned: PlannedTrial) -> str:
-        """Why this trial is refused; "" when its link is set and is what was asked for.
+    def reconsider(self) -> None:
+        """Measure a refused link again when it is next needed. A machine that was busy in the first minute must not
+        cost a night's run a link."""
+        self._refused.clear()
 
-        A refusal holds for its round: a machine that was busy in the first minute must not cost a night's run a link.
-        """
-        cell, label = planned.cell, planned.cell.link.label
-        refused_in, why = self._refused.get(label, (0, ""))
-        if refused_in == planned.round:
-            return why
+    def bring(self, cell: Cell) -> str:
+        """Why trials of this cell are refused; "" when its link is set and is what was asked for."""
+        label = cell.link.label
+        if label in self._refused:
+            return self._refused[label]
         if self._now != label:
             self._bed.set_link(cell.link.link)
             self._now = label
@@ -43,13 +43,13 @@ class LinkKeeper:
             return ""
         started = time.monotonic()
         try:
-            return self._test(planned)
+            return self._test(cell)
         finally:
             self.measuring_s += time.monotonic() - started
 
-    def _test(self, planned: PlannedTrial) -> str:
+    def _test(self, cell: Cell) -> str:
         """The self-test itself measures again what is out. A link that has passed has passed for this bed."""
-        label = planned.cell.link.label
+        label = cell.link.label
         self._tell(Event("self-test-started", {"link": label}))
         data = self._bed.test_link()
         result = SelfTest.from_json(data)
@@ -59,6 +59,5 @@ class LinkKeeper:
         if result.passed or self._accept:
             self._passed.add(label)
             return ""
-        refusal = f"the link is not what was asked for: {why}"
-        self._refused[label] = planned.round, refusal
-        return refusal
+        self._refused[label] = f"the link is not what was asked for: {why}"
+        return self._refused[label]

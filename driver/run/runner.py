@@ -80,6 +80,7 @@ class Runner:
         stored."""
         try:
             while batch := self._schedule.batch():
+                self._current.reconsider_links()
                 for planned, following in itertools.zip_longest(batch, batch[1:]):
                     if self._stop.asked:
                         raise Interrupted("stopped after a finished trial")
@@ -186,7 +187,7 @@ class Runner:
         prepared = PreparedTrial(number, folder, utc_now())
         bed, links = self._current.bed, self._current.links
         bed.end_trial()  # before the link is measured or changed
-        why = links.bring(planned) if self._workload.uses_link else ""
+        why = links.bring(planned.cell) if self._workload.uses_link else ""
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared

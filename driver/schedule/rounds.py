@@ -28,6 +28,7 @@ class Schedule:
         self._experiment, self._seed, self._interval = experiment, seed, interval
         self._attempts = {key: list(attempts) for key, attempts in history.items()}
         self._given_up: set[tuple[str, int]] = set()
+        self._is_second_pass = False
         self._phases = phases(experiment)
         self._phase, self._round = 0, 1  # of the round that is under way: all before it are complete
         self._values: dict[str, list[float]] = {}
@@ -36,8 +37,9 @@ class Schedule:
 
     def batch(self) -> list[PlannedTrial]:
         """What remains of the first round that is not complete, in its order. Empty: the experiment has what it asks
-        for. A trial that failed is in the next batch again, while it has retries left."""
-        while self._phase < len(self._phases):
+        for. A trial that failed is in the next batch again, while it has retries left. One that was given up is in a
+        batch once more when all others are made."""
+        while self._phase < len(self._phases) or self._begin_second_pass():
             phase = self._phases[self._phase]
             if self._is_last_round_over(phase):
                 self._phase, self._round = self._phase + 1, 1
@@ -48,6 +50,14 @@ class Schedule:
                 return remaining
             self._round += 1
         return []
+
+    def _begin_second_pass(self) -> bool:
+        if self._is_second_pass or not self._given_up:
+            return False
+        self._is_second_pass = True
+        self._given_up.clear()
+        self._phase, self._round = 0, 1
+        return True
 
     def attempts(self, planned: PlannedTrial) -> int:
         """How many attempts were made."""
@@ -60,7 +70,7 @@ class Schedule:
             self._values.setdefault(planned.cell.id, []).append(attempt.value)
 
     def give_up(self, planned: PlannedTrial) -> None:
-        """Leave a trial out that no bed of this session can make. It is not stored, so a later session tries again."""
+        """Leave out a trial that cannot be made now. This is not stored, so a later session tries again."""
         self._given_up.add(planned.key)
 
     def _is_last_round_over(self, phase: Sequence[Cell]) -> bool:

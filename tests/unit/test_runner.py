@@ -183,15 +183,18 @@ def test_a_refused_link_is_measured_once_in_each_round_and_not_for_every_trial(p
     found = run.on(refused)
     assert not any(found["a"] + found["b"])
     assert refused.loads == []
-    assert refused.self_tests == 10
+    assert refused.self_tests == 20  # and once more when all rounds are over
     good = run.on(StandIn(lambda _arm, _number: 100.0))
     assert [sum(ok) for ok in good.values()] == [10, 10]
 
 
-def test_a_machine_that_was_busy_when_a_run_began_costs_no_more_than_that_round(play: Callable[[str], Play]) -> None:
-    run = play(f"{TWO_ARMS}trials: 5\n")
-    found = run.on(StandIn(lambda _arm, _number: 100.0, right_from=3))
-    assert [sum(ok) for ok in found.values()] == [3, 3]
+@pytest.mark.parametrize("trials", [1, 5])
+def test_a_machine_that_was_busy_when_a_run_began_costs_no_trial(play: Callable[[str], Play], trials: int) -> None:
+    """What was refused then is made when all other trials are."""
+    run = play(f"{TWO_ARMS}trials: {trials}\n")
+    bed = StandIn(lambda _arm, _number: 100.0, right_from=2)
+    assert [sum(ok) for ok in run.on(bed).values()] == [trials, trials]
+    assert bed.self_tests == 2
 
 
 def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_as_it_was(
