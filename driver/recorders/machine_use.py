@@ -30,7 +30,7 @@ OURS = "harness"  # what is ours and has no row above: the bed process, agents, 
 CONTENDED = 0.20  # of one processor, that went to programs which are no part of the trial
 PRESSED = 0.25  # ... while for this share of the load's time something had to wait for a processor
 STOLEN = 0.02  # share of the processors' time that went to other virtual machines
-ROUTER_WAITED = 0.05  # share of the load's time in which the router was ready to run and had no processor
+ROUTER_WAITED = 0.15  # share of the load's time in which the router was ready to run and had no processor
 MEMORY_SHORT = 0.02  # share of the load's time in which work waited for memory
 
 

@@ -246,8 +246,8 @@ FLAGGED: list[tuple[FlagName, str, Change]] = [
     (FlagName.PROCESSORS_THROTTLED, "too hot 1 times", lambda use: replace(use, hot_times=1)),
     (
         FlagName.ROUTER_WAITED,
-        "the router waited for a processor for 10% of the load's time",
-        lambda use: replace(use, wait_s={"router": 0.2}),
+        "the router waited for a processor for 20% of the load's time",
+        lambda use: replace(use, wait_s={"router": 0.4}),
     ),
     (
         FlagName.MEMORY_SHORT,
