@@ -7,7 +7,7 @@ from pathlib import Path
 
 from driver.experiment.arm import Arm
 from driver.workloads.spec import TrialSpec
-from model.site.site import load_site
+from sites.load import load_site
 
 
 def dummy_trial(scratch: Path, arm: Arm, built: Mapping[str, Path] | None = None) -> TrialSpec:

@@ -21,7 +21,8 @@ from analysis.run_folder import read_run
 from driver.bench.figures import Figure
 from model.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, BedError, Interrupted
 from model.paths import PROJECT, build_folder
-from model.site.site import SiteObject, load_site
+from model.site.site import SiteObject
+from sites.load import load_site
 
 Tell = Callable[[str], None]
 

@@ -19,7 +19,7 @@ from driver.schedule.order import round_order
 from driver.schedule.warnings import warnings
 from model.errors import InputError
 from model.paths import build_folder
-from model.site.site import read_site_manifest
+from sites.load import load_site
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 ROUNDS_SHOWN = 2
@@ -39,9 +39,7 @@ def plan(file: Path, *, as_json: bool) -> None:
     """
     experiment = read_experiment(file)
     sites = {cell.site for cell in experiment.cells}
-    made = estimate(
-        experiment, {site: SiteLoad.of(read_site_manifest(site.partition("/")[0]).objects) for site in sites}
-    )
+    made = estimate(experiment, {site: SiteLoad.of(load_site(site.partition("/")[0]).objects) for site in sites})
     warned = [*warnings(experiment, made), *_disk_warnings(made)]
     if as_json:
         print_json(_plan_json(experiment, made, warned))

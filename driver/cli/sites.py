@@ -6,7 +6,7 @@ import click
 
 from driver.cli.options import json_option
 from driver.cli.output import console, print_json, table
-from model.site.site import read_site_manifest, site_names
+from sites.load import read_site_manifest, site_names
 
 
 @click.command("sites")

@@ -18,7 +18,7 @@ from model.errors import InputError
 from model.link import Link
 from model.metrics import SERVER_LOAD
 from model.settings.source import Written, read_yaml
-from model.site.site import site_names
+from sites.load import site_names
 
 LONGEST_ARM_NAME = 60
 OF_PAGE_LOADS = ("tolerances", *(name for name, recorder in RECORDERS.items() if SERVER_LOAD not in recorder.workloads))

@@ -19,7 +19,8 @@ from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
 from model.settings.kinds import LARGEST_SEED, near_miss
-from model.site.site import Site, load_site, site_names
+from model.site.site import Site
+from sites.load import digest_of, load_site, site_names
 
 RUNS = "runs"
 AUTHORITY = "authority"
@@ -97,7 +98,7 @@ def _read_back(path: Path) -> str:
 
 def site_digest(site: Site) -> str:
     """The digest of everything that a load of the site can fetch."""
-    text = json.dumps([site.entry_host, site.entry_path, *sorted((o.host, o.path, o.sha256) for o in site.objects)])
+    text = json.dumps([site.entry_host, site.entry_path, digest_of(site.objects)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -7,8 +7,10 @@ twice. So the file is only taken apart here, and each value is read by the kind 
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -76,6 +78,18 @@ class Written:
 
     def texts(self) -> list[str]:
         return [element.text() for element in self.elements()]
+
+    def plain(self) -> Any:  # noqa: ANN401 - as JSON has it
+        """The value as JSON would have it, for what another part reads: numbers and booleans where they look so."""
+        if isinstance(self.node, yaml.MappingNode):
+            return {key: entry.plain() for key, entry in self.entries().items()}
+        if isinstance(self.node, yaml.SequenceNode):
+            return [Written(self.source, self.path, _line(node), node).plain() for node in self.node.value]
+        if not isinstance(self.node, yaml.ScalarNode) or self.node.style is not None:
+            return str(self.node.value)
+        with contextlib.suppress(ValueError):
+            return json.loads(self.node.value)
+        return None if self.absent else str(self.node.value)
 
     def entries(self, expected: Collection[str] = ()) -> dict[str, Written]:
         """The entries of a mapping, each key once. `expected` names the usual keys, for the error; a `Table` of

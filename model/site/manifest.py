@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from model.errors import InputError
-from model.settings.kinds import Kind, count, near_miss
+from model.settings.kinds import FLAG, Kind, count, near_miss
 from model.settings.setting import Setting, Table
 from model.settings.source import Written, read_yaml
+from model.site.site import SiteObject, hosts_of
 
 MANIFEST = "site.yaml"
 INDEX = "index.html"
@@ -44,21 +47,55 @@ def _path(value: object, key: str) -> str:
 
 _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _HOST = _text("host", rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*", "HOST")
-_GENERATOR = _text(f"name of a Python file beside {MANIFEST}", r"[a-z0-9_-]+\.py", "FILE")
 
+_FILE = r"[a-z0-9][a-z0-9._-]*"
+_URL = _text("host and path", metavar="HOST/PATH")
+_SHA256 = _text("sha256", "[0-9a-f]{64}", "HEX")
+
+
+def _viewport(value: object, key: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,5})", str(value))
+    if not match:
+        raise InputError(f"{value!r} is no viewport", "Write width and height, like 1366x768", key=key)
+    return int(match[1]), int(match[2])
+
+
+# fmt: off
 SITE = Table(
     (
         Setting("title", _text("title"), "", "what the site is", "The dummy page", required=True),
         Setting("source", _text("source"), "", "where it is from", "made by a recipe", required=True),
-        Setting(
-            "entry", _text("host and path"), "", "the page that is loaded", "example.test/index.html", required=True
-        ),
-        Setting(
-            "objects", None, "", "everything that a browser may ask for", "[{host: example.test, …}]", required=True
-        ),
-        Setting("generate", _GENERATOR, "", "the program that makes the files", "generate.py"),
+        Setting("entry", _URL, "", "the page that is loaded; with `https://` where it was recorded so",
+                "example.test/index.html", required=True),
+        Setting("date", _text("date", r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?", "UTC"), "",
+                "when it was recorded, in UTC", "2026-11-22T10:00:00Z"),
+        Setting("user_agent", _text("user agent", r"[ -~]+"), "", "the browser's name while it was recorded",
+                "Mozilla/5.0 (Windows Phone)"),
+        Setting("viewport", Kind("WxH", "width x height in pixels", _viewport), "", "of the view, likewise", "412x823"),
+        Setting("licence", _text("licence"), "", "what one may do with the content", "MIT"),
+        Setting("synthetic", FLAG, "false", "whether the content was made up", "true"),
+        Setting("objects", None, "", "everything that a browser may ask for, where the files lie in `content/` or a "
+                "program makes them", "[{host: example.test, …}]"),
+        Setting("generate", _text(f"name of a Python file beside {MANIFEST}", r"[a-z0-9_-]+\.py", "FILE"), "",
+                "the program that makes the files", "generate.py"),
+        Setting("archive", _text(f"name of a WARC file beside {MANIFEST}", _FILE, "FILE"), "",
+                "the recording", "archive.warc.gz"),
+        Setting("sha256", _SHA256, "", "of the recording", "64 hexadecimal digits"),
+        Setting("recipe", _text(f"name of a recipe beside {MANIFEST}", _FILE, "FILE"), "",
+                "what the site is generated from", "recipe.yaml"),
+        Setting("fetch", None, "", "the package that has the files", "{from: npm, …}"),
+        Setting("digest", _SHA256, "", "of all objects that a recipe or a package gives", "64 hexadecimal digits"),
+        Setting("late", None, "", "objects that are asked for after the load event, or not in each load",
+                "[example.test/beacon]"),
+        Setting("unanswered", None, "", "what the page asks for and nobody answered when it was recorded",
+                "[dead.example.test/ad.js]"),
+        Setting("left_out", None, "", "what the recording had and the site has not", "[a WebSocket]"),
+        Setting("composition", None, "", "objects and bytes by type, as tools count them", "{image: {…}}"),
+        Setting("fidelity", None, "", "how faithful the replay is, as `lanelab site verify` found", "{score: …}"),
     )
 )
+# fmt: on
+MAKERS = ("objects", "archive", "recipe", "fetch")  # keys that say where the objects are from: exactly one is there
 OBJECT = Table(
     (
         Setting("host", _HOST, "", "of the address", "example.test", required=True),
@@ -67,35 +104,10 @@ OBJECT = Table(
         ),
         Setting("mime", _text("mime", "[a-z0-9.+-]+/[a-z0-9.+-]+"), "", "the media type", "text/html", required=True),
         Setting("size", count("BYTES", "bytes", 0, LARGEST_SIZE), "", "on disk", "14000", required=True),
-        Setting("sha256", _text("sha256", "[0-9a-f]{64}"), "", "of the file", "64 hexadecimal digits", required=True),
+        Setting("sha256", _SHA256, "", "of the file", "64 hexadecimal digits", required=True),
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SiteObject:
-    """One thing that a browser may ask for."""
-
-    host: str
-    path: str  # as a request line has it: with the query, beginning with "/"
-    size: int  # bytes on disk
-    mime: str
-    sha256: str
-
-    @property
-    def url(self) -> str:
-        """Without a scheme: an arm has that."""
-        return self.host + self.path
-
-    @property
-    def file(self) -> str:
-        """Where it lies below the site's content. A query is a part of the file's name, as in an archive of wget's."""
-        path, mark, query = self.path.partition("?")
-        named = path + INDEX if path.endswith("/") else path
-        return f"{self.host}{named}{mark}{query.replace('/', '%2F')}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in OBJECT.by_name}
+Plain = Any  # what YAML and JSON consist of
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +117,62 @@ class Manifest:
     title: str
     source: str
     entry: str  # host and path
-    objects: tuple[SiteObject, ...]
-    generate: str | None
+    objects: tuple[SiteObject, ...] = ()  # where the manifest lists them
+    generate: str | None = None
+    entry_scheme: str = "http"
+    date: str | None = None
+    user_agent: str | None = None
+    viewport: tuple[int, int] | None = None
+    licence: str | None = None
+    synthetic: bool = False
+    archive: str | None = None
+    sha256: str | None = None
+    recipe: str | None = None
+    fetch: Plain = None  # read by sites/fetch
+    digest: str | None = None
+    late: tuple[str, ...] = ()  # host and path
+    unanswered: tuple[str, ...] = ()  # likewise
+    left_out: tuple[str, ...] = ()
+    composition: Plain = None
+    fidelity: Plain = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
         return hosts_of(self.entry.partition("/")[0], self.objects)
 
     @property
+    def entry_host(self) -> str:
+        return self.entry.partition("/")[0]
+
+    @property
+    def entry_path(self) -> str:
+        return "/" + self.entry.partition("/")[2]
+
+    @property
     def total_bytes(self) -> int:
         return sum(each.size for each in self.objects)
 
+    def to_yaml(self) -> str:
+        """The manifest as a file; read back it is the same."""
+        data: dict[str, Plain] = {}
+        for setting in SITE.settings:
+            value = getattr(self, setting.name)
+            if setting.name == "entry" and self.entry_scheme == "https":
+                value = f"https://{self.entry}"
+            if setting.name == "viewport" and value:
+                value = "{}x{}".format(*value)
+            if setting.name == "objects":
+                value = [{key: getattr(each, key) for key in OBJECT.by_name} for each in value]
+            if value or (setting.required and value is not None):
+                data[setting.name] = list(value) if isinstance(value, tuple) else value
+        return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
 
-def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:
-    """The entry's first, then in order of appearance."""
-    return tuple(dict.fromkeys([entry_host, *(each.host for each in objects)]))
+
+def file_of(each: SiteObject) -> str:
+    """Where it lies below `content/`. A query is a part of the file's name, as in an archive of wget's."""
+    path, mark, query = each.path.partition("?")
+    named = path + INDEX if path.endswith("/") else path
+    return f"{each.host}{named}{mark}{query.replace('/', '%2F')}"
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -137,17 +190,42 @@ def parse_manifest(text: str, source: str) -> Manifest:
     root = read_yaml(text, source, REFERENCE, scale=SCALE)
     entries = SITE.entries(root)
     values = SITE.values_of(entries)
+    for name in ("composition", "fidelity", "fetch"):
+        values[name] = entries[name].plain() if name in entries else None
+    for name in ("late", "unanswered", "left_out"):
+        values[name] = tuple(entries[name].texts()) if name in entries else ()
+    scheme, mark, rest = values["entry"].partition("://")
+    values |= {"entry": rest, "entry_scheme": scheme} if mark else {}
+    _require_one_maker(root, entries)
+    values["objects"] = _objects(entries, values["entry"]) if "objects" in entries else ()
+    return Manifest(**values)
+
+
+def _require_one_maker(root: Written, entries: Mapping[str, Written]) -> None:
+    named = [name for name in MAKERS if name in entries]
+    if not named:
+        raise root.error("objects is missing", f"Write objects, archive, recipe or fetch. {REFERENCE}")
+    if len(named) > 1:
+        raise entries[named[1]].error(f"{named[0]} says already where the objects are from", "Leave one of them out")
+    for name, needed in (("archive", "sha256"), ("recipe", "digest"), ("fetch", "digest")):
+        if name in entries and needed not in entries:
+            raise entries[name].error(f"{needed} is missing", f"Write the {needed} of what is there. {REFERENCE}")
+    if "generate" in entries and "objects" not in entries:
+        raise entries["generate"].error("objects is missing", "List what the program makes")
+
+
+def _objects(entries: Mapping[str, Written], entry: str) -> tuple[SiteObject, ...]:
     listed = entries["objects"]
     if not listed.is_list:
         raise listed.error("it is not a list of at least one object", REFERENCE)
     written = listed.elements()
     objects = tuple(SiteObject(**OBJECT.values_of(OBJECT.entries(each))) for each in written)
     _require_single(objects, written)
-    if values["entry"] not in {each.url for each in objects}:
-        near = near_miss(values["entry"], (each.url for each in objects))
+    if entry not in {each.url for each in objects}:
+        near = near_miss(entry, (each.url for each in objects))
         remedy = near or "Write host and path, like example.test/index.html"
-        raise entries["entry"].error(f"{values['entry']!r} is none of the objects", remedy.strip())
-    return Manifest(objects=objects, **values)
+        raise entries["entry"].error(f"{entry!r} is none of the objects", remedy.strip())
+    return objects
 
 
 def _require_single(objects: Sequence[SiteObject], written: Sequence[Written]) -> None:
@@ -158,6 +236,6 @@ def _require_single(objects: Sequence[SiteObject], written: Sequence[Written]) -
         if each.url in urls:
             raise where.error(f"{each.url} is there twice", "Leave one of them out")
         urls.add(each.url)
-        if files.setdefault(each.file, (each.size, each.sha256)) != (each.size, each.sha256):
-            what = f"{each.url} and another object are the file {each.file}, with other contents"
+        if files.setdefault(file_of(each), (each.size, each.sha256)) != (each.size, each.sha256):
+            what = f"{each.url} and another object are the file {file_of(each)}, with other contents"
             raise where.error(what, "Give both the same size and sha256")

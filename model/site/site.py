@@ -1,31 +1,78 @@
-"""Archived websites: their manifests and their verified files. docs/reference/site.md describes the format."""
+"""A website that can be served, and what it consists of. docs/reference/site.md describes both for users."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from model.errors import InputError
-from model.paths import sites_folder
-from model.site.content import content_of
-from model.site.manifest import MANIFEST, OBJECT, Manifest, SiteObject, hosts_of, read_manifest
+from model.coded import Coded
 
-__all__ = ["Site", "SiteObject", "load_site", "read_site_manifest", "site_names"]
+Headers = tuple[tuple[str, str], ...]
+
+CONTENT_TYPE, CONTENT_ENCODING = "content-type", "content-encoding"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A website that can be served: its files are there, and they are what the manifest says."""
+class SiteObject(Coded):
+    """One request that the site answers, and its answer without the body."""
+
+    host: str
+    path: str  # as a request line has it: with the query, beginning with "/"
+    size: int  # bytes of the body as it is stored, which may be encoded
+    mime: str  # the media type, without parameters
+    sha256: str  # of the body as it is stored
+    method: str = "GET"
+    scheme: str = "http"  # as the page names it; an arm decides what is spoken
+    status: int = 200
+    reason: str = "OK"
+    headers: Headers = ()  # in order; without those of the connection (Connection, Keep-Alive, Transfer-Encoding, …)
+    request_sha1: str | None = None  # of the request's body, where it had one
+    late: bool = False  # asked for after the load event, or not in every load: a trial may do without it
+    compressed: str | None = None  # the server compresses it when it is asked for: gzip or br
+
+    @property
+    def url(self) -> str:
+        """Without a scheme: an arm has that."""
+        return self.host + self.path
+
+    @property
+    def encoding(self) -> str | None:
+        """The content encoding of the body as it is stored; None: plain."""
+        values = [value for name, value in self.sent_headers if name.lower() == CONTENT_ENCODING]
+        coding = ",".join(values).strip().lower()
+        return None if coding in ("", "identity") else coding
+
+    @property
+    def sent_headers(self) -> Headers:
+        """What the server sends with it."""
+        return self.headers or (("Content-Type", self.mime),)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object with its body, as it is stored."""
+
+    object: SiteObject
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Site(Coded):
+    """A website that can be served: its bodies are there, and they are what the objects say."""
 
     name: str
     title: str
     entry_host: str
     entry_path: str
     objects: tuple[SiteObject, ...]
-    content: Path  # content/HOST/path
+    content: Path  # has the body of each object, by its sha256
+    entry_scheme: str = "http"  # as it was recorded
+    user_agent: str | None = None  # with which it was recorded
+    viewport: tuple[int, int] | None = None  # likewise
+    date: str | None = None  # when it was recorded, in UTC: what its scripts take for now
+    unanswered: tuple[str, ...] = ()  # host and path of what the page asks for and nobody answered when it was recorded
+    variant: str = ""  # how it was prepared for an arm; empty: as it is archived
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -40,60 +87,10 @@ class Site:
         return f"{scheme}://{self.entry_host}{self.entry_path}"
 
     def file(self, each: SiteObject) -> Path:
-        return self.content / each.file
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "title": self.title,
-            "entry_host": self.entry_host,
-            "entry_path": self.entry_path,
-            "objects": [each.to_json() for each in self.objects],
-            "content": str(self.content),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Site:
-        return cls(
-            name=data["name"],
-            title=data["title"],
-            entry_host=data["entry_host"],
-            entry_path=data["entry_path"],
-            objects=tuple(SiteObject(**{key: each[key] for key in OBJECT.by_name}) for each in data["objects"]),
-            content=Path(data["content"]),
-        )
+        """Where its body is, as it is stored."""
+        return self.content / each.sha256
 
 
-def site_names(archive: Path | None = None) -> list[str]:
-    """Every folder with a manifest."""
-    archive = archive or sites_folder()
-    try:
-        return sorted(folder.name for folder in archive.iterdir() if (folder / MANIFEST).is_file())
-    except OSError as error:
-        raise InputError(f"cannot read the archive of sites {archive}: {error.strerror}", "Bring it back") from error
-
-
-def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
-    """What a site consists of, without its files."""
-    archive = archive or sites_folder()
-    names = site_names(archive)
-    if name not in names:
-        near = difflib.get_close_matches(name.lower(), names, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise InputError(f"there is no site {name!r}", f"{hint}Sites are {', '.join(names) or 'none'}", key="sites")
-    return read_manifest(archive / name / MANIFEST)
-
-
-def load_site(name: str, archive: Path | None = None) -> Site:
-    """The site, ready to be served. Makes its files where it is a recipe; refuses files that are not the manifest's."""
-    archive = archive or sites_folder()
-    manifest = read_site_manifest(name, archive)
-    host, slash, path = manifest.entry.partition("/")
-    return Site(
-        name=name,
-        title=manifest.title,
-        entry_host=host,
-        entry_path=slash + path,
-        objects=manifest.objects,
-        content=content_of(name, archive / name, manifest),
-    )
+def hosts_of(entry_host: str, objects: Iterable[SiteObject]) -> tuple[str, ...]:
+    """The entry's first, then in order of appearance."""
+    return tuple(dict.fromkeys([entry_host, *(each.host for each in objects)]))

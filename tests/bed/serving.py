@@ -55,9 +55,8 @@ def site(bed: InsideBed) -> Site:
             for (host, path, mime), data in FILES.items()
         )
         for each, data in zip(objects, FILES.values(), strict=True):
-            file = content / each.file
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
+            content.mkdir(exist_ok=True)
+            (content / each.sha256).write_bytes(data)
         bed.kept["site"] = Site("odd", "An odd site", "a.test", "/", objects, content)
         bed.kept["authority"] = Authority.make(bed.memory / "authority")
     found: Site = bed.kept["site"]

@@ -24,7 +24,7 @@ from driver.workloads.workload import TrialContext
 from model import paths
 from model.link import Link
 from model.reasons import Reason
-from model.site.site import load_site
+from sites.load import load_site
 from tests.kit.handles import LanelabCommand
 
 from .runs import ACCEPT_LINKS, Played, play

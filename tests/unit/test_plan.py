@@ -15,8 +15,8 @@ from driver.schedule.order import phases, round_order
 from driver.schedule.until import needs_more, undecided
 from driver.schedule.warnings import warnings
 from model.link import Link
-from model.site.site import read_site_manifest
 from model.units import Ratio
+from sites.load import read_site_manifest
 from tests.unit.experiments import PATIENT, SMALL, read
 
 GRID = "sites: [dummy, shop]\nlinks: {rtt: [1ms, 2ms, 3ms]}\narms: {a: {}, b: {tls: 1.2}, c: {tls: 1.3}}\n"

@@ -30,7 +30,7 @@ from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceErr
 from model.link.results import Result, SelfTest
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
-from model.site.site import load_site
+from sites.load import load_site
 
 META = {"format": "2", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}
 TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"

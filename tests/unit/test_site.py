@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from model.errors import BedError, InputError
 from model.paths import PROJECT
-from model.site import content as site_content
-from model.site.manifest import SiteObject, parse_manifest
-from model.site.site import Site, load_site, read_site_manifest, site_names
+from model.site.manifest import file_of, parse_manifest
+from model.site.site import Site, SiteObject
+from sites import content as site_content
+from sites.load import load_site, read_site_manifest, site_names
 
 ARCHIVE = PROJECT / "sites-archive"
 SITES = PROJECT / "tests" / "data" / "sites"
@@ -62,14 +63,13 @@ def test_every_site_can_be_loaded_and_says_the_same_as_json(where: Path, name: s
     site = load_site(name, where)
     assert Site.from_json(site.to_json()) == site
     assert site.file(site.objects[0]).stat().st_size == site.objects[0].size
-    assert site.total_bytes == sum(file.stat().st_size for file in site.content.rglob("*") if file.is_file())
+    assert {each.sha256 for each in site.objects} == {file.name for file in site.content.iterdir()}
 
 
 def test_a_site_of_two_origins() -> None:
     site = load_site("two-origins", SITES)
     assert site.hosts == ("www.two.test", "img.two.test")
     assert site.url("https") == "https://www.two.test/index.html"
-    assert site.content == SITES / "two-origins" / "content"
 
 
 def test_an_unknown_site_is_told_with_what_is_near() -> None:
@@ -103,21 +103,25 @@ def test_the_dummy_page_is_that_of_the_report() -> None:
 
 def test_the_dummy_page_names_each_of_its_objects_and_nothing_else() -> None:
     site = load_site("dummy")
-    tags = Page((site.content / "dummy.test" / "index.html").read_text()).tags
+    body_of = {each.path.lstrip("/"): site.file(each).read_bytes() for each in site.objects}
+    tags = Page(body_of["index.html"].decode()).tags
     named = [having.get("src") or having.get("href") for _, having in tags if {"src", "href"} & having.keys()]
-    objects = {each.path.lstrip("/") for each in site.objects} - {"index.html"}
+    objects = body_of.keys() - {"index.html"}
     assert sorted(map(str, named)) == sorted([*objects, "data:,"])
     assert not [tag for tag, _ in tags if tag == "script"]
     pictures = [having for tag, having in tags if tag == "img"]
     for picture in pictures:
-        head = (site.content / "dummy.test" / str(picture["src"])).read_bytes()[16:24]
+        head = body_of[str(picture["src"])][16:24]
         assert struct.unpack(">II", head) == (int(str(picture["width"])), int(str(picture["height"])))
 
 
 def test_the_dummy_pictures_can_be_decoded_and_made_a_fifth_smaller() -> None:
     before = after = 0
-    for file in (load_site("dummy").content / "dummy.test" / "images").iterdir():
-        data = file.read_bytes()
+    site = load_site("dummy")
+    for each in site.objects:
+        if each.mime != "image/png":
+            continue
+        data = site.file(each).read_bytes()
         width, height = struct.unpack(">II", data[16:24])
         position, pixels, kinds = 8, b"", []
         while position < len(data):
@@ -167,20 +171,26 @@ Change = Callable[[Path], object]
     ],
     ids=["missing", "longer", "other", "more", "link"],
 )
+def test_files_that_are_not_the_manifests_are_refused(change: Change, says: str, tmp_path: Path) -> None:
+    where = archive(tmp_path, manifest())
+    load_site("one", where)
+    change(where / "one" / "content" / "a.test" / "index.html")
+    with pytest.raises(InputError, match=says) as told:
+        load_site("one", where)
+    assert told.value.remedy
+
+
+@pytest.mark.parametrize("change", [lambda file: file.unlink(), lambda file: file.write_text("hallo")])
 @pytest.mark.parametrize("recipe", [False, True], ids=["content", "recipe"])
-def test_files_that_are_not_the_manifests_are_refused(
-    change: Change, says: str, tmp_path: Path, *, recipe: bool
-) -> None:
+def test_a_changed_copy_is_refused_and_made_again(change: Change, tmp_path: Path, *, recipe: bool) -> None:
     text = manifest(more="generate: generate.py" if recipe else "")
     where = archive(tmp_path, text, generator=GENERATOR if recipe else "")
     site = load_site("one", where)
     change(site.file(site.objects[0]))
-    with pytest.raises(InputError, match=says) as told:
+    with pytest.raises(InputError, match=r"the content of a\.test/index\.html") as told:
         load_site("one", where)
-    assert told.value.remedy
-    if recipe:
-        shutil.rmtree(site.content)  # as the remedy says
-        assert load_site("one", where) == site
+    shutil.rmtree(Path(re.findall(r"Remove the folder (\S+);", told.value.remedy)[0]))
+    assert load_site("one", where) == site
 
 
 @pytest.mark.parametrize(
@@ -199,7 +209,7 @@ def test_a_recipe_that_fails_leaves_nothing(generator: str, says: str, tmp_path:
 
 
 def test_several_at_once_make_one(tmp_path: Path) -> None:
-    counted = GENERATOR + "open(sys.argv[1] + '/../count', 'a').write('x')\n"
+    counted = GENERATOR + f"open({str(tmp_path / 'count')!r}, 'a').write('x')\n"
     where = archive(tmp_path, manifest(more="generate: generate.py"), generator=counted)
     found: list[Site] = []
     threads = [threading.Thread(target=lambda: found.append(load_site("one", where))) for _ in range(4)]
@@ -208,7 +218,7 @@ def test_several_at_once_make_one(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(found) == 4
-    assert (tmp_path / "build" / "sites" / "count").read_text() == "x"
+    assert (tmp_path / "count").read_text() == "x"
 
 
 def test_what_a_killed_lanelab_left_is_removed(tmp_path: Path) -> None:
@@ -290,8 +300,8 @@ def test_any_text_is_a_manifest_or_a_typed_error(text: str) -> None:
 
 
 def test_queries_are_a_part_of_file_names() -> None:
-    assert SiteObject("a.test", "/x/?a=b/c", 1, "a/b", HELLO).file == "a.test/x/index.html?a=b%2Fc"
-    assert SiteObject("a.test", "/", 1, "a/b", HELLO).file == "a.test/index.html"
+    assert file_of(SiteObject("a.test", "/x/?a=b/c", 1, "a/b", HELLO)) == "a.test/x/index.html?a=b%2Fc"
+    assert file_of(SiteObject("a.test", "/", 1, "a/b", HELLO)) == "a.test/index.html"
 
 
 def test_the_example_in_the_reference_can_be_read() -> None:
