@@ -9,7 +9,7 @@ import traceback
 
 import click
 
-from driver.cli import beds, experiments, hosts, link, results, runs, sites, tools, vm
+from driver.cli import beds, experiments, hosts, link, results, runs, site, tools, vm
 from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from model.version import VERSION
@@ -39,7 +39,8 @@ for _command in (
     link.group,
     beds.group,
     hosts.group,
-    sites.sites,
+    site.group,
+    site.sites,
     vm.group,
     *tools.COMMANDS,
 ):

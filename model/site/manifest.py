@@ -10,10 +10,12 @@ from typing import Any
 
 import yaml
 
-from model.errors import InputError
+from model.errors import InputError, RecordError
 from model.settings.kinds import FLAG, Kind, count, near_miss
 from model.settings.setting import Setting, Table
 from model.settings.source import Written, read_yaml
+from model.site.composition import Composition, Part
+from model.site.fidelity import Fidelity
 from model.site.site import SiteObject, hosts_of
 
 MANIFEST = "site.yaml"
@@ -133,8 +135,8 @@ class Manifest:
     late: tuple[str, ...] = ()  # host and path
     unanswered: tuple[str, ...] = ()  # likewise
     left_out: tuple[str, ...] = ()
-    composition: Plain = None
-    fidelity: Plain = None
+    composition: Composition | None = None
+    fidelity: Fidelity | None = None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -163,6 +165,10 @@ class Manifest:
                 value = "{}x{}".format(*value)
             if setting.name == "objects":
                 value = [{key: getattr(each, key) for key in OBJECT.by_name} for each in value]
+            if setting.name == "composition" and value:
+                value = {name: part.to_json() for name, part in value.items()}
+            if setting.name == "fidelity" and value:
+                value = value.to_json()
             if value or (setting.required and value is not None):
                 data[setting.name] = list(value) if isinstance(value, tuple) else value
         return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10_000)
@@ -190,8 +196,9 @@ def parse_manifest(text: str, source: str) -> Manifest:
     root = read_yaml(text, source, REFERENCE, scale=SCALE)
     entries = SITE.entries(root)
     values = SITE.values_of(entries)
-    for name in ("composition", "fidelity", "fetch"):
-        values[name] = entries[name].plain() if name in entries else None
+    values["fetch"] = entries["fetch"].plain() if "fetch" in entries else None
+    values["composition"] = _composition(entries["composition"]) if "composition" in entries else None
+    values["fidelity"] = _fidelity(entries["fidelity"]) if "fidelity" in entries else None
     for name in ("late", "unanswered", "left_out"):
         values[name] = tuple(entries[name].texts()) if name in entries else ()
     scheme, mark, rest = values["entry"].partition("://")
@@ -212,6 +219,21 @@ def _require_one_maker(root: Written, entries: Mapping[str, Written]) -> None:
             raise entries[name].error(f"{needed} is missing", f"Write the {needed} of what is there. {REFERENCE}")
     if "generate" in entries and "objects" not in entries:
         raise entries["generate"].error("objects is missing", "List what the program makes")
+
+
+def _composition(written: Written) -> Composition:
+    try:
+        return {name: Part.from_json(each.plain(), name) for name, each in written.entries().items()}
+    except RecordError as error:
+        raise written.error(f"it is not what tools write: {error.what}", "Remove the key") from error
+
+
+def _fidelity(written: Written) -> Fidelity:
+    try:
+        return Fidelity.from_json(written.plain())
+    except RecordError as error:
+        remedy = "Remove the key, and verify the site again: lanelab site verify NAME"
+        raise written.error(f"it is not what lanelab writes: {error.what}", remedy) from error
 
 
 def _objects(entries: Mapping[str, Written], entry: str) -> tuple[SiteObject, ...]:

@@ -1,0 +1,20 @@
+"""lanelab site: archived websites, what is in them and how they come about. One file for each command below it."""
+
+from __future__ import annotations
+
+import click
+
+from driver.cli.site.list import list_sites
+
+
+@click.group("site")
+def group() -> None:
+    """Archived websites: look at them, compare, verify and remove them; further commands make new ones."""
+
+
+# A new command is a file here and its name in this list.
+COMMANDS = (list_sites,)
+for _command in COMMANDS:
+    group.add_command(_command)
+
+sites = click.Command("sites", params=list_sites.params, callback=list_sites.callback, help=list_sites.help)

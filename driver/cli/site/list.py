@@ -1,0 +1,29 @@
+"""lanelab site list, which is lanelab sites, too."""
+
+from __future__ import annotations
+
+import click
+
+from driver.cli.options import json_option
+from driver.cli.output import console, print_json, table
+from sites.facts import SiteFacts, facts_of
+from sites.load import read_site_manifest, site_names
+
+
+@click.command("list")
+@json_option
+def list_sites(*, as_json: bool) -> None:
+    """List the archived sites: what an experiment can name. Reads manifests only; makes no files."""
+    listed = [facts_of(name, read_site_manifest(name)) for name in site_names()]
+    if as_json:
+        print_json([each.to_json() for each in listed])
+        return
+    columns = ("name", "kind", "title", "objects", "bytes", "origins", "fidelity")
+    console().print(table(columns, map(_row, listed), right=("objects", "bytes")))
+
+
+def _row(facts: SiteFacts) -> tuple[str, ...]:
+    unknown = "-"
+    objects = unknown if facts.objects is None else f"{facts.objects:,}"
+    size = unknown if facts.bytes is None else f"{facts.bytes:,}"
+    return facts.name, facts.kind, facts.title, objects, size, ", ".join(facts.origins), facts.fidelity
