@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import click
 
+from driver.cli.site.diff import diff_sites
 from driver.cli.site.list import list_sites
+from driver.cli.site.remove import remove_site
+from driver.cli.site.show import show_site
 
 
 @click.group("site")
@@ -13,7 +16,7 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_sites,)
+COMMANDS = (list_sites, show_site, diff_sites, remove_site)
 for _command in COMMANDS:
     group.add_command(_command)
 
