@@ -29,6 +29,7 @@ class ServedRequest(Coded):
     tls: str | None  # TLSv1.2, TLSv1.3; None without TLS
     tls_resumed: bool | None  # None without TLS
     spdy: str | None  # the version of SPDY, where it was spoken
+    match: str | None  # how the answer was found: exact, stripped, nearest, none; None: the server does not say
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,5 +49,6 @@ def _request(line: str) -> ServedRequest:
         "connection": None if completion == "OK" else "X",
         "tls_resumed": None if read.get("tls") is None else reused == "r",
         "spdy": None,
+        "match": None,
     }
     return ServedRequest.from_json({**read, **entry}, "requests")
