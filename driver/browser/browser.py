@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from driver.bed.node import Node
 
 
+USUAL_VIEWPORT = (1366, 768)  # our own default
+
+
 class BrowserSettings(Protocol):
     """The settings of an arm that the browser reads."""
 
@@ -39,7 +42,9 @@ class BrowserSettings(Protocol):
     @property
     def user_agent(self) -> str | None: ...
     @property
-    def viewport(self) -> tuple[int, int]: ...
+    def viewport(self) -> tuple[int, int] | None: ...
+    @property
+    def scripts(self) -> str: ...
     @property
     def browser_flags(self) -> tuple[str, ...]: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from driver.browser.browser import USUAL_VIEWPORT
 from driver.browser.registry import BROWSERS
 from model.errors import InputError
 from model.settings.kinds import Kind, choice, lines, one_line
@@ -22,7 +23,9 @@ def _user_agent(value: object, key: str) -> str | None:
     return text
 
 
-def _viewport(value: object, key: str) -> tuple[int, int]:
+def _viewport(value: object, key: str) -> tuple[int, int] | None:
+    if value is None or value == "site":
+        return None
     match = re.fullmatch(r"([0-9]{1,6})x([0-9]{1,6})", str(value).strip())
     if not match:
         raise InputError(f"{str(value)[:60]!r} is no viewport", "Write width and height, like 1366x768", key=key)
@@ -34,7 +37,12 @@ def _viewport(value: object, key: str) -> tuple[int, int]:
 
 
 _USER_AGENT = Kind("TEXT", "one line; `default` is the browser's own", _user_agent, {"type": ["string", "null"]})
-_VIEWPORT = Kind("WxH", "width x height in pixels", _viewport, {"type": "string", "pattern": "^[0-9]+x[0-9]+$"})
+_VIEWPORT = Kind(
+    "WxH",
+    "width x height in pixels; `site`: see there",
+    _viewport,
+    {"type": ["string", "null"], "pattern": "^([0-9]+x[0-9]+|site)$"},
+)
 _FLAGS = lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", _FLAGS_REFUSED)
 
 # fmt: off
@@ -44,8 +52,13 @@ SETTINGS = (
             "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
     Setting("display", choice("HOW", "headless", "headful"), "headless",
             "without a screen, or with one that nobody sees (Xvfb)", "headful", aliases=("headless",)),
-    Setting("user_agent", _USER_AGENT, "default", "what the browser says it is", "Mozilla/5.0 (Windows Phone)"),
-    Setting("viewport", _VIEWPORT, "1366x768", "size of the page's view; lanelab's own default", "412x823"),
+    Setting("user_agent", _USER_AGENT, "default", "what the browser says it is; by default what the site was recorded "
+            "with, if anything", "Mozilla/5.0 (Windows Phone)"),
+    Setting("viewport", _VIEWPORT, "site", "size of the page's view; `site`: as the site was recorded, else "
+            "{}x{}".format(*USUAL_VIEWPORT),
+            "412x823"),
+    Setting("scripts", choice("HOW", "repeatable", "as-is"), "repeatable",
+            "whether clock and random numbers are the same in each load of a recorded site", "as-is"),
     Setting("browser_flags", _FLAGS, "", "further flags for the browser", "--blink-settings=imagesEnabled=false",
             default_words="none", aliases=("flags",)),
 )

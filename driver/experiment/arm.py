@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from driver.browser.browser import USUAL_VIEWPORT
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNER, settings_with, shown
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
@@ -14,7 +15,9 @@ from driver.servers.server import Server
 from model.errors import InputError
 from model.settings.kinds import near_miss
 from model.settings.setting import DefaultBy
+from model.site.site import Site
 from model.units import Duration
+from sites.prepare.variant import RECORDED, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class Arm:
     keepalive_requests: int
     keepalive_timeout: Duration
     compression: str
+    minify: str
+    schemes: str
     own: object  # the settings that only its server has
     server_directives: tuple[str, ...]
     dns: str
@@ -38,11 +43,12 @@ class Arm:
     start: str
     display: str
     user_agent: str | None
-    viewport: tuple[int, int]
+    viewport: tuple[int, int] | None  # None: as the site was recorded, else the usual one
     via: str  # browser or gateway: "automatic" is resolved
     pipelining: int
     connections_per_host: int
     coalescing: str
+    scripts: str
     browser_flags: tuple[str, ...]
 
     @classmethod
@@ -83,6 +89,24 @@ class Arm:
     def page_scheme(self) -> str:
         """Of the addresses that the browser is given: with the gateway it always speaks TLS."""
         return "https" if self.via == "gateway" else self.scheme
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """The schemes at whose ports the server listens."""
+        return ("http", "https") if self.schemes == RECORDED else (self.scheme,)
+
+    @property
+    def variant(self) -> Variant:
+        """What the arm makes of a site's content."""
+        schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
+        agent = (self.user_agent or "") if self.minify != "off" else ""
+        return Variant(schemes, self.compression, self.minify, agent)
+
+    def on(self, site: Site) -> Arm:
+        """The arm as it loads this site: with the browser's name and view that the site was recorded with, where the
+        arm does not say others."""
+        viewport = self.viewport or site.viewport or USUAL_VIEWPORT
+        return replace(self, user_agent=self.user_agent or site.user_agent, viewport=viewport)
 
     @property
     def multiplexed(self) -> bool:
@@ -145,6 +169,9 @@ def _check(arm: Arm) -> None:
         name = "SPDY" if arm.spdy else "HTTP/2"
         what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
         raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
+    if arm.schemes == RECORDED and arm.via == "gateway":
+        what = "between browser and gateway everything is TLS, so addresses in clear cannot stay as they were"
+        raise InputError(what, "Leave schemes out, or write via: browser", key="schemes")
     _check_server(arm)
 
 

@@ -28,6 +28,23 @@ def _keepalive_timeout(value: object, key: str) -> Duration:
     return timeout
 
 
+_OFF = "off"
+
+
+def _minify(value: object, key: str) -> str:
+    """One text for one wish: sets and filters in one order."""
+    if value == _OFF:
+        return _OFF
+    from sites.minify.wish import parse_minify  # noqa: PLC0415 - most arms need none of its libraries
+
+    if parse_minify(value, key) is None:
+        return _OFF
+    names = [str(each) for each in value] if isinstance(value, list | tuple) else str(value).replace(",", " ").split()
+    return ",".join(sorted(set(names), key=lambda name: (not name.startswith(("core", "page-")), name)))
+
+
+_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+MINIFY = Kind("SET", "`off`, a set, or a list of filters", _minify, _TEXTS)
 _PROTOCOLS = {"http/2": "h2", "http2": "h2", "h2c": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
 _PROTOCOLS |= {"spdy": "spdy/3.1", "spdy3.1": "spdy/3.1", "spdy3": "spdy/3", "spdy2": "spdy/2"}
 _VIA = {"native": "browser", "chromium": "browser", "direct": "browser", "auto": "automatic", "proxy": "gateway"}
@@ -35,6 +52,8 @@ _WITH_SPDY = tuple(("protocol", protocol) for protocol in MULTIPLEXED if protoco
 _WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
+_COMPRESSION |= {"as-recorded": "recorded", "site": "recorded", "none": "off"}
+_SCHEMES = {"http": "arm", "https": "arm", "mixed": "recorded", "site": "recorded"}
 # fmt: off
 _SERVER = (
     Setting("server", choice("NAME", *SERVERS), DEFAULT_SERVER, "the web server", "nginx"),
@@ -56,9 +75,16 @@ _SERVER = (
     Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms",
              meaningless_with=(("keepalive", False),)),
-    Setting("compression", choice("NAME", "off", "gzip", "brotli", also=_COMPRESSION), "off",
-             "what the server compresses text with. Chromium takes `brotli` over TLS only, or by the gateway", "gzip",
-             aliases=("gzip",)),
+    Setting("compression", choice("NAME", "recorded", "off", "gzip", "brotli", also=_COMPRESSION), "recorded",
+             "what text is compressed with: as the site was recorded (and as mod_pagespeed did it, where `minify` "
+             "rewrote an object), not at all, or by the server. Chromium takes `brotli` over TLS only, or by the "
+             "gateway", "gzip", aliases=("gzip",)),
+    Setting("minify", MINIFY, "off",
+             "what [mod_pagespeed](minify.md) would have done to the site: a set (`core-2012`, `page-2012`, `core`) or "
+             "a list of its filters", "core-2012", aliases=("pagespeed", "filters")),
+    Setting("schemes", choice("WHICH", "arm", "recorded", also=_SCHEMES), "arm",
+             "the scheme of the site's addresses: all as `tls` says, or each as it was recorded, in clear or with TLS",
+             "recorded", meaningless_with=(("tls", "off"),), aliases=("scheme",)),
 )
 _REST = (
     Setting("server_directives", lines("directive", r".+", "Timeout 10"), "",

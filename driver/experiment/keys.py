@@ -75,6 +75,9 @@ EXPERIMENT = Table((
         "the order of trials: [see below](#order)", "random"),
     Setting("seed", count("SEED", "your choice", 0, LARGEST_SEED), "", "of the random order", "42",
         f"a whole number, 0 to {LARGEST_SEED}", default_words="a new one for each run, recorded"),
+    Setting("missing", choice("HOW", "fail", "404", also={"not-found": "404"}), "fail",
+        "what a request means for which the site has no answer: the trial fails, or the server answers 404 and the "
+        "trial counts, as in experiments of 2012", "404"),
     Setting("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
         "nothing"),
     Setting("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]",
@@ -108,6 +111,8 @@ TOLERANCES = Table((
         "1"),
     Setting("outside", count("REQUESTS", "requests", 0, 1_000_000), "0", "requests to hosts that are not the site's",
         "3"),
+    Setting("inexact", count("REQUESTS", "requests", 0, 1_000_000), "0",
+        "requests with another query than was recorded, which the server answered with the nearest object", "2"),
 ))
 CELL = Table((
     Setting("site", None, "", "of `sites`", "dummy", "a name or a list", "all of `sites`"),

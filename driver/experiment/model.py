@@ -53,6 +53,7 @@ class Tolerances:
     missing: int = 0
     extra: int = 0
     outside: int = 0
+    inexact: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ class Experiment:
     repeat: Repeat
     order: Order
     seed: int | None
+    missing: str  # fail or 404
     tolerances: Tolerances
     figures: tuple[Figure, ...]
     retries: int

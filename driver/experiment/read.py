@@ -21,7 +21,11 @@ from model.settings.source import Written, read_yaml
 from sites.load import site_names
 
 LONGEST_ARM_NAME = 60
-OF_PAGE_LOADS = ("tolerances", *(name for name, recorder in RECORDERS.items() if SERVER_LOAD not in recorder.workloads))
+OF_PAGE_LOADS = (
+    "missing",
+    "tolerances",
+    *(name for name, recorder in RECORDERS.items() if SERVER_LOAD not in recorder.workloads),
+)
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -64,6 +68,7 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         repeat=_read_repeat(entries, plain["trials"]),
         order=plain["order"],
         seed=plain["seed"],
+        missing=plain["missing"],
         tolerances=_read_tolerances(entries),
         figures=figures,
         retries=plain["retries"],

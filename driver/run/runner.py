@@ -116,7 +116,7 @@ class Runner:
         self._current.has_worked()
         self._prepare_ahead(following)
         case = planned.cell
-        site, link = self._sites[case.site], case.link.link
+        site, link = self._sites.site(case), case.link.link
         record = self._workload.finish(data, TrialContext(case.arm, site, link, self._experiment, prepared.folder))
         self._add(planned, prepared, record, started)
 
@@ -200,10 +200,10 @@ class Runner:
             bed.check_arm(self._spec(cell, self._store.folder).to_json())
 
     def _spec(self, cell: Cell, folder: Path) -> TrialSpec:
-        load = self._experiment.load
+        load, site = self._experiment.load, self._sites.site(cell)
         return TrialSpec(
-            site=self._sites[cell.site],
-            arm=cell.arm,
+            site=site,
+            arm=cell.arm.on(site),
             timeout_s=self._experiment.timeout.seconds,
             recorders=self._experiment.recorders,
             folder=folder,

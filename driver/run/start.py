@@ -13,6 +13,7 @@ from pathlib import Path
 
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
+from driver.run.served_sites import ServedSites
 from driver.run.store import Store
 from driver.servers.certificates import Authority
 from model import run_format
@@ -20,7 +21,7 @@ from model.clock import utc_now
 from model.errors import InputError, StoreError
 from model.settings.kinds import LARGEST_SEED, near_miss
 from model.site.site import Site
-from sites.load import digest_of, load_site, site_names
+from sites.load import load_site, site_names
 
 RUNS = "runs"
 AUTHORITY = "authority"
@@ -31,7 +32,7 @@ class BegunRun:
     """All that a runner needs besides a bed."""
 
     experiment: Experiment
-    sites: Mapping[str, Site]
+    sites: ServedSites
     store: Store
 
 
@@ -39,7 +40,7 @@ def begin(
     experiment: Experiment, version: str, folder: Path | None, seed: int | None, bed: Mapping[str, object]
 ) -> BegunRun:
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
-    sites = {name: load_target(name) for name in experiment.sites}
+    sites = ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)
@@ -64,9 +65,8 @@ def resume(folder: Path) -> BegunRun:
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
             raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
-        sites = {name: load_target(name) for name in experiment.sites}
-        digests = {name: site_digest(site) for name, site in sites.items()}
-        if json.loads(store.meta("sites")) != digests:
+        sites = ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
+        if json.loads(store.meta("sites")) != sites.digests():
             raise StoreError("a site has changed since this run began", "Begin a new run")
         Authority.make(store.folder / AUTHORITY)
     except BaseException:
@@ -96,13 +96,7 @@ def _read_back(path: Path) -> str:
         raise StoreError(what, "Put the file back as it was, or begin a new run") from error
 
 
-def site_digest(site: Site) -> str:
-    """The digest of everything that a load of the site can fetch."""
-    text = json.dumps([site.entry_host, site.entry_path, digest_of(site.objects)])
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _meta(experiment: Experiment, sites: Mapping[str, Site], version: str, seed: int) -> dict[str, str]:
+def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -> dict[str, str]:
     return {
         "format": str(run_format.VERSION),
         "workload": experiment.workload,
@@ -115,7 +109,7 @@ def _meta(experiment: Experiment, sites: Mapping[str, Site], version: str, seed:
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),
         "plan": json.dumps({"cells": len(experiment.cells), "order": experiment.order, "repeat": _repeat(experiment)}),
         "experiment_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
-        "sites": json.dumps({name: site_digest(site) for name, site in sites.items()}),
+        "sites": json.dumps(sites.digests()),
     }
 
 

@@ -21,15 +21,6 @@ from model.units import Duration
 PORTS = {"http": 80, "https": 443}
 NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
-# The types that compression makes smaller. Images, sound and fonts (except SVG and the uncompressed kinds) are already
-# compressed. Every server compresses exactly these.
-COMPRESSED_TYPES = (
-    "text/html", "text/css", "text/plain", "text/xml", "text/javascript", "text/x-component", "application/javascript",
-    "application/x-javascript", "application/ecmascript", "application/json", "application/ld+json",
-    "application/manifest+json", "application/xml", "application/xhtml+xml", "application/rss+xml",
-    "application/atom+xml", "application/wasm", "application/vnd.ms-fontobject", "font/ttf", "font/otf",
-    "image/svg+xml", "image/x-icon", "image/vnd.microsoft.icon",
-)  # fmt: skip
 
 
 class ServerArm(Protocol):
@@ -39,6 +30,8 @@ class ServerArm(Protocol):
     def server(self) -> str: ...
     @property
     def scheme(self) -> str: ...
+    @property
+    def ports(self) -> tuple[str, ...]: ...  # schemes at whose ports it listens
     @property
     def protocol(self) -> str: ...
     @property

@@ -72,12 +72,14 @@ class Site(Coded):
     viewport: tuple[int, int] | None = None  # likewise
     date: str | None = None  # when it was recorded, in UTC: what its scripts take for now
     unanswered: tuple[str, ...] = ()  # host and path of what the page asks for and nobody answered when it was recorded
+    other_hosts: tuple[str, ...] = ()  # that its content names; the server answers 404 for all of theirs
+    answers_missing: bool = False  # with 404 what it does not have, and a trial may ask for it
     variant: str = ""  # how it was prepared for an arm; empty: as it is archived
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The entry's first, then in order of appearance."""
-        return hosts_of(self.entry_host, self.objects)
+        return tuple(dict.fromkeys((*hosts_of(self.entry_host, self.objects), *self.other_hosts)))
 
     @property
     def total_bytes(self) -> int:

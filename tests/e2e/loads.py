@@ -29,6 +29,7 @@ class Settings:
     user_agent: str | None = None
     viewport: tuple[int, int] = (1000, 700)
     browser_flags: tuple[str, ...] = ()
+    scripts: str = "as-is"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ class Settings:
     display: str = "headless"
     user_agent: str | None = None
     viewport: tuple[int, int] = (1280, 720)
+    scripts: str = "as-is"
     browser_flags: tuple[str, ...] = ()
 
 

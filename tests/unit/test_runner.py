@@ -23,6 +23,7 @@ from driver.run import open_beds as beds
 from driver.run.built_programs import Programs
 from driver.run.events import Event
 from driver.run.runner import Runner, StopRequest
+from driver.run.served_sites import ServedSites
 from driver.run.start import BegunRun
 from driver.run.store import Store
 from driver.workloads.page_load.workload import PageLoad
@@ -115,7 +116,7 @@ class Play:
                 raise bed
             yield cast(Bed, bed)
 
-        sites = {"dummy": load_site("dummy")}
+        sites = ServedSites.of(self.experiment, {"dummy": load_site("dummy")})
         try:
             tell, asked = self.events.append, stop or StopRequest()
             Runner(BegunRun(self.experiment, sites, store), open_bed, tell, asked, certain_interval).run()

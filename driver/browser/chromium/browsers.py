@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from driver.bed.node import Node
-from driver.browser.browser import Browser, BrowserSettings, Surroundings
+from driver.browser.browser import USUAL_VIEWPORT, Browser, BrowserSettings, Surroundings
 from driver.browser.chromium import binaries, flags
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
@@ -171,12 +171,12 @@ class ChromiumBrowser(Browser):
         around: Surroundings,
         running: Running,
         start: str,
-        viewport: tuple[int, int],
+        viewport: tuple[int, int] | None,
         leave: Leave,
         target: str | None = None,
     ) -> ChromiumPage:
         """Ready for the load: its size set, its log emptied, and the browser quiet. `start`: what really was new."""
-        width, height = viewport
+        width, height = viewport or USUAL_VIEWPORT
         running.session.cdp(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from driver.browser.browser import BrowserSettings, Surroundings
+from driver.browser.browser import USUAL_VIEWPORT, BrowserSettings, Surroundings
 
 # Services of the browser itself: each asks its maker's servers something, some time after the start.
 SILENT = (
@@ -85,7 +85,7 @@ def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
 
 def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str, ...]:
     """Every flag, in the order of the command line. `profile` is the folder of the user's data."""
-    width, height = arm.viewport
+    width, height = arm.viewport or USUAL_VIEWPORT
     words = [
         *(["--headless=new"] if arm.display == "headless" else ["--window-position=0,0"]),
         f"--user-data-dir={profile}",

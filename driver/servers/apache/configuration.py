@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from driver.servers.apache.fields import apache_settings
 from driver.servers.apache.object_map import MAP_FILE
 from driver.servers.layout import HOSTS, MAPPED, Layout
-from driver.servers.server import COMPRESSED_TYPES, NOBODY, PORTS, TLS_NAMES, Place, ServerArm
+from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
+from model.site.compressed_types import COMPRESSED_TYPES
 from model.site.site import Site
 
+COMPRESSORS = {"gzip": "deflate", "brotli": "brotli"}  # modules
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
 # One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: log.py knows. Not in it: whatever comes
@@ -72,8 +74,8 @@ def _modules(arm: ServerArm, modules: Modules, layout: Layout) -> list[str]:
         wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
     if arm.protocol == "h2":
         wanted.append("http2")
-    if arm.compression != "off":
-        wanted += ["filter", {"gzip": "deflate", "brotli": "brotli"}[arm.compression]]
+    if arm.compression in COMPRESSORS:
+        wanted += ["filter", COMPRESSORS[arm.compression]]
     if layout.maps:
         wanted.append("rewrite")
     lines = [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in modules.names]
@@ -150,7 +152,7 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
 
 
 def _compression(arm: ServerArm) -> list[str]:
-    if arm.compression == "off":
+    if arm.compression not in COMPRESSORS:
         return []
     name = {"gzip": "DEFLATE", "brotli": "BROTLI_COMPRESS"}[arm.compression]
     return [f"AddOutputFilterByType {name} {each}" for each in COMPRESSED_TYPES]

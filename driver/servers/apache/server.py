@@ -21,7 +21,7 @@ class Apache:
     title = "Apache"
     processes = ("apache2", "httpd")
     protocols = frozenset({"http/1.1", "h2", "spdy/3.1", "spdy/3", "spdy/2"})
-    compressions = frozenset({"off", "gzip", "brotli"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "httpd.conf"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from driver.servers.layout import HOSTS, INDEX, MAPPED, Layout
 from driver.servers.nginx.fields import nginx_settings
-from driver.servers.server import COMPRESSED_TYPES, NOBODY, PORTS, TLS_NAMES, Place, ServerArm
+from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
+from model.site.compressed_types import COMPRESSED_TYPES
 from model.site.site import Site
 
 DIRECTIVES_BEGIN = "# server_directives of the arm"
@@ -116,7 +117,7 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
 
 def _compression(arm: ServerArm) -> list[str]:
     """HTML is always among nginx's types. `gzip_vary` is for brotli too."""
-    if arm.compression == "off":
+    if arm.compression in ("recorded", "off"):
         return []
     name, level = ("gzip", GZIP_LEVEL) if arm.compression == "gzip" else ("brotli", BROTLI_LEVEL)
     types = " ".join(each for each in COMPRESSED_TYPES if each != "text/html")

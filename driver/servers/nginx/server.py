@@ -18,7 +18,7 @@ class Nginx:
     title = "nginx"
     processes = ("nginx",)
     protocols = frozenset({"http/1.1", "h2"})
-    compressions = frozenset({"off", "gzip", "brotli"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "nginx.conf"

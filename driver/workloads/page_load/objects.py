@@ -13,7 +13,9 @@ from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.site import Site, SiteObject
 
-NOT_MODIFIED, BAD_GATEWAY = 304, 502
+OK, PARTIAL, NOT_MODIFIED, BAD_GATEWAY = 200, 206, 304, 502
+PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of the request
+Asked = tuple[str, str]  # method, host with path
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +26,19 @@ class Objects:
     tolerances: Tolerances
 
     def failures(self) -> Iterator[Failure]:
-        asked: dict[str, list[Request]] = {each.url: [] for each in self.site.objects}
+        asked: dict[Asked, list[Request]] = {_asked(each): [] for each in self.site.objects}
         for request in on_network(self.record.requests):
-            if target(request) in asked:
-                asked[target(request)].append(request)
+            if (request.method, target(request)) in asked:
+                asked[request.method, target(request)].append(request)
         broken, missing, cached = [], [], []
         for each in self.site.objects:
-            requests = asked[each.url]
+            requests = asked[_asked(each)]
             why = next((why for request in requests if (why := self._broken(request, each))), None)
             if why:
                 broken.append(f"{each.url} ({why})")
-            elif self._missing(requests):
+            elif not each.late and each.method != PREFLIGHT and self._missing(requests):
                 missing.append(f"{each.url} ({self._how_missing(requests)})")
-            if self._cached(requests):
+            if each.status != NOT_MODIFIED and self._cached(requests):
                 cached.append(each.url)
         if broken:
             yield Failure(Reason.FAILED_OBJECT, few(broken))
@@ -51,17 +53,21 @@ class Objects:
 
     def _broken(self, request: Request, wanted: SiteObject) -> str | None:
         if request.error is not None:
-            return request.error
-        if request.status is None:
-            return None  # never answered: missing
-        if request.status == NOT_MODIFIED:
-            return None  # the browser had it: from-cache
-        if not 200 <= request.status < 300:
-            return f"status {request.status}{self._gateway_says(request)}"
-        whole = request.ended_ms is not None and not request.from_cache and encoding(request) is None
-        if whole and request.body_bytes != wanted.size:
+            return None if wanted.late and request.status is None else request.error  # given up when the page was left
+        as_asked = request.status == PARTIAL and wanted.status == OK  # a part of it
+        if request.status in (None, NOT_MODIFIED) or as_asked:
+            return None  # never answered: missing; the browser had it: from-cache
+        if request.status != wanted.status:
+            instead = "" if wanted.status == OK else f" instead of {wanted.status}"
+            return f"status {request.status}{instead}{self._gateway_says(request)}"
+        if self._is_whole(request, wanted) and request.body_bytes != wanted.size:
             return f"{request.body_bytes} bytes instead of {wanted.size}"
         return None
+
+    def _is_whole(self, request: Request, wanted: SiteObject) -> bool:
+        """Whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect."""
+        complete = request.ended_ms is not None and not request.from_cache and request.method != "HEAD"
+        return complete and encoding(request) is None and not wanted.encoding and not 300 <= wanted.status < 400
 
     def _gateway_says(self, request: Request) -> str:
         """Why it could not get what the browser wanted."""
@@ -100,3 +106,7 @@ class Objects:
         if any(request.status == NOT_MODIFIED for request in requests):
             return True
         return all(request.from_cache for request in requests)
+
+
+def _asked(each: SiteObject) -> Asked:
+    return each.method, each.url

@@ -16,6 +16,7 @@ from driver.workloads.serving import Served
 from driver.workloads.spec import TrialSpec
 from model.errors import BedError, RecordError
 from model.reasons import Failure, Reason
+from sites.prepare.variant import RECORDED
 
 
 @dataclass
@@ -36,7 +37,8 @@ class UnderWay:
 
     @property
     def url(self) -> str:
-        return self.spec.site.url(self.spec.arm.page_scheme)
+        site, arm = self.spec.site, self.spec.arm
+        return site.url(site.entry_scheme if arm.schemes == RECORDED else arm.page_scheme)
 
     @contextlib.contextmanager
     def failing(self, reason: Reason) -> Iterator[None]:

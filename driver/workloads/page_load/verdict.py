@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.servers.server import COMPRESSED_TYPES
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.evidence import FAREWELL, missing
@@ -24,6 +24,7 @@ from model.evidence.page_load import PageLoadEvidence
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.site import Site
+from sites.prepare.variant import RECORDED
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
@@ -31,7 +32,6 @@ NO_LOAD = {  # after these there was no page load whose requests could be judged
 }
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
-ENCODINGS = {"off": None, "gzip": "gzip", "brotli": "br"}  # by the arm's name for it
 
 
 def judge(record: TrialRecord, expected: Expected) -> list[Failure]:
@@ -129,6 +129,8 @@ class _Trial:
 
     def _outside(self) -> Iterator[Failure]:
         hosts, resolver = set(self.site.hosts), self.evidence.resolver
+        unanswered = set(self.site.unanswered)
+        hosts |= {name.partition("/")[0] for name in unanswered}
         asked = [target(each) for each in on_network(self.record.requests) if host(each) not in hosts]
         names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
         looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
@@ -161,8 +163,17 @@ class _Trial:
             yield from self._keepalive()
         yield from resumption(self.arm, witnesses)
 
+    def _in_clear(self, request: Request) -> bool:
+        """Whether the site's own addresses make it a request without TLS, in an arm that has TLS for the others."""
+        return self.arm.schemes == RECORDED and urlsplit(request.url).scheme == "http"
+
     def _protocol(self) -> Iterator[Failure]:
-        wrong = [each for each in self.requests if each.protocol != self.arm.protocol]
+        """In clear no browser speaks anything but HTTP/1.1."""
+        wrong = [
+            each
+            for each in self.requests
+            if each.protocol != ("http/1.1" if self._in_clear(each) else self.arm.protocol)
+        ]
         if wrong:
             used = ", ".join(sorted({str(each.protocol) for each in wrong}))
             what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {self.arm.protocol}"
@@ -170,7 +181,7 @@ class _Trial:
 
     def _tls(self) -> Iterator[Failure]:
         wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
-        wrong = [each for each in self.requests if each.tls != wanted]
+        wrong = [each for each in self.requests if each.tls != (None if self._in_clear(each) else wanted)]
         if wrong:
             used = ", ".join(sorted({each.tls or "no TLS" for each in wrong}))
             what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {wanted or 'no TLS'}"
@@ -197,22 +208,24 @@ class _Trial:
             yield Failure(Reason.KEEPALIVE_IGNORED, what)
 
     def _compression(self) -> Iterator[Failure]:
-        """What is worth compressing must be, as the arm says; nothing may be compressed in another way."""
-        wanted = ENCODINGS[self.arm.compression]
-        shrink = {each.url for each in self.site.objects if each.size and each.mime in COMPRESSED_TYPES}
+        """Each object comes with the coding that it has in this arm, and nothing comes with another one."""
+        wanted_of = {(each.method, each.url): each.compressed or each.encoding for each in self.site.objects}
         wrong = [
             each
             for each in self.requests
-            if each.status == OK and (name := encoding(each)) != wanted and (name is not None or target(each) in shrink)
+            if each.status == OK and encoding(each) != wanted_of.get((each.method, target(each)), encoding(each))
         ]
         if wrong:
             used = ", ".join(sorted({encoding(each) or "no compression" for each in wrong}))
-            what = f"{len(wrong)} of {len(self.requests)} answers came with {used} instead of {wanted or 'none'}"
+            wanted = ", ".join(sorted({wanted_of[each.method, target(each)] or "none" for each in wrong}))
+            what = f"{len(wrong)} of {len(self.requests)} answers came with {used} instead of {wanted}"
             yield Failure(Reason.COMPRESSION_IGNORED, f"{what}: {few([target(each) for each in wrong])}")
 
     def _extra(self) -> Iterator[Failure]:
         """An icon that the browser looks for by itself once the page is there is not the page's."""
-        known = {each.url for each in self.site.objects}
+        if self.site.answers_missing:
+            return
+        known = {each.url for each in self.site.objects} | set(self.site.unanswered)
         extra = [
             target(each)
             for each in on_network(self.record.requests)

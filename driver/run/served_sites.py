@@ -1,0 +1,55 @@
+"""The sites of an experiment as its arms want them, prepared before any bed is made: a mistake shows at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from driver.experiment.model import Cell, Experiment
+from model.site.site import Site
+from sites.load import digest_of
+from sites.named_hosts import named_hosts
+from sites.prepare import Variant, prepare
+
+MISSING_404 = "404"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSites:
+    """Each site of an experiment in each variant that an arm asks for."""
+
+    archived: Mapping[str, Site]
+    prepared: Mapping[tuple[str, Variant], Site]
+
+    @classmethod
+    def of(cls, experiment: Experiment, archived: Mapping[str, Site]) -> ServedSites:
+        """Prepare what was not prepared before."""
+        wanted = dict.fromkeys((cell.site, cell.arm.variant) for cell in experiment.cells)
+        made = {(name, variant): prepare(archived[name], variant) for name, variant in wanted}
+        if experiment.missing == MISSING_404:
+            others = {name: named_hosts(site) for name, site in archived.items()}
+            made = {key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in made.items()}
+        return cls(archived, made)
+
+    def site(self, cell: Cell) -> Site:
+        return self.prepared[cell.site, cell.arm.variant]
+
+    def digests(self) -> dict[str, str]:
+        """Of everything that loads can fetch: of each site as it is archived, and of each variant."""
+        archived = {name: site_digest(site) for name, site in self.archived.items()}
+        variants = {
+            f"{name} {variant.text}": site_digest(site) for (name, variant), site in sorted_by_text(self.prepared)
+        }
+        return {**archived, **variants}
+
+
+def sorted_by_text(prepared: Mapping[tuple[str, Variant], Site]) -> Iterable[tuple[tuple[str, Variant], Site]]:
+    return sorted(prepared.items(), key=lambda one: (one[0][0], one[0][1].text))
+
+
+def site_digest(site: Site) -> str:
+    """The digest of everything that a load of the site can fetch."""
+    text = json.dumps([site.entry_host, site.entry_path, digest_of(site.objects), site.other_hosts])
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,31 @@
+"""The hosts that a site's content names and the site has nothing of: advertisements, trackers, pages of others."""
+
+from __future__ import annotations
+
+import re
+
+from model.errors import InputError
+from model.site.site import Site
+from sites import bodies
+from sites.prepare.coding import decoded
+from sites.prepare.schemes import TEXT_TYPES
+
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+# An address with or without its scheme; slashes may be escaped as in JSON.
+_ADDRESS = re.compile(rf"(?i)(?:\\?/){{2}}((?:{_LABEL}\.)+[a-z]{{2,24}})(?=[/:?#\"'\s)\\<]|$)")
+MOST = 150  # the server's certificate and the browser's rules hold all of them
+
+
+def named_hosts(site: Site) -> tuple[str, ...]:
+    """In order of their names; those of the site are not among them."""
+    named: set[str] = set()
+    for each in site.objects:
+        if not TEXT_TYPES.fullmatch(each.mime):
+            continue
+        body = decoded(bodies.read(site.content, each)).body
+        named |= {match[1].lower() for match in _ADDRESS.finditer(body.decode("latin-1"))}
+    others = sorted(named - set(site.hosts))
+    if len(others) > MOST:
+        what = f"the site {site.name} names {len(others)} other hosts; the server can answer for {MOST} at most"
+        raise InputError(what, "Write missing: fail, with tolerances for what is missing", key="missing")
+    return tuple(others)

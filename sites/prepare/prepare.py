@@ -1,0 +1,118 @@
+"""A site as one arm wants it served. Made once, and kept in the cache beside the site's own bodies."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from model.errors import BedError, RecordError
+from model.site.compressed_types import COMPRESSED_TYPES
+from model.site.site import Site, SiteObject, StoredObject
+from sites import bodies
+from sites.prepare.coding import decoded, encoded
+from sites.prepare.schemes import unify
+from sites.prepare.variant import AS_ARCHIVED, RECORDED, Variant
+
+VARIANTS = "variants"
+CODE = ("prepare", "minify")  # folders beside this one's: what they say decides what comes out
+LIBRARIES = ("rcssmin", "rjsmin", "pyoxipng", "pillow", "brotlicffi", "zstandard")
+CODINGS_OF_CLEAR_HTTP = ("gzip", "x-gzip", "deflate")  # browsers take br and zstd over TLS only
+NAMES = {"gzip": "gzip", "brotli": "br"}  # of codings, by the arm's name for them
+
+
+def prepare(site: Site, variant: Variant) -> Site:
+    """The same site with the objects and bodies of this variant."""
+    if variant == AS_ARCHIVED:
+        return site
+    folder = site.content.parent / VARIANTS
+    file = folder / f"{_name(variant)}.json"
+    try:
+        folder.mkdir(exist_ok=True)
+        with (folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            objects = _read(file, site.content)
+            if objects is None:
+                made = transform([bodies.read(site.content, each) for each in site.objects], site, variant)
+                objects = bodies.store(site.content, made)
+                part = file.with_suffix(".part")
+                part.write_text(json.dumps([each.to_json() for each in objects]))
+                part.rename(file)
+    except OSError as error:
+        what = f"cannot prepare the site {site.name} in {folder}: {error.strerror or error}"
+        raise BedError(what, "Free some space, or set LANELAB_BUILD to a folder that can be written") from error
+    return replace(site, objects=objects, variant=variant.text)
+
+
+def transform(objects: Sequence[StoredObject], site: Site, variant: Variant) -> Iterable[StoredObject]:
+    """The objects of this variant, with their bodies. Pure, but for programs that minify calls."""
+    if variant.schemes != RECORDED:
+        objects = unify(objects, variant.schemes)
+    if variant.minify != "off":
+        objects = _minified(objects, site, variant)
+    if variant.compression == RECORDED:
+        return [_for_clear_http(each) for each in objects] if variant.schemes == "http" else objects
+    plain = [decoded(each) for each in objects]
+    if variant.compression == "off":
+        return [replace(each, object=replace(each.object, compressed=None)) for each in plain]
+    return [replace(each, object=_compressed(each, NAMES[variant.compression])) for each in plain]
+
+
+def _minified(objects: Sequence[StoredObject], site: Site, variant: Variant) -> list[StoredObject]:
+    """What minify leaves alone keeps its coding."""
+    from sites.minify import minify, parse_minify  # noqa: PLC0415 - most arms need none of its libraries
+
+    plain = [decoded(each) for each in objects]
+    as_it_was = {(each.object, each.body): stored for each, stored in zip(plain, objects, strict=True)}
+    made = minify(plain, site.entry_host, site.entry_path, parse_minify(variant.minify))
+    return [as_it_was.get((each.object, each.body), each) for each in made.objects]
+
+
+def _for_clear_http(stored: StoredObject) -> StoredObject:
+    """As a server would have negotiated it: gzip instead of what the browser does not take there."""
+    coding = stored.object.encoding
+    if coding is None or coding in CODINGS_OF_CLEAR_HTTP:
+        return stored
+    plain = decoded(stored)
+    return stored if plain.object.encoding else encoded(plain, "gzip")
+
+
+def _compressed(stored: StoredObject, coding: str) -> SiteObject:
+    """With the mark that the server compresses it, where that makes it smaller."""
+    each = stored.object
+    worth = each.status == 200 and each.size and each.mime in COMPRESSED_TYPES and not each.encoding
+    return replace(each, compressed=coding if worth else None)
+
+
+def _read(file: Path, content: Path) -> tuple[SiteObject, ...] | None:
+    """None: it is not there, or cannot be relied on, and is made again."""
+    try:
+        objects = tuple(SiteObject.from_json(each) for each in json.loads(file.read_text()))
+    except (OSError, ValueError, RecordError):
+        return None
+    for each in {each.sha256: each for each in objects}.values():
+        path = content / each.sha256
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != each.sha256:
+            path.unlink(missing_ok=True)
+            return None
+    return objects
+
+
+def _name(variant: Variant) -> str:
+    return hashlib.sha256(f"{variant.text}\n{_code()}".encode()).hexdigest()[:16]
+
+
+@cache
+def _code() -> str:
+    """The same for the same code and libraries: other ones may make other bytes."""
+    digest = hashlib.sha256()
+    for name in CODE:
+        for file in sorted((Path(__file__).parent.parent / name).rglob("*.py")):
+            digest.update(file.read_bytes())
+    digest.update(json.dumps({name: version(name) for name in LIBRARIES}).encode())
+    return digest.hexdigest()
