@@ -14,9 +14,7 @@ class Variant:
     schemes: str = RECORDED  # or http, https: every address of the site's hosts is changed to it
     compression: str = RECORDED  # or off, gzip, brotli
     minify: str = "off"  # as the arm's setting has it
-    user_agent: str = (
-        ""  # what minify does depends on the browser; empty without it
-    )
+    user_agent: str = ""  # what minify does depends on the browser; empty without it
 
     @property
     def text(self) -> str:
