@@ -29,6 +29,7 @@ class Reason(StrEnum):
     MISSING_OBJECT = "missing-object"
     FAILED_OBJECT = "failed-object"
     EXTRA_REQUEST = "extra-request"
+    INEXACT_ANSWER = "inexact-answer"
     OUTSIDE_REQUEST = "outside-request"
     FROM_CACHE = "from-cache"
     WIRE_MISMATCH = "wire-mismatch"

@@ -22,7 +22,10 @@ def named_hosts(site: Site) -> tuple[str, ...]:
     for each in site.objects:
         if not TEXT_TYPES.fullmatch(each.mime):
             continue
-        body = decoded(bodies.read(site.content, each)).body
+        try:
+            body = decoded(bodies.read(site.content, each)).body
+        except InputError:  # a damaged body names nothing that a browser could ask for
+            continue
         named |= {match[1].lower() for match in _ADDRESS.finditer(body.decode("latin-1"))}
     others = sorted(named - set(site.hosts))
     if len(others) > MOST:

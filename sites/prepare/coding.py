@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 
 import brotlicffi
@@ -70,27 +71,35 @@ def _decode(body: bytes, coding: str) -> bytes:
             return file.read(LARGEST_BODY + 1)
     if coding == "deflate":
         try:
-            return zlib.decompressobj().decompress(body, LARGEST_BODY + 1)
+            return _inflate(body, zlib.MAX_WBITS)
         except zlib.error:  # raw deflate: what some servers mean
-            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, LARGEST_BODY + 1)
+            return _inflate(body, -zlib.MAX_WBITS)
     if coding == "br":
-        return _brotli(body)
-    with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body)) as reader:
-        return reader.read(LARGEST_BODY + 1)
+        brotli = brotlicffi.Decompressor()
+        return _piecewise(body, brotli.decompress, brotli.is_finished)
+    zstd = zstandard.ZstdDecompressor().decompressobj()
+    return _piecewise(body, zstd.decompress, lambda: bool(zstd.eof))
 
 
-def _brotli(body: bytes) -> bytes:
-    """Piece by piece: a few bytes of brotli may mean gigabytes."""
-    decompressor, parts, size = brotlicffi.Decompressor(), [], 0
+def _inflate(body: bytes, window: int) -> bytes:
+    inflater = zlib.decompressobj(window)
+    plain = inflater.decompress(body, LARGEST_BODY + 1)
+    if not inflater.eof and len(plain) <= LARGEST_BODY:
+        raise ValueError("it is cut short")
+    return plain
+
+
+def _piecewise(body: bytes, decompress: Callable[[bytes], bytes], is_finished: Callable[[], bool]) -> bytes:
+    """A few bytes may mean gigabytes, and these decoders know no limit."""
+    parts, size = [], 0
     for begin in range(0, len(body), 1024):
-        part = decompressor.decompress(body[begin : begin + 1024])
+        part = decompress(body[begin : begin + 1024])
         size += len(part)
         parts.append(part)
-        if size > LARGEST_BODY:
+        if size > LARGEST_BODY or is_finished():
             break
-    else:
-        if not decompressor.is_finished():
-            raise ValueError("it is cut short")
+    if size <= LARGEST_BODY and not is_finished():
+        raise ValueError("it is cut short")
     return b"".join(parts)
 
 

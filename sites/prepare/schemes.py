@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import urljoin
 
+from model.errors import InputError
 from model.site.site import Headers, SiteObject, StoredObject
 from sites.prepare.coding import CODINGS, decoded, encoded
 
@@ -40,7 +41,10 @@ def unify(objects: Iterable[StoredObject], scheme: str) -> tuple[StoredObject, .
 def _addresses(hosts: set[str], other: str) -> re.Pattern[str]:
     """Addresses of these hosts that have the other scheme; slashes may be escaped as in JSON or in a query."""
     names = "|".join(re.escape(host) for host in sorted(hosts, key=len, reverse=True))
-    return re.compile(rf"(?i)\b{other}(?P<mark>:(?://|\\/\\/)|%3a%2f%2f)(?P<host>{names})(?![\w.-]*[\w-])")
+    port = {"http": 80, "https": 443}[other]
+    return re.compile(
+        rf"(?i)\b{other}(?P<mark>:(?://|\\/\\/)|%3a%2f%2f)(?P<host>{names})(?::{port}\b|(?![\w.-]*[\w-]))"
+    )
 
 
 def _with_scheme(stored: StoredObject, scheme: str, addresses: re.Pattern[str]) -> StoredObject:
@@ -49,8 +53,8 @@ def _with_scheme(stored: StoredObject, scheme: str, addresses: re.Pattern[str]) 
     result = StoredObject(replace(stored.object, scheme=scheme, headers=headers), stored.body)
     if not TEXT_TYPES.fullmatch(stored.object.mime):
         return result
-    plain = decoded(result)
-    if plain.object.encoding:  # a coding that nobody knows
+    plain = _plain(result)
+    if plain is None:
         return result
     text = plain.body.decode("latin-1")  # every byte is one character, and comes back
     new = addresses.sub(lambda match: scheme + match["mark"] + match["host"], text)
@@ -59,6 +63,15 @@ def _with_scheme(stored: StoredObject, scheme: str, addresses: re.Pattern[str]) 
     if new == text:
         return result
     return _again(replace(plain, body=new.encode("latin-1")), result.object.encoding)
+
+
+def _plain(stored: StoredObject) -> StoredObject | None:
+    """None: a coding that nobody knows, or a body that is damaged. The browser will fare as when it was recorded."""
+    try:
+        plain = decoded(stored)
+    except InputError:
+        return None
+    return None if plain.object.encoding else plain
 
 
 def _headers(each: SiteObject, scheme: str, addresses: re.Pattern[str]) -> Headers:
@@ -102,14 +115,19 @@ def _mend_integrity(before: Sequence[StoredObject], after: Sequence[StoredObject
 def _hashes(stored: StoredObject) -> tuple[str, ...]:
     if not TEXT_TYPES.fullmatch(stored.object.mime):
         return ()
-    body = decoded(stored).body
+    plain = _plain(stored)
+    if plain is None:
+        return ()
+    body = plain.body
     return tuple(f"{name}-{base64.b64encode(hashlib.new(name, body).digest()).decode()}" for name in HASHES)
 
 
 def _with_hashes(stored: StoredObject, pattern: re.Pattern[str], new_of: dict[str, str]) -> StoredObject:
     if not TEXT_TYPES.fullmatch(stored.object.mime):
         return stored
-    plain = decoded(stored)
+    plain = _plain(stored)
+    if plain is None:
+        return stored
     text = plain.body.decode("latin-1")
     new = pattern.sub(lambda match: new_of[match[0]], text)
     return stored if new == text else _again(replace(plain, body=new.encode("latin-1")), stored.object.encoding)

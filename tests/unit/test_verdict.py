@@ -86,6 +86,18 @@ def add(url: str, arm: Arm = HTTP, **values: object) -> Callable[[Data], None]:
     return lambda data: ask(data, request(url, 9, arm) | values, arm)
 
 
+def nearly(url: str, match: str) -> Callable[[Data], None]:
+    """The style sheet asked for with another query, which the server answered nevertheless."""
+
+    def asking(data: Data) -> None:
+        drop(1)(data)
+        del data["evidence"]["server"]["requests"][1]
+        ask(data, request(url, 9, HTTP, body=200), HTTP)
+        data["evidence"]["server"]["requests"][-1]["match"] = match
+
+    return asking
+
+
 def put(**values: object) -> Callable[[Data], None]:
     """Into the evidence."""
     return lambda data: data["evidence"].update(values)
@@ -135,6 +147,8 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.FAILED_OBJECT, HTTP, change(2, body_bytes=4999), "4999 bytes instead of 5000"),
     (Reason.FAILED_OBJECT, WARM, change(2, status=500), "status 500"),
     (Reason.EXTRA_REQUEST, HTTP, add("a.test/other"), "a.test/other"),
+    (Reason.INEXACT_ANSWER, HTTP, nearly("a.test/style.css?v=2", "nearest"), "a.test/style.css?v=2"),
+    (Reason.INEXACT_ANSWER, HTTP, nearly("a.test/style.css?v=1&_=9", "stripped"), "a.test/style.css?v=1&_=9"),
     (Reason.EXTRA_REQUEST, HTTP, add("a.test/style.css"), "a.test/style.css"),
     (Reason.EXTRA_REQUEST, HTTP, add("a.test/favicon.ico", status=404), "favicon"),
     (Reason.OUTSIDE_REQUEST, HTTP, add("else.test/x", error="net::ERR_NAME_NOT_RESOLVED", status=None), "else.test/x"),
@@ -331,3 +345,46 @@ def test_every_reason_is_explained_in_the_reference_and_no_other() -> None:
         assert "\n" not in first
         assert "**Commonly:**" in rest
         assert "**What to do:**" in rest
+
+
+def test_an_inexact_answer_that_is_tolerated_stands_for_its_object() -> None:
+    data = record(HTTP)
+    nearly("a.test/style.css?v=2", "nearest")(data)
+    assert judged(data, packets=connections(3), allowed=Tolerances(inexact=1)) == []
+    assert {each.reason for each in judged(data, packets=connections(3))} == {Reason.INEXACT_ANSWER}
+
+
+def test_objects_that_come_late_or_with_another_status_are_judged_as_they_were_recorded() -> None:
+    def of(data: Data, **changed: Any) -> set[str]:
+        objects = (SITE.objects[0], replace(SITE.objects[1], **changed), SITE.objects[2])
+        expected = Expected(HTTP, replace(SITE, objects=objects), LINK, STRICT, {"capture": CaptureOptions()})
+        return {str(each.reason) for each in judge(TrialRecord.from_json(data), expected)}
+
+    absent = record(HTTP)
+    drop(1)(absent)
+    del absent["evidence"]["server"]["requests"][1]
+    assert "missing-object" in of(absent)
+    assert "missing-object" not in of(absent, late=True)
+    gone = record(HTTP)
+    change(1, status=404)(gone)
+    assert "failed-object" in of(gone)
+    assert "failed-object" not in of(gone, status=404)
+    assert "failed-object" in of(record(HTTP), status=404)
+
+
+def test_what_nobody_answered_when_it_was_recorded_may_be_asked_for_again() -> None:
+    data = record(HTTP)
+    add("dead.test/ad.js", status=None, error="net::ERR_NAME_NOT_RESOLVED")(data)
+    data["evidence"]["server"]["requests"].pop()
+    site = replace(SITE, unanswered=("dead.test/ad.js",))
+    expected = Expected(HTTP, site, LINK, STRICT, {"capture": CaptureOptions()})
+    assert Reason.OUTSIDE_REQUEST in reasons(data)
+    assert Reason.OUTSIDE_REQUEST not in {each.reason for each in judge(TrialRecord.from_json(data), expected)}
+
+
+def test_a_site_that_answers_missing_objects_lets_them_be_asked_for() -> None:
+    data = record(HTTP)
+    add("a.test/other", status=404)(data)
+    expected = Expected(HTTP, replace(SITE, answers_missing=True), LINK, STRICT, {"capture": CaptureOptions()})
+    assert Reason.EXTRA_REQUEST in reasons(data)
+    assert Reason.EXTRA_REQUEST not in {each.reason for each in judge(TrialRecord.from_json(data), expected)}

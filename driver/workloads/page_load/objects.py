@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.workloads.page_load.requests import encoding, few, on_network, target
+from driver.workloads.page_load.requests import encoding, few, inexact_targets, on_network, target
 from model.evidence.browser import Request
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
@@ -31,12 +31,14 @@ class Objects:
             if (request.method, target(request)) in asked:
                 asked[request.method, target(request)].append(request)
         broken, missing, cached = [], [], []
+        evidence = self.record.page_load
+        inexact = {each.partition("?")[0] for each in inexact_targets(evidence)} if evidence else set()
         for each in self.site.objects:
             requests = asked[_asked(each)]
             why = next((why for request in requests if (why := self._broken(request, each))), None)
             if why:
                 broken.append(f"{each.url} ({why})")
-            elif not each.late and each.method != PREFLIGHT and self._missing(requests):
+            elif self._is_due(each, inexact) and self._missing(requests):
                 missing.append(f"{each.url} ({self._how_missing(requests)})")
             if each.status != NOT_MODIFIED and self._cached(requests):
                 cached.append(each.url)
@@ -50,6 +52,10 @@ class Objects:
     @property
     def warm(self) -> bool:
         return self.arm.start == "warm"
+
+    def _is_due(self, each: SiteObject, inexact: set[str]) -> bool:
+        """Whether each load has to ask for it. `inexact`: addresses without query that were asked for with another."""
+        return not each.late and each.method != PREFLIGHT and each.url.partition("?")[0] not in inexact
 
     def _broken(self, request: Request, wanted: SiteObject) -> str | None:
         if request.error is not None:

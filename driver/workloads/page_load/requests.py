@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 from model.evidence.browser import OnTheLink, Request
 from model.evidence.gateway import GatewayRequest
+from model.evidence.page_load import PageLoadEvidence
+
+INEXACT = ("stripped", "nearest")  # how the server found an answer
 
 
 def on_network(requests: Iterable[Request]) -> list[Request]:
@@ -54,6 +57,12 @@ def target(request: Request) -> str:
     """As a manifest names it: host, path and query."""
     parts = urlsplit(request.url)
     return host(request) + (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def inexact_targets(evidence: PageLoadEvidence) -> list[str]:
+    """What the server answered with an object that was recorded with another query, by its own log."""
+    served = evidence.server.requests if evidence.server else ()
+    return [f"{each.host}{each.path}" for each in served if each.match in INEXACT]
 
 
 def few(items: list[str], most: int = 3) -> str:

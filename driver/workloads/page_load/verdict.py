@@ -16,7 +16,7 @@ from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateway_connections import PATIENT_S, ConnectionUse
 from driver.workloads.page_load.gateway_protocol import Protocols, resumption
 from driver.workloads.page_load.objects import Objects
-from driver.workloads.page_load.requests import encoding, fetched, few, host, on_network, target
+from driver.workloads.page_load.requests import encoding, fetched, few, host, inexact_targets, on_network, target
 from driver.workloads.page_load.witnesses import Witnesses
 from model.evidence.browser import Request
 from model.evidence.packets import PacketSummary
@@ -75,6 +75,7 @@ class _Trial:
         yield from self._compression()
         yield from Objects(self.record, self.arm, self.site, self.tolerances).failures()
         yield from self._extra()
+        yield from self._inexact()
         yield from self._bound()
 
     @property
@@ -226,15 +227,23 @@ class _Trial:
         if self.site.answers_missing:
             return
         known = {each.url for each in self.site.objects} | set(self.site.unanswered)
+        inexact = inexact_targets(self.evidence)
         extra = [
             target(each)
             for each in on_network(self.record.requests)
             if host(each) in self.site.hosts
             and target(each) not in known
+            and target(each) not in inexact
             and not (not each.before_load and target(each).endswith(FAVICON))
         ]
         if len(extra) > self.tolerances.extra:
             yield Failure(Reason.EXTRA_REQUEST, few(extra))
+
+    def _inexact(self) -> Iterator[Failure]:
+        """What was asked for with another query than was recorded, and got the nearest object there is."""
+        inexact = inexact_targets(self.evidence)
+        if len(inexact) > self.tolerances.inexact:
+            yield Failure(Reason.INEXACT_ANSWER, few(inexact))
 
     def _bound(self) -> Iterator[Failure]:
         """By the clock alone: navigation timing may begin some milliseconds after Chromium began to connect."""
