@@ -6,7 +6,7 @@ import html
 
 from analysis.text import visible
 
-_VOID = {"br", "meta", "hr"}
+_VOID = {"br", "meta", "hr", "img"}
 
 
 class Html(str):

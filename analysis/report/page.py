@@ -38,11 +38,11 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     """Write the report of the run in this folder; returns where it is."""
     target = output or folder / run_format.REPORT
     text = page(read_run(folder))
-    _write(target, text.encode())
+    write_whole(target, text.encode())
     return target
 
 
-def _write(target: Path, content: bytes) -> None:
+def write_whole(target: Path, content: bytes) -> None:
     """Whole or not at all: someone may be looking at the last one."""
     part = target.with_name(f".{target.name}.part")
     try:
@@ -75,15 +75,21 @@ def page(run: Run) -> str:
     ]
     present = [part for part in parts if part]
     body = el("body", el("main", present[:2], _contents(present), present[2:]), el("footer", _footer(run)))
+    return document(f"{run.name} - lanelab report", body)
+
+
+def document(title: str, body: Html, *, images: bool = False) -> str:
+    """A page with the style of reports. `images`: it has some within itself."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    allowed = f"default-src 'none'; style-src 'sha256-{digest}'" + ("; img-src data:" if images else "")
     head = el(
         "head",
         el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=f"default-src 'none'; style-src 'sha256-{digest}'"),
+        el("meta", http_equiv="Content-Security-Policy", content=allowed),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
-        el("title", f"{run.name} - lanelab report"),
+        el("title", title),
         el("style", Html(style)),
     )
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
@@ -188,6 +194,6 @@ def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
         name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")[:60] or "figure"
         target = folder / FIGURES / f"{i:02}-{name}.{kind}"
         content = render.svg(specification).encode() if kind == "svg" else render.png(specification)
-        _write(target, content)
+        write_whole(target, content)
         saved.append(target)
     return saved

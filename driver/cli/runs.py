@@ -93,7 +93,7 @@ def run(  # noqa: PLR0913 - an option each
         if resumed:
             made.nodes()
         _warn(made)
-        _play(begun, _programs(begun.experiment, made), made, as_json=as_json)
+        play(begun, programs_of(begun.experiment, made), made, as_json=as_json)
         missing = _note_missing(begun)
     finally:
         store.close()
@@ -107,7 +107,7 @@ def _prepared(file: Path, made: BedOptions) -> Experiment:
     from driver.experiment.read import read_experiment  # noqa: PLC0415
 
     experiment = read_experiment(file)
-    _programs(experiment, made)
+    programs_of(experiment, made)
     made.nodes()  # an error in the inventory is reported now, too
     return experiment
 
@@ -117,7 +117,7 @@ def _warn(made: BedOptions) -> None:
         note(warning)
 
 
-def _programs(experiment: Experiment, made: BedOptions) -> Programs:
+def programs_of(experiment: Experiment, made: BedOptions) -> Programs:
     """Others' are installed, ours are built, where they are not there. What other machines need they have to have."""
     from driver.run.built_programs import Programs  # noqa: PLC0415
     from driver.run.needs import needs_of  # noqa: PLC0415
@@ -126,7 +126,8 @@ def _programs(experiment: Experiment, made: BedOptions) -> Programs:
     return Programs.built(experiment)
 
 
-def _play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
+def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
+    """Make the trials that the run still lacks, and show how it goes."""
     from analysis.stats import certain_interval  # noqa: PLC0415
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
     from driver.run.runner import Runner, StopRequest  # noqa: PLC0415

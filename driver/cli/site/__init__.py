@@ -8,6 +8,7 @@ from driver.cli.site.diff import diff_sites
 from driver.cli.site.list import list_sites
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
+from driver.cli.site.verify import verify_site
 
 
 @click.group("site")
@@ -16,7 +17,7 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_sites, show_site, diff_sites, remove_site)
+COMMANDS = (list_sites, show_site, diff_sites, remove_site, verify_site)
 for _command in COMMANDS:
     group.add_command(_command)
 
