@@ -69,7 +69,10 @@ def _minified(objects: Sequence[StoredObject], site: Site, variant: Variant) -> 
 
     plain = [decoded(each) for each in objects]
     as_it_was = {(each.object, each.body): stored for each, stored in zip(plain, objects, strict=True)}
-    made = minify(plain, site.entry_host, site.entry_path, parse_minify(variant.minify))
+    wish = parse_minify(variant.minify)
+    if wish is None:
+        return list(objects)
+    made = minify(plain, site.entry_host, site.entry_path, replace(wish, user_agent=variant.user_agent))
     return [as_it_was.get((each.object, each.body), each) for each in made.objects]
 
 
