@@ -35,12 +35,13 @@ def _minify(value: object, key: str) -> str:
     """One text for one wish: sets and filters in one order."""
     if value == _OFF:
         return _OFF
-    from sites.minify.wish import parse_minify  # noqa: PLC0415 - most arms need none of its libraries
+    from sites.minify.wish import SETS, parse_minify  # noqa: PLC0415 - most arms need none of its libraries
 
     if parse_minify(value, key) is None:
         return _OFF
-    names = [str(each) for each in value] if isinstance(value, list | tuple) else str(value).replace(",", " ").split()
-    return ",".join(sorted(set(names), key=lambda name: (not name.startswith(("core", "page-")), name)))
+    texts = value if isinstance(value, list | tuple) else [value]
+    names = [name for text in texts for name in str(text).replace(",", " ").split()]
+    return ",".join(sorted(set(names), key=lambda name: (name not in SETS, name)))
 
 
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}

@@ -67,12 +67,13 @@ def _minified(objects: Sequence[StoredObject], site: Site, variant: Variant) -> 
     """What minify leaves alone keeps its coding."""
     from sites.minify import minify, parse_minify  # noqa: PLC0415 - most arms need none of its libraries
 
-    plain = [decoded(each) for each in objects]
-    as_it_was = {(each.object, each.body): stored for each, stored in zip(plain, objects, strict=True)}
     wish = parse_minify(variant.minify)
     if wish is None:
         return list(objects)
-    made = minify(plain, site.entry_host, site.entry_path, replace(wish, user_agent=variant.user_agent))
+    wish = replace(wish, user_agent=variant.user_agent or site.user_agent or "")
+    plain = [decoded(each) for each in objects]
+    as_it_was = {(each.object, each.body): stored for each, stored in zip(plain, objects, strict=True)}
+    made = minify(plain, site.entry_host, site.entry_path, wish)
     return [as_it_was.get((each.object, each.body), each) for each in made.objects]
 
 

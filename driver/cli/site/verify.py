@@ -111,7 +111,7 @@ def _play(name: str, wish: Wish, run: Path, made: BedOptions) -> Site:
         play(begun, programs, made, as_json=False)
     finally:
         begun.store.close()
-    return begun.sites[name]
+    return begun.sites.archived[name]
 
 
 def _print(name: str, fidelity: Fidelity, page: Path) -> None:
