@@ -19,12 +19,12 @@ from model.errors import BedError, InputError, RecordError
 from model.paths import build_folder, sites_folder
 from model.site.manifest import MANIFEST, Manifest, read_manifest
 from model.site.site import Site, SiteObject, StoredObject
-from sites import bodies, content
+from sites import bodies, content, generate
 from sites.content import CACHE
 
 Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
 # By the key of the manifest that says where the objects are from.
-MAKERS: Mapping[str, Maker] = {"objects": content.make}
+MAKERS: Mapping[str, Maker] = {"objects": content.make, "recipe": generate.make}
 
 OBJECTS, BODIES = "objects.json", "bodies"
 FORMAT = "2"  # of the cache; another one is made anew

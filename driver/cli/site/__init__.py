@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from driver.cli.site.diff import diff_sites
+from driver.cli.site.generate import generate_site
 from driver.cli.site.list import list_sites
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
@@ -17,7 +18,14 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_sites, show_site, diff_sites, remove_site, verify_site)
+COMMANDS = (
+    list_sites,
+    show_site,
+    diff_sites,
+    generate_site,
+    remove_site,
+    verify_site,
+)
 for _command in COMMANDS:
     group.add_command(_command)
 
