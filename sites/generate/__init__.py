@@ -32,10 +32,10 @@ def generated(recipe: Recipe) -> Iterator[StoredObject]:
         body = _body(pieces, piece, dimensions)
         if len(body) != piece.size:
             raise AssertionError(f"{piece.url} has {len(body)} bytes instead of {piece.size}")
-        yield StoredObject(_object(piece, body, recipe.host), body)
+        yield StoredObject(_object(piece, body), body)
 
 
-def _object(piece: Piece, body: bytes, page_host: str) -> SiteObject:
+def _object(piece: Piece, body: bytes) -> SiteObject:
     digest = hashlib.sha256(body).hexdigest()
     return SiteObject(
         host=piece.host,
@@ -43,12 +43,12 @@ def _object(piece: Piece, body: bytes, page_host: str) -> SiteObject:
         size=len(body),
         mime=piece.mime,
         sha256=digest,
-        headers=_headers(piece, digest, page_host),
+        headers=_headers(piece, digest),
         late=piece.late,
     )
 
 
-def _headers(piece: Piece, digest: str, page_host: str) -> Headers:
+def _headers(piece: Piece, digest: str) -> Headers:
     """What a web server says of a file."""
     charset = "; charset=utf-8" if piece.type in TEXTS and piece.type != "data" else ""
     headers = [

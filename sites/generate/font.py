@@ -67,7 +67,8 @@ def _file(tables: Mapping[bytes, bytes]) -> bytes:
 
 def _sum(data: bytes) -> int:
     padded = data + bytes(-len(data) % 4)
-    return sum(struct.unpack(f">{len(padded) // 4}I", padded)) & 0xFFFFFFFF
+    words: tuple[int, ...] = struct.unpack(f">{len(padded) // 4}I", padded)
+    return sum(words) & 0xFFFFFFFF
 
 
 def _contour(points: list[tuple[int, int]]) -> bytes:

@@ -24,9 +24,7 @@ def page(pieces: Sequence[Piece], piece: Piece, dimensions: dict[int, tuple[int,
     head, places, tail = _head(piece, asked), _places(pieces, piece), _tail(piece, asked)
     spread = [[each for place, each in enumerate(shown) if place * count // max(len(shown), 1) == n]
               for n in range(count)]  # fmt: skip
-    sections = [
-        _section(piece, n, keys[n], spread[n], dimensions) + ("" if n else places) for n in range(count)
-    ]
+    sections = [_section(piece, n, keys[n], spread[n], dimensions) + ("" if n else places) for n in range(count)]
     fixed = len(head) + len(tail) + sum(len(section) for section in sections) + len(f"<p>{END}") * count
     if fixed > piece.size:
         raise piece.too_small(fixed)

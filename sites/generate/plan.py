@@ -9,7 +9,8 @@ from model.errors import InputError
 from model.units import Ratio
 from sites.generate import font
 from sites.generate.images import FORMATS
-from sites.generate.recipe import NOTHING, PAGE, REFERENCE, Group, Recipe
+from sites.generate.recipe import Group, Recipe
+from sites.generate.tables import NOTHING, PAGE, REFERENCE
 
 INDEX = 0  # the page
 FOLDERS = {

@@ -26,6 +26,10 @@ function think(ms) {
   var begin = performance.now();
   while (performance.now() - begin < ms) { }
 }
+function loaded(then) {
+  if (document.readyState === "complete") { then(); return; }
+  addEventListener("load", function () { setTimeout(then, 0); });
+}
 """
 
 
@@ -80,9 +84,7 @@ def _asked(each: Piece) -> str:
     if group.after:
         line = f"setTimeout(function () {{ {line} }}, {group.after.milliseconds:g});"
     if group.late:
-        later = f"setTimeout(function () {{ {line} }}, 0);"  # behind the event, not in it
-        line = f'if (document.readyState === "complete") {{ {line} }} else {{ '
-        line += f'addEventListener("load", function () {{ {later} }}); }}'
+        line = f"loaded(function () {{ {line} }});"
     return line + "\n"
 
 

@@ -129,8 +129,8 @@ def test_mobile_sites_take_the_published_time(name: str, waves: int, http_ms: in
 def test_other_sites_take_the_published_time(
     name: str, http_waves: int, spdy_waves: int, http_ms: int, spdy_ms: int
 ) -> None:
-    """10 Mbps, 150 ms; HTTP without and SPDY with TLS. Slow start costs one connection 425 ms, and six 200 ms. A page of
-    one step after the other has no slow start over HTTP that counts: each step is small."""
+    """10 Mbps, 150 ms; HTTP without and SPDY with TLS. Slow start costs one connection 425 ms, and six 200 ms. A page
+    of one step after the other has no slow start over HTTP that counts: each step is small."""
     found = sizes(name)
     slow_ms = 0 if name == "google-dev-article-2012" else 200
     http = http_waves * RTT_MS + OTHER_MS + slow_ms + on_the_line_ms(found.core, found.core_requests, 10)

@@ -1,7 +1,7 @@
 """Images of exactly the size that is wanted, which every decoder reads: noise, a plain part, and metadata.
 
-Encoders of our own, since what a library writes differs from one of its versions to the next. Noise is what an optimiser
-cannot take away; the plain part and the metadata are what it can.
+Encoders of our own, since what a library writes differs from one of its versions to the next. Noise is what an
+optimiser cannot take away; the plain part and the metadata are what it can.
 """
 
 from __future__ import annotations

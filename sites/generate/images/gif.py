@@ -22,7 +22,9 @@ def dimensions(size: int) -> tuple[int, int]:
 
 def encode(seed: str, size: int, width: int, height: int, metadata: int) -> bytes:
     bits = _bits(size)
-    head = b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF0 | (bits - 1), 0, 0) + noise(f"{seed} colours", 3 << bits)
+    head = (
+        b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF0 | (bits - 1), 0, 0) + noise(f"{seed} colours", 3 << bits)
+    )
     frame = b"," + struct.pack("<HHHHBB", 0, 0, width, height, 0, bits)
     room = size - len(head) - len(frame) - 1 - max(metadata, COMMENT + 1)
     pixels = bytes(value & ((1 << bits) - 1) for value in noise(seed, width * height))

@@ -79,7 +79,7 @@ def _head(width: int, height: int) -> bytes:
 
 def _comments(seed: str, size: int) -> bytes:
     """Segments of text before the scan, so many bytes together."""
-    parts = []
+    parts: list[bytes] = []
     while size > LONGEST + COMMENT:
         part = min(size - COMMENT, LONGEST + COMMENT)  # so that another segment fits behind it
         parts.append(_segment(0xFE, comment(f"{seed} {len(parts)}", part - COMMENT)))

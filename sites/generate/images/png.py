@@ -47,4 +47,3 @@ def _stream(seed: str, width: int, height: int, rows: int) -> bytes:
     pixels = noise(seed, 3 * width * rows)
     scan = b"".join(b"\0" + pixels[3 * width * y : 3 * width * (y + 1)] for y in range(rows))
     return zlib_stream(scan, AS_ABOVE + bytes(3 * width), height - rows)
-
