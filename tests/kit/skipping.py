@@ -18,3 +18,8 @@ def skip_without_beds(items: Sequence[pytest.Item], kind: str, purposes: Sequenc
     for item in items:
         if why and f"/{kind}/" in str(item.path):
             item.add_marker(pytest.mark.skip(reason=f"{lost}: {why}"))
+
+
+def needs_program(name: str) -> pytest.MarkDecorator:
+    """For a test that calls this program of playbooks/vars/packages.yml."""
+    return pytest.mark.skipif(needs.program(name).is_missing(), reason=f"missing: {name}")

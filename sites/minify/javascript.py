@@ -1,0 +1,172 @@
+"""Scripts: shortened, put into the page, or combined. Pure; what cannot be done without risk is not done."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import rjsmin  # type: ignore[import-untyped]
+
+INLINE_MAX_BYTES = 2048
+COMBINED_MAX_BYTES = 90 * 1024  # of the last release
+
+_MIME_TYPES = frozenset(
+    [
+        *(f"{top}/{sub}" for top in ("application", "text") for sub in ("ecmascript", "javascript")),
+        *(f"{top}/x-{sub}" for top in ("application", "text") for sub in ("ecmascript", "javascript")),
+        *(f"text/javascript1.{version}" for version in range(6)),
+        *("text/jscript", "text/livescript"),
+    ]
+)
+# A script that asks for the page's scripts probably looks for itself, by its address.
+_LOOKS_ITSELF_UP = (
+    b"document.getElementsByTagName('script')",
+    b'document.getElementsByTagName("script")',
+    b"$('script')",
+    b'$("script")',
+)
+_LEADING_COMMENT = re.compile(rb"\A\s*<!--[^\r\n]*(?:\r\n?|\n)")
+_HEADER = re.compile(rb"\b(?:if|while|for|with)\s*\(")
+_AFTER_WORD = re.compile(rb"\b(?:typeof|case|in|of|delete|void|throw|instanceof|new|do|else|yield|await)\s*/(?![/*])")
+_AFTER_BRACE = re.compile(rb"\}\s*/(?![/*])")
+_ARROW_COMMENT = re.compile(rb"^\s*-->", re.MULTILINE)
+_PARENTHESIS = re.compile(rb"[()]")
+LONGEST_HEADER = 4000  # bytes between the parentheses of a statement
+_NESTED_TEMPLATE = re.compile(rb"`[^`]*\$\{[^}`]*`")
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    why: str
+
+
+def is_javascript(type_: str | None, language: str | None) -> bool:
+    """Whether a script tag with these attributes is JavaScript; None: the attribute is not there, or has no value."""
+    if type_ is not None:
+        return type_ == "" or type_.strip().lower() in _MIME_TYPES
+    return not language or f"text/{language.lower()}" in _MIME_TYPES
+
+
+def is_javascript_type(mime: str) -> bool:
+    return mime.strip().lower() in _MIME_TYPES
+
+
+def shorten(script: bytes) -> Shortened | Unchanged:
+    """Without comments and white space that say nothing. Names and structure stay."""
+    doubt = _doubt(script)
+    if doubt:
+        return Unchanged(doubt)
+    made = bytes(rjsmin.jsmin(_LEADING_COMMENT.sub(b"", script, count=1)))
+    if len(made) >= len(script):
+        return Unchanged("it does not get shorter")
+    if shortens_further(made):
+        return Unchanged("shortening it twice gives something else than once: its syntax was misread")
+    return Shortened(made)
+
+
+def shortens_further(made: bytes) -> bool:
+    """A sign that quotes or slashes were misread."""
+    return bytes(rjsmin.jsmin(made)) != made
+
+
+def looks_itself_up(script: bytes) -> bool:
+    return any(words in script for words in _LOOKS_ITSELF_UP)
+
+
+def not_inlined(script: bytes, most: int = INLINE_MAX_BYTES) -> str | None:
+    """Why this script cannot stand in the page itself; None: it can."""
+    if len(script) > most:
+        return f"it has more than {most:,} bytes"
+    if looks_itself_up(script):
+        return "it looks for scripts in the page, and would not find itself"
+    if b"</script" in script.lower():
+        return "it has </script in it"
+    if b"<!--" in script:
+        return "it has <!-- in it, which changes how a page is read"
+    return None
+
+
+def not_combined(script: bytes) -> str | None:
+    """Why this script cannot be one of a combination, each of which runs by eval; None: it can."""
+    if b"use strict" in script:
+        return "it has 'use strict', and would keep its variables for itself"
+    try:
+        script.decode()
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    if looks_itself_up(script):
+        return "it looks for scripts in the page, and would not find itself"
+    return None
+
+
+def variable_of(path: str) -> str:
+    """The variable that holds the script of this path in a combination: a hash, as the module names it."""
+    return "mod_pagespeed_" + web_safe_hash(path.encode()).replace("-", "$")
+
+
+def combination(scripts: Sequence[tuple[str, bytes]]) -> bytes:
+    """Every script, by its path, as text in a variable. The page runs them where they were, one after the other."""
+    lines = (f"var {variable_of(path)} = {_literal(script)};\n" for path, script in scripts)
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def call_of(path: str) -> str:
+    return f"eval({variable_of(path)});"
+
+
+def web_safe_hash(content: bytes, characters: int = 10) -> str:
+    """Of MD5, in base64 with - and _: the hash in the module's names."""
+    digest = hashlib.md5(content, usedforsecurity=False).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:characters]
+
+
+def _literal(script: bytes) -> str:
+    """A JavaScript string in double quotes that the script, in UTF-8, is. Raises ValueError where it is not UTF-8."""
+    text = script.decode("utf-8-sig")
+    # The last two end a line in JavaScript, and are no JSON escapes by themselves.
+    return json.dumps(text, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _doubt(script: bytes) -> str | None:
+    """Why rjsmin may misread it; None: it reads it right."""
+    rest = _LEADING_COMMENT.sub(b"", script, count=1)
+    if b"\0" in rest:
+        return "it has NUL bytes"
+    if b"@cc_on" in rest:
+        return "it has a comment that Internet Explorer runs"
+    if b"<!--" in rest or _ARROW_COMMENT.search(rest):
+        return "it has HTML's comments in it"
+    if _NESTED_TEMPLATE.search(rest):
+        return "it has templates within templates"
+    if _AFTER_WORD.search(rest) or _AFTER_BRACE.search(rest) or _pattern_after_header(rest):
+        return "it cannot be told whether a slash in it divides or begins a pattern"
+    return None
+
+
+def _pattern_after_header(script: bytes) -> bool:
+    """`if (x) /pattern/.test(y)`: a slash after the parentheses of a statement."""
+    for match in _HEADER.finditer(script):
+        end = _closing(script, match.end())
+        follows = script[end:].lstrip()[:2]
+        if follows[:1] == b"/" and follows not in (b"//", b"/*"):
+            return True
+    return False
+
+
+def _closing(script: bytes, at: int) -> int:
+    """Just behind the parenthesis that closes the one before `at`; the end where there is none near."""
+    depth = 1
+    for match in _PARENTHESIS.finditer(script, at, at + LONGEST_HEADER):
+        depth += 1 if match[0] == b"(" else -1
+        if depth == 0:
+            return match.end()
+    return len(script)
