@@ -24,27 +24,31 @@ _DEFERRED_SCRIPTS = ("*Chrome/*", "*Firefox/*", "*MSIE *", "*Safari*", "*Wget*")
 _NO_DEFERRED_SCRIPTS = ("*Firefox/1.*", "*Firefox/2.*", "*MSIE 5.*", "*MSIE 6.*", "*MSIE 7.*", "*MSIE 8.*")
 
 
-def takes_data_uris(user_agent: str | None) -> bool:
-    """A request without a user agent counts as a browser that takes them; an unknown one does not."""
-    return not user_agent or _is(user_agent, (*_DATA_URIS, *_DATA_URIS_MORE), _NO_DATA_URIS)
+# What a browser that says nothing else is: the one that lanelab drives.
+_OWN = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36"
 
 
-def takes_webp(user_agent: str | None) -> bool:
-    return bool(user_agent) and _is(user_agent or "", _WEBP, _NO_WEBP)
+def takes_data_uris(user_agent: str) -> bool:
+    return _is(user_agent, (*_DATA_URIS, *_DATA_URIS_MORE), _NO_DATA_URIS)
 
 
-def takes_lossless_webp(user_agent: str | None) -> bool:
-    return bool(user_agent) and _is(user_agent or "", _LOSSLESS_WEBP, _NO_LOSSLESS_WEBP)
+def takes_webp(user_agent: str) -> bool:
+    return _is(user_agent, _WEBP, _NO_WEBP)
 
 
-def takes_deferred_scripts(user_agent: str | None) -> bool:
-    return not user_agent or _is(user_agent, _DEFERRED_SCRIPTS, _NO_DEFERRED_SCRIPTS)
+def takes_lossless_webp(user_agent: str) -> bool:
+    return _is(user_agent, _LOSSLESS_WEBP, _NO_LOSSLESS_WEBP)
+
+
+def takes_deferred_scripts(user_agent: str) -> bool:
+    return _is(user_agent, _DEFERRED_SCRIPTS, _NO_DEFERRED_SCRIPTS)
 
 
 def _is(user_agent: str, allowed: Iterable[str], refused: Iterable[str]) -> bool:
-    if any(_pattern(each).fullmatch(user_agent) for each in refused):
+    agent = user_agent or _OWN
+    if any(_pattern(each).fullmatch(agent) for each in refused):
         return False
-    return any(_pattern(each).fullmatch(user_agent) for each in allowed)
+    return any(_pattern(each).fullmatch(agent) for each in allowed)
 
 
 @cache

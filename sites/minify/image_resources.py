@@ -73,7 +73,9 @@ def stored(work: Work, resource: Resource, picture: Picture, wanted: Wanted = (N
     name = name_of(resource.address, wanted if work.wish.has("resize_images") else (None, None))
     made = work.resources.add((resource,), name, FILTER_ID, picture.body, picture.kind.extension)
     if len(work.resources.made) > before:
-        work.note(filter_of(kind_of(resource.body)), _what(resource, picture), resource.size, made.size, resource.address)
+        work.note(
+            filter_of(kind_of(resource.body)), _what(resource, picture), resource.size, made.size, resource.address
+        )
     return made
 
 

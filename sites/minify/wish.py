@@ -32,6 +32,9 @@ class Generation:
     combined_js_bytes: int | None
     absolute_urls: bool  # what is rewritten is named by its whole address, even where the page had a relative one
     javascript_before_combining: bool  # the order of rewrite_javascript and combine_javascript
+    preview_images: int | None  # so many images of a page may get a preview
+    preview_from_bytes: int  # images of this size or more
+    preview_up_to_bytes: int = 1024 * 1024
     image_limit_percent: int = 100  # a rewritten image is kept if it is smaller than this part of the old one
     resize_limit_percent: int = 100  # an image is resized if its area drops below this part
     url_bytes: int = 2083  # the longest address: what Internet Explorer could
@@ -59,6 +62,8 @@ GENERATIONS = {
         combined_js_bytes=None,
         absolute_urls=True,
         javascript_before_combining=True,
+        preview_images=5,
+        preview_from_bytes=1024,
     ),
     "last": Generation(
         name="last",
@@ -76,6 +81,8 @@ GENERATIONS = {
         combined_js_bytes=92_160,
         absolute_urls=False,
         javascript_before_combining=False,
+        preview_images=None,
+        preview_from_bytes=3072,
     ),
 }
 
