@@ -87,7 +87,7 @@ def test_gif_with_a_transparent_colour_stays_transparent() -> None:
     body = saved(image, "GIF", transparency=0)
     made = _rewritten(body, OF_2012)
     assert _same_pixels(body, made.body)
-    assert pixels(made.body).getpixel((0, 0))[3] == 0
+    assert pixels(made.body).getchannel("A").getpixel((0, 0)) == 0
 
 
 def test_gif_stays_gif_where_the_filter_is_off() -> None:
