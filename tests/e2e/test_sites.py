@@ -51,6 +51,34 @@ def test_what_is_tolerated_counts(lanelab: LanelabCommand, tmp_path: Path) -> No
     assert played.statuses("one") == ["ok"], played.reasons("one")
 
 
+MISSING = """\
+sites: unfaithful
+links: {rtt: 10ms}
+missing: 404
+tolerances: {missing: 1}
+arms:
+  plain: {}
+  resolver: {dns: resolver, addresses: per-origin}
+  spdy: {protocol: spdy/3.1, tls: 1.2}
+trials: 1
+retries: 0
+"""
+
+
+def test_what_a_site_lacks_is_answered_with_404_where_the_experiment_says_so(
+    lanelab: LanelabCommand, tmp_path: Path
+) -> None:
+    """Also what its page names of other hosts, as the published experiments did."""
+    played = play(lanelab, tmp_path, MISSING, env=SITES)
+    for arm in ("plain", "resolver", "spdy"):
+        assert played.statuses(arm) == ["ok"], played.reasons(arm)
+        scheme = "https" if arm == "spdy" else "http"
+        statuses = {request["url"]: request["status"] for request in played.requests(arm)}
+        assert statuses[f"{scheme}://page.test/absent.png"] == 404
+        assert statuses[f"{scheme}://elsewhere.test/picture.png"] == 404
+        assert statuses[f"{scheme}://page.test/style.css"] == 200
+
+
 def test_each_origin_has_its_own_address(origins: Played) -> None:
     assert origins.done.returncode == 0, origins.done.stderr
     for arm in ("plain", "plain-resolver", "h2", "h2-resolver"):
