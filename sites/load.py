@@ -19,12 +19,12 @@ from model.errors import BedError, InputError, RecordError
 from model.paths import build_folder, sites_folder
 from model.site.manifest import MANIFEST, Manifest, read_manifest
 from model.site.site import Site, SiteObject, StoredObject
-from sites import bodies, content, generate
+from sites import bodies, content, generate, new_site
 from sites.content import CACHE
 
 Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
 # By the key of the manifest that says where the objects are from.
-MAKERS: Mapping[str, Maker] = {"objects": content.make, "recipe": generate.make}
+MAKERS: Mapping[str, Maker] = {"objects": content.make, "archive": new_site.make, "recipe": generate.make}
 
 OBJECTS, BODIES = "objects.json", "bodies"
 FORMAT = "2"  # of the cache; another one is made anew
@@ -34,7 +34,8 @@ def site_names(archive: Path | None = None) -> list[str]:
     """Every folder with a manifest."""
     archive = archive or sites_folder()
     try:
-        return sorted(folder.name for folder in archive.iterdir() if (folder / MANIFEST).is_file())
+        folders = [folder for folder in archive.iterdir() if not folder.name.startswith(".")]  # those are not finished
+        return sorted(folder.name for folder in folders if (folder / MANIFEST).is_file())
     except OSError as error:
         raise InputError(f"cannot read the archive of sites {archive}: {error.strerror}", "Bring it back") from error
 

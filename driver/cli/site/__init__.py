@@ -6,6 +6,7 @@ import click
 
 from driver.cli.site.diff import diff_sites
 from driver.cli.site.generate import generate_site
+from driver.cli.site.import_site import import_site
 from driver.cli.site.list import list_sites
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
@@ -20,6 +21,7 @@ def group() -> None:
 # A new command is a file here and its name in this list.
 COMMANDS = (
     list_sites,
+    import_site,
     show_site,
     diff_sites,
     generate_site,

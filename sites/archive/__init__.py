@@ -1,0 +1,1 @@
+"""Recordings as WARC files, and what a site has of them."""

@@ -1,0 +1,35 @@
+"""How much of an archive is read. Whoever made it may have wanted to fill this machine's memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.errors import InputError
+
+MEGABYTE = 1_000_000
+REFERENCE = "See 'Limits' in docs/reference/import.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    file_bytes: int = 2_000 * MEGABYTE  # of the archive as it lies there
+    total_bytes: int = 1_000 * MEGABYTE  # of all records, expanded
+    record_bytes: int = 200 * MEGABYTE  # of one record, or one file of a mirror; of one body, decoded
+    head_bytes: int = 1 * MEGABYTE  # of one record's head; of one answer's
+    records: int = 200_000
+    damages: int = 1_000  # places where an archive may be damaged
+
+    def require_record(self, size: int, what: str) -> None:
+        if size > self.record_bytes:
+            raise InputError(f"{what} is larger than {self.record_bytes:,} bytes", REFERENCE)
+
+    def require_total(self, size: int, what: str) -> None:
+        if size > self.total_bytes:
+            raise InputError(f"{what} holds more than {self.total_bytes:,} bytes when it is expanded", REFERENCE)
+
+    def require_records(self, count: int, what: str) -> None:
+        if count > self.records:
+            raise InputError(f"{what} has more than {self.records:,} records", REFERENCE)
+
+
+LIMITS = Limits()
