@@ -10,7 +10,7 @@ import pytest
 from model.paths import PROJECT
 from tests.kit.handles import LanelabCommand
 
-from .runs import Played, play
+from .runs import Played, play, share_programs
 
 SITES = {"LANELAB_SITES": str(PROJECT / "tests" / "data" / "sites")}
 TOLERANT = """\
@@ -69,6 +69,7 @@ def test_what_a_site_lacks_is_answered_with_404_where_the_experiment_says_so(
     lanelab: LanelabCommand, tmp_path: Path
 ) -> None:
     """Also what its page names of other hosts, as the published experiments did."""
+    share_programs(lanelab)
     played = play(lanelab, tmp_path, MISSING, env=SITES)
     for arm in ("plain", "resolver", "spdy"):
         assert played.statuses(arm) == ["ok"], played.reasons(arm)
