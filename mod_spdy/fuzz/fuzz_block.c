@@ -1,6 +1,6 @@
 /* Header blocks as they are after expansion; what was read is written and read again. */
 #include "block.h"
-#include "replay.h"
+#include "fuzzers.h"
 #include "spdy_http.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int spdy_fuzz_block(const uint8_t *bytes, size_t length)
     return 0;
 }
 
-#ifdef SPDY_FUZZ_ALONE
+#ifdef FUZZ_ALONE
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {

@@ -6,7 +6,7 @@
 #include "compression.h"
 #include "frame.h"
 #include "memory.h"
-#include "replay.h"
+#include "fuzzers.h"
 #include "spdy_session.h"
 
 #include <stdlib.h>
@@ -381,7 +381,7 @@ int spdy_fuzz_dialogue(const uint8_t *bytes, size_t length)
     return 0;
 }
 
-#ifdef SPDY_FUZZ_ALONE
+#ifdef FUZZ_ALONE
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {

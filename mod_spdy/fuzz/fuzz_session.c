@@ -1,6 +1,6 @@
 /* The peer's bytes as they are, in one piece and again in small pieces: the
  * same events and the same output have to come of both. */
-#include "replay.h"
+#include "fuzzers.h"
 #include "spdy_session.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ int spdy_fuzz_session(const uint8_t *bytes, size_t length)
     return 0;
 }
 
-#ifdef SPDY_FUZZ_ALONE
+#ifdef FUZZ_ALONE
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {

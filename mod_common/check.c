@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "replay.h"
+#include "corpus.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     }
     running = "corpus";
     if (argc > 1)
-        replayed = replay_corpus(argv[1]);
+        replayed = run_corpus(argv[1]);
     printf("%zu tests passed, %zu inputs of the corpus replayed\n", count, replayed);
     return argc > 1 && !replayed; /* a corpus that is not found is a failure */
 }

@@ -1,4 +1,4 @@
-#include "replay.h"
+#include "corpus.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static uint8_t *read_whole(const char *path, size_t *length)
     return bytes;
 }
 
-static size_t replay_folder(const char *folder, const char *name, int (*run)(const uint8_t *, size_t))
+size_t run_inputs(const char *folder, const char *name, int (*run)(const uint8_t *, size_t))
 {
     char path[4096];
     size_t count = 0;
@@ -50,10 +50,4 @@ static size_t replay_folder(const char *folder, const char *name, int (*run)(con
     if (listing)
         closedir(listing);
     return count;
-}
-
-size_t replay_corpus(const char *folder)
-{
-    return replay_folder(folder, "session", spdy_fuzz_session) + replay_folder(folder, "dialogue", spdy_fuzz_dialogue) +
-           replay_folder(folder, "block", spdy_fuzz_block);
 }

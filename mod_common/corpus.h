@@ -1,0 +1,14 @@
+/* Runs fuzzers over the inputs that are kept. */
+#ifndef CORPUS_H
+#define CORPUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many inputs of FOLDER/NAME it ran. */
+size_t run_inputs(const char *folder, const char *name, int (*run)(const uint8_t *, size_t));
+
+/* Each module's own: all of its inputs. */
+size_t run_corpus(const char *folder);
+
+#endif

@@ -1,0 +1,18 @@
+/* The one pack that a server answers from. */
+#ifndef MREPLAY_PACK_H
+#define MREPLAY_PACK_H
+
+#include "httpd.h"
+#include "http_config.h"
+
+#include "pack.h"
+
+/* NULL: the configuration names none. */
+const replay_pack *mreplay_pack(void);
+
+/* The directive ReplayPack, and the hooks before and after the configuration is read. */
+const char *mreplay_set_pack(cmd_parms *command, void *config, const char *path);
+int mreplay_forget_pack(apr_pool_t *pool, apr_pool_t *log_pool, apr_pool_t *temporary);
+int mreplay_map_pack(apr_pool_t *pool, apr_pool_t *log_pool, apr_pool_t *temporary, server_rec *s);
+
+#endif
