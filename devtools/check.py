@@ -15,7 +15,7 @@ from pathlib import Path
 
 from driver.host import needs
 from driver.host.ansible import ansible_settings
-from driver.host.build import go, mod_spdy
+from driver.host.build import apache_module, go
 from driver.host.find_program import find
 from driver.host.needs import PLAYBOOKS
 from model.errors import LanelabError
@@ -127,23 +127,19 @@ def _go_steps(files: list[str]) -> list[Step]:
 
 
 def _c_steps(_files: list[str]) -> list[Step]:
-    """The compiler's warnings: of the protocol core, of its tests, and of the module for this machine's Apache."""
+    """The compiler's warnings: of each module's core, of its tests, and of the module for this machine's Apache."""
     names = ", ".join(program.name for program in needs.missing(needs.programs("module")))
     missing = f"{names} missing" if names else ""
-    out = build_folder().absolute() / "check" / "mod_spdy"
-    out.mkdir(parents=True, exist_ok=True)
     apxs = needs.program("apxs").path() or "apxs"
-    argv = [
-        "make",
-        "-sk",
-        f"-j{len(os.sched_getaffinity(0))}",
-        "-C",
-        str(mod_spdy.SOURCES),
-        f"OUT={out}",
-        f"APXS={apxs}",
-        "check-build",
-    ]
-    return [Step("c warnings (gcc)", argv, environment=mod_spdy.environment(), missing=missing)]
+    steps = []
+    for name in apache_module.MODULES:
+        out = build_folder().absolute() / "check" / name
+        out.mkdir(parents=True, exist_ok=True)
+        make = ["make", "-sk", f"-j{len(os.sched_getaffinity(0))}", "-C", str(apache_module.sources(name))]
+        argv = [*make, f"OUT={out}", f"APXS={apxs}", "check-build"]
+        environment = apache_module.environment()
+        steps.append(Step(f"c warnings of {name} (gcc)", argv, environment=environment, missing=missing))
+    return steps
 
 
 def tree_files() -> list[Path]:

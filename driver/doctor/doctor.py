@@ -20,6 +20,7 @@ from model import paths
 from model.errors import LanelabError
 
 LITTLE_SPACE_GIB = 1
+MODULES = "modules of Apache"
 LITTLE_MEMORY_MIB = 1024
 
 # Programs that a bed does without: what to call them, for which purpose, and what is not possible without them.
@@ -67,15 +68,15 @@ def _programs() -> Iterator[Finding]:
 
 
 def _own_protocols() -> Iterator[Finding]:
-    """What it takes to build the gateway and mod_spdy, which only some arms need."""
+    """What it takes to build the gateway, which only some arms need, and Apache's modules."""
     own = go.systems_go()
     version = f"{own.version} ({own.program})" if own else f"{go.locked_version()}, installed when it is first needed"
     yield Finding("ok", "go, for the gateway", version)
     if missing := needs.missing(needs.programs("module")):
-        what = f"missing to build it, for arms with SPDY: {_names(missing)}"
-        yield Finding("note", "mod_spdy", what, _remedy(missing))
+        what = f"missing to build them, without which Apache serves nothing: {_names(missing)}"
+        yield Finding("gap", MODULES, what, _remedy(missing))
     else:
-        yield Finding("ok", "mod_spdy", "all that it takes to build it")
+        yield Finding("ok", MODULES, "all that it takes to build them")
 
 
 def _substrates() -> Iterator[Finding]:

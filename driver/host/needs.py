@@ -21,7 +21,7 @@ ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variabl
 # What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
 BED = ("bed", "uml")
 BROWSING = (*BED, "capture", "browser")
-PAGE_LOAD = (*BROWSING, "apache")
+PAGE_LOAD = (*BROWSING, "apache", "module")
 SERVER_LOAD = (*BED, "apache", "module")
 MACHINES_OVER_SSH = ("ssh",)
 VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant says so where it is missing
@@ -43,8 +43,8 @@ TESTS = {
     "unit": Tests(),
     "golden": Tests(),
     "wire": Tests(uses=("apache", "comparison", "module", "java")),
-    "bed": Tests((*BED, "capture", "apache", "resolver"), uses=("nginx", "nginx-brotli", "ssh", "sshd")),
-    "e2e": Tests(EVERYTHING, uses=("nginx", "comparison", "module")),
+    "bed": Tests((*BED, "capture", "apache", "module", "resolver"), uses=("nginx", "nginx-brotli", "ssh", "sshd")),
+    "e2e": Tests(EVERYTHING, uses=("nginx", "comparison")),
     "vm": Tests(MAKING_A_BOX),
 }
 

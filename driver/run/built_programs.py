@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from driver.experiment.model import Experiment
+from driver.host.build.apache_module import MODULES, module
 from driver.host.build.gateway import gateway_program
-from driver.host.build.mod_spdy import module
 from driver.servers.registry import SERVERS
 from driver.workloads.server_load.client import SPDY_LOAD
 
-OF_SERVERS: Mapping[str, Callable[[], Path]] = {"mod_spdy": module}  # what builds the programs that servers name
+# What builds the programs that servers name.
+OF_SERVERS: Mapping[str, Callable[[], Path]] = {name: partial(module, name) for name in MODULES}
 
 
 @dataclass(frozen=True, slots=True)

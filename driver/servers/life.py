@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio, ended
-from driver.servers.layout import HOSTS, Layout, lay_out
 from driver.servers.registry import SERVERS
-from driver.servers.server import NOBODY, PORTS, Assignment, Place, Server, SetUp
+from driver.servers.server import NOBODY, PORTS, Assignment, Content, Place, Server, SetUp
 from driver.timeouts import scaled
 from model.errors import InputError, NodeError, ServerError
 from model.evidence.server import ServedRequest
-from model.site.site import Site
 
 READY_WITHIN_S = 10
 READY_POLL_S = 0.002
@@ -65,14 +63,15 @@ class RunningServer:
     def start(cls, node: Node, assignment: Assignment) -> RunningServer:
         """Start it; it answers when this returns."""
         prepared = _prepare(node, assignment)
-        port = PORTS[assignment.arm.scheme]
-        _require_free(node, port)
+        ports = [PORTS[scheme] for scheme in assignment.arm.ports]
+        for port in ports:
+            _require_free(node, port)
         with os.fdopen(os.memfd_create("output"), "rb") as output:
             process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
             running = cls(prepared.server, node, prepared.place.folder, process)
             running.configuration = prepared.set_up.configuration
             try:
-                answer = _await_answer(node, port, process, prepared.server.title)
+                answer = _await_answer(node, ports[0], process, prepared.server.title)
             except BaseException:
                 running.stop()
                 raise
@@ -178,30 +177,29 @@ def _prepare(node: Node, assignment: Assignment) -> _Prepared:
     server, site, leaf = SERVERS[assignment.arm.server], assignment.site, assignment.leaf
     if assignment.arm.tls != "off" and leaf is None:
         raise ServerError("a server that speaks TLS needs a certificate", "Make one with Authority.leaf")
-    layout = lay_out(site)
-    place = Place(f"{assignment.folder}/{server.name}", f"{assignment.folder}/sites/{site.name}-{layout.digest()}")
-    set_up = server.set_up(node, assignment, place, layout)
+    content = server.content(site)
+    place = Place(f"{assignment.folder}/{server.name}", f"{assignment.folder}/sites/{site.name}-{content.digest}")
+    set_up = server.set_up(node, assignment, place)
     files = {server.configuration_file: set_up.configuration.encode(), ERROR_LOG: b"", ACCESS_LOG: b"", **set_up.files}
     if leaf and assignment.arm.tls != "off":
         names = (place.certificate, leaf.certificate), (place.key, leaf.key)
         files |= {name.removeprefix(f"{place.folder}/"): path.read_bytes() for name, path in names}
     if node.run(["sh", "-c", MAKE_AND_LOOK, "sh", place.folder, place.content], stdin=_tar(files)).stdout:
-        _stage(node, site, layout, place.content)
+        _stage(node, content, place.content)
     return _Prepared(server, place, set_up)
 
 
-def _stage(node: Node, site: Site, layout: Layout, target: str) -> None:
-    """A copy of the site's files in the node's memory, made once: nothing is read from a disk during a trial, and
-    every file has the same time whenever it was checked out."""
-    files = {name: site.file(each).read_bytes() for name, each in layout.files.items()}
-    empty = [f"{HOSTS}/{host}/" for host in site.hosts]
-    node.run(["sh", "-c", MAKE_WHOLE, "sh", f"{target}.part", target], stdin=_tar(files, empty))
+def _stage(node: Node, content: Content, target: str) -> None:
+    """What the server answers from, in the node's memory, made once: nothing is read from a disk during a trial, and
+    every file has the same time whenever it was made."""
+    tar = _tar(content.files(), content.folders)
+    node.run(["sh", "-c", MAKE_WHOLE, "sh", f"{target}.part", target], stdin=tar)
 
 
-def _tar(files: Mapping[str, bytes], folders: list[str] | None = None) -> bytes:
+def _tar(files: Mapping[str, bytes], folders: tuple[str, ...] = ()) -> bytes:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name in sorted({*files, *(folders or ())}):
+        for name in sorted({*files, *folders}):
             entry = tarfile.TarInfo(name.rstrip("/"))
             entry.mtime, entry.mode = MODIFIED, 0o600
             if name.endswith("/"):

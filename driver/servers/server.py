@@ -3,14 +3,13 @@ registry.py; docs/contributing.md shows how."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from driver.bed.node import Node
 from driver.servers.certificates import Leaf
-from driver.servers.layout import Layout
 from model.errors import InputError
 from model.evidence.server import ServedRequest
 from model.settings.kinds import Kind
@@ -68,11 +67,20 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """What a server answers from: files in the memory of its node, which are put there once for each site."""
+
+    digest: str  # the same for the same files in the same places
+    files: Callable[[], Mapping[str, bytes]]  # read when they are to be put there
+    folders: tuple[str, ...] = ()  # besides those of the files; each ends with a slash
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where things are on the node."""
 
     folder: str  # the server's own: configuration, logs
-    content: str  # the site's files, as its Layout has them
+    content: str  # the files of its Content
 
     @property
     def certificate(self) -> str:
@@ -145,7 +153,13 @@ class Server(Protocol):
     def builds(self, arm: ServerArm) -> tuple[str, ...]:
         """Programs of lanelab's own that it needs for this arm, as driver/run/built_programs.py calls them."""
 
-    def set_up(self, node: Node, assignment: Assignment, place: Place, layout: Layout) -> SetUp:
+    def content(self, site: Site) -> Content:
+        """What this server answers from where it serves that site."""
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        """What it cannot answer as it was recorded, in words, with the object's method and address."""
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         """How the server of this node serves this. Raises MissingProgram."""
 
     def refused_directive(self, words: str, text: str) -> InputError | None:

@@ -5,7 +5,7 @@
 
 Beside the link each node has a management interface `mgmt0` to the bed process (10.11.N.2, the bed 10.11.N.1);
 what crosses it never meets the router. The addresses are the same in every bed: beds do not see each other.
-The server also answers at every address of 10.10.3.0/24, so that each origin of a site can have one of its own.
+The server also answers at every address of 10.10.16.0/20, so that each origin of a site can have one of its own.
 Neighbours are permanent entries, since an ARP answer would be delayed by the link like any packet and so
 would lengthen the first connection.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from model.errors import InputError
 
 LINK_NETWORK = "10.10.0.0/16"
-ORIGINS_NETWORK = ipaddress.ip_network("10.10.3.0/24")  # inside LINK_NETWORK, so the client needs no route of its own
+ORIGINS_NETWORK = ipaddress.ip_network("10.10.16.0/20")  # inside LINK_NETWORK, so the client needs no route of its own
 QUEUE_DOWN, QUEUE_UP = "queue_down", "queue_up"  # in the router: where packets wait for each direction's bottleneck
 
 

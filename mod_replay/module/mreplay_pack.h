@@ -7,6 +7,9 @@
 
 #include "pack.h"
 
+/* The one name that httpd looks for. */
+extern module AP_MODULE_DECLARE_DATA __attribute__((visibility("default"))) replay_module;
+
 /* NULL: the configuration names none. */
 const replay_pack *mreplay_pack(void);
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from driver.host.build.apache_module import module
 from tests.kit.inside import results
 
 from .serving import CHECKS, HERE
@@ -12,6 +13,8 @@ from .serving import CHECKS, HERE
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """One bed for all: starting one takes longer than most checks."""
+    if "apache" in HERE:
+        module("mod_replay")  # here, and not in the bed
     return results("tests.bed.serving", tmp_path_factory.mktemp("serving"))
 
 

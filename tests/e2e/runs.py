@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from driver.host.build.gateway import gateway_program
-from driver.host.build.mod_spdy import module
+from driver.host.build.apache_module import MODULES, module
 from model.paths import build_folder
 from tests.kit.handles import LanelabCommand
 
@@ -77,11 +77,12 @@ def play(lanelab: LanelabCommand, folder: Path, text: str, *options: str, env: d
 
 
 def share_programs(lanelab: LanelabCommand) -> None:
-    """The gateway and mod_spdy take a minute to build: once for all tests, and where ./lanelab has them anyway."""
+    """The gateway and the modules take a minute to build: once for all tests, and where ./lanelab has them anyway."""
     gateway_program()
-    module()
+    for name in MODULES:
+        module(name)
     lanelab.build.mkdir(parents=True, exist_ok=True)
-    for name in ("go", "gateway", "mod_spdy"):
+    for name in ("go", "gateway", *MODULES):
         if (build_folder() / name).is_dir():  # a Go of the system's is none of ours
             (lanelab.build / name).symlink_to((build_folder() / name).absolute())
 

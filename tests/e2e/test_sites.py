@@ -85,7 +85,7 @@ def test_each_origin_has_its_own_address(origins: Played) -> None:
     for arm in ("plain", "plain-resolver", "h2", "h2-resolver"):
         assert origins.statuses(arm) == ["ok"], origins.reasons(arm)
         addresses = {request["remote"].partition(":")[0] for request in origins.requests(arm)}
-        assert addresses == {"10.10.3.1", "10.10.3.2"}
+        assert addresses == {"10.10.16.1", "10.10.16.2"}
 
 
 def test_a_look_up_costs_a_round_trip(origins: Played) -> None:

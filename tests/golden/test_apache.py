@@ -16,21 +16,21 @@ import yaml
 
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import settings_with
+from driver.host import needs
+from driver.host.build import apache_module
 from driver.host.find_program import find
 from driver.servers.apache.configuration import Modules, configuration, directive_of
 from driver.servers.apache.installation import MODULE_FOLDERS
-from driver.servers.apache.object_map import map_text
 from driver.servers.certificates import Authority
-from driver.servers.layout import lay_out
 from driver.servers.server import Place
 from tests.kit.server_arms import DASHES, SITES, compare, read
 
 FOLDER = Path(__file__).parent / "apache"
 FILES = sorted(FOLDER.glob("*.txt"))
-MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "mime", "dir", "alias", "ssl", "socache_shmcb"]
-MODULES += ["http2", "filter", "deflate", "brotli", "rewrite"]
+MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "ssl", "socache_shmcb", "http2", "deflate", "brotli"]
 PLACE = Place(folder="/run/lanelab-server/apache", content="/run/lanelab-server/sites/site")
-AVAILABLE = Modules("/usr/lib/apache2/modules", frozenset(MODULES), "/run/lanelab-server/apache/mod_spdy.so")
+OWN = [f"/run/lanelab-server/apache/{name}.so" for name in apache_module.MODULES]
+AVAILABLE = Modules("/usr/lib/apache2/modules", frozenset(MODULES), *OWN)
 
 
 files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
@@ -39,30 +39,22 @@ files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES]
 @files
 def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
-    layout = lay_out(site)
-    found = configuration(arm, site, PLACE, AVAILABLE, layout)
-    if layout.maps:
-        found += "\n# objects.map\n" + map_text(layout)
-    compare(file, head, expected, found, update=update_golden)
+    compare(file, head, expected, configuration(arm, site, PLACE, AVAILABLE), update=update_golden)
 
 
 @files
 @pytest.mark.skipif(not (find("apache2") or find("httpd")), reason="no Apache here")
+@pytest.mark.skipif(bool(needs.missing(needs.programs("module"))), reason="what builds modules is missing")
 def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
     _, arm, site, _ = read(file)
-    if arm.spdy:
-        pytest.skip("its module takes a compiler: tests/wire and tests/e2e build it")
     modules = next(Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir())
     leaf = Authority.make(tmp_path / "authority").leaf(site.hosts, arm.tls_certificate)
-    for host in site.hosts:
-        (tmp_path / "content" / "hosts" / host).mkdir(parents=True)
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
     place = Place(str(tmp_path), str(tmp_path / "content"))
     shutil.copyfile(leaf.certificate, place.certificate)
     shutil.copyfile(leaf.key, place.key)
-    layout = lay_out(site)
-    (tmp_path / "httpd.conf").write_text(configuration(arm, site, place, Modules(str(modules), there, ""), layout))
-    (tmp_path / "objects.map").write_text(map_text(layout))
+    own = [str(apache_module.module(name)) for name in apache_module.MODULES]
+    (tmp_path / "httpd.conf").write_text(configuration(arm, site, place, Modules(str(modules), there, *own)))
     argv = [str(find("apache2") or find("httpd")), "-t", "-d", str(tmp_path), "-f", str(tmp_path / "httpd.conf")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -80,9 +72,9 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
 
 def test_knows_the_arms_own_lines() -> None:
     arm = Arm.parse("arm", {"server_directives": ["HostnameLookups On", "LimitRequestFields 50"]})
-    text = configuration(arm, SITES["plain"], PLACE, AVAILABLE, lay_out(SITES["plain"]))
+    text = configuration(arm, SITES["plain"], PLACE, AVAILABLE)
     found = {number: directive_of(text, number) for number in range(len(text.splitlines()) + 3)}
     assert [line for line in found.values() if line] == ["HostnameLookups On", "LimitRequestFields 50"]
     assert all(text.splitlines()[number - 1] == line for number, line in found.items() if line)
-    plain = configuration(Arm.parse("arm", {}), SITES["plain"], PLACE, AVAILABLE, lay_out(SITES["plain"]))
+    plain = configuration(Arm.parse("arm", {}), SITES["plain"], PLACE, AVAILABLE)
     assert directive_of(plain, 5) is None

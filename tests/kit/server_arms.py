@@ -4,12 +4,14 @@ a line of dashes, and the configuration that comes of them."""
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from driver.experiment.arm import Arm
+from model.site.compressed_types import COMPRESSED_TYPES
 from model.site.site import Site, SiteObject
 
 DASHES = "----\n"
@@ -43,7 +45,19 @@ def read(file: Path) -> tuple[str, Arm, Site, str]:
     settings = yaml.safe_load(head) or {}
     site = SITES[settings.pop("site", "plain")]
     settings.pop("version", None)
-    return head, Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()}), site, text
+    arm = Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()})
+    return head, arm, compressed(site, arm), text
+
+
+def compressed(site: Site, arm: Arm) -> Site:
+    """The site with the marks that preparing it for the arm gives to its objects."""
+    coding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
+    return replace(
+        site,
+        objects=tuple(
+            replace(each, compressed=coding if each.mime in COMPRESSED_TYPES else None) for each in site.objects
+        ),
+    )
 
 
 def compare(file: Path, head: str, expected: str, found: str, *, update: bool) -> None:

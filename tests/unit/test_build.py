@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from driver.host import needs
-from driver.host.build import gateway, go, mod_spdy, once
+from driver.host.build import apache_module, gateway, go, once
 from driver.host.build.go import Go
 from driver.host.find_program import find
 from model.errors import BuildError
@@ -225,7 +225,7 @@ def test_says_which_packages_mod_spdy_wants(monkeypatch: pytest.MonkeyPatch, fol
     monkeypatch.setattr("driver.host.install.family", lambda: "debian-12")
     monkeypatch.setattr(needs, "missing", lambda _wanted: [needs.program("apxs")])
     with pytest.raises(BuildError, match=r"(?s)apxs missing\..*install-packages apache2-dev"):
-        mod_spdy.module()
+        apache_module.module("mod_spdy")
 
 
 @pytest.mark.skipif(bool(needs.missing(needs.programs("module"))), reason="what builds modules is missing")
@@ -236,12 +236,12 @@ def test_builds_mod_spdy_again_for_another_apache(
     sources = tmp_path / "mod_spdy"
     (sources / "tests").mkdir(parents=True)
     (sources / "Makefile").write_text("all:\n\techo made >$(OUT)/mod_spdy.so\n")
-    monkeypatch.setattr(mod_spdy, "SOURCES", sources)
+    monkeypatch.setattr(apache_module, "PROJECT", tmp_path)
     monkeypatch.setenv("MAKEFLAGS", "--no-such-flag")
-    first = mod_spdy.module(out=io.StringIO())
+    first = apache_module.module("mod_spdy", out=io.StringIO())
     assert first.read_text() == "made\n"
     (sources / "tests" / "new.c").touch()
-    assert mod_spdy.module() == first
-    assert mod_spdy.module(sanitize=True, out=io.StringIO()) != first
-    monkeypatch.setattr(mod_spdy, "_apache_version", lambda _apxs: "Apache 2.4.0\n1")
-    assert mod_spdy.module(out=io.StringIO()) != first
+    assert apache_module.module("mod_spdy") == first
+    assert apache_module.module("mod_spdy", sanitize=True, out=io.StringIO()) != first
+    monkeypatch.setattr(apache_module, "_apache_version", lambda _apxs: "Apache 2.4.0\n1")
+    assert apache_module.module("mod_spdy", out=io.StringIO()) != first

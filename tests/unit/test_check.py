@@ -119,8 +119,10 @@ def test_c_without_its_compiler_is_skipped_and_said_so(
     (tree / "main.c").write_text("int main(void) { return 0; }\n")
     assert checking.check() == 0
     said = capsys.readouterr().out
-    assert "skipped c warnings (gcc): no-such-compiler missing" in said
-    assert said.splitlines()[-1] == "check passed, without: c warnings (gcc)"
+    assert "skipped c warnings of mod_replay (gcc): no-such-compiler missing" in said
+    assert said.splitlines()[-1] == (
+        "check passed, without: c warnings of mod_replay (gcc), c warnings of mod_spdy (gcc)"
+    )
 
 
 def test_a_tool_that_nobody_may_execute_is_not_installed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from pathlib import Path
 
@@ -10,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.servers.apache import log as apache_log
-from driver.servers.apache.object_map import map_text
 from driver.servers.layout import lay_out, type_by_name
 from driver.servers.nginx import log as nginx_log
 from driver.servers.nginx.installation import BROTLI
 from driver.servers.nginx.installation import read as read_installation
 from driver.servers.resolver import asked, configuration
-from driver.shaping.addresses import origin_addresses
+from driver.shaping.addresses import ADDRESSES, LINK_NETWORK, origin_addresses
 from model.errors import InputError, MissingProgram, RecordError
 from model.evidence.server import Query
 from model.site.site import Site, SiteObject
@@ -37,7 +37,6 @@ def test_what_a_name_can_say_lies_where_the_url_says() -> None:
         "hosts/a.test/x/y.min.js",
     ]
     assert not layout.maps
-    assert map_text(layout) == ""
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,6 @@ def test_what_a_name_cannot_say_is_mapped(path: str, mime: str) -> None:
     (name,) = layout.maps["a.test"].values()
     assert layout.mapped_types[int(name.rpartition(".type")[2])] == mime
     assert layout.files[f"mapped/{name}"].path == path
-    assert map_text(layout) == f"a.test{path} {name}\n"
 
 
 def test_the_same_content_under_two_types_is_two_files() -> None:
@@ -107,7 +105,7 @@ def test_a_child_that_died_is_never_expected(code: str, level: str) -> None:
 LINE = (
     r'{"began_us":1,"duration_us":2,"host":"a\"b","request":"GET /\xc3\xa4\\x41\v HTTP/1.1","status":404,'
     r'"body_bytes":0,"sent_bytes":9,"received_bytes":8,"protocol":"HTTP/1.1","remote":"10.10.1.2:5",'
-    r'"local":"10.10.2.2:80","keepalives":0,"connection":"+","encoding":"-"}'
+    r'"local":"10.10.2.2:80","keepalives":0,"connection":"+","encoding":"-","match":"exact"}'
 )
 
 
@@ -116,8 +114,10 @@ def test_reads_what_apache_escapes() -> None:
     assert line.host == 'a"b'
     assert line.path == "/\u00c3\u00a4\\x41\u000b"
     assert (line.method, line.status, line.encoding, line.tls_resumed) == ("GET", 404, None, None)
-    (line,) = apache_log.requests([re.sub('"request":"[^"]*"', '"request":"-"', LINE)])
-    assert (line.method, line.path) == ("-", None)
+    assert line.match == "exact"
+    none = re.sub('"request":"[^"]*"', '"request":"-"', LINE).replace('"exact"', '"-"')
+    (line,) = apache_log.requests([none])
+    assert (line.method, line.path, line.match) == ("-", None, None)
 
 
 @pytest.mark.parametrize(("told", "resumed"), [("Resumed", True), ("Initial", False)])
@@ -126,7 +126,7 @@ def test_reads_whether_a_session_was_resumed(told: str, *, resumed: bool) -> Non
     assert (line.tls, line.tls_resumed) == ("TLSv1.3", resumed)
 
 
-@pytest.mark.parametrize("damaged", [LINE[:40], LINE.replace("status", "state"), "[]", '{"request":17}'])
+@pytest.mark.parametrize("damaged", [LINE[:40], LINE.replace("status", "state"), LINE.replace("match", "fit"), "[]"])
 def test_a_line_that_cannot_be_read_is_an_error(damaged: str) -> None:
     with pytest.raises(RecordError, match=r"line of the server's log|requests"):
         apache_log.requests([damaged])
@@ -196,11 +196,11 @@ def test_lists_who_else_was_asked_for() -> None:
 
 
 def test_the_resolver_knows_the_names_of_the_site_alone() -> None:
-    text = configuration({"a.test": "10.10.3.1", "b.test": "10.10.3.2"}, "/run/x/dnsmasq.log")
+    text = configuration({"a.test": "10.10.16.1", "b.test": "10.10.16.2"}, "/run/x/dnsmasq.log")
     lines = text.splitlines()
     assert [line for line in lines if line.startswith("host-record")] == [
-        "host-record=a.test,10.10.3.1",
-        "host-record=b.test,10.10.3.2",
+        "host-record=a.test,10.10.16.1",
+        "host-record=b.test,10.10.16.2",
     ]
     assert {"no-resolv", "no-hosts", "local=/#/", "log-facility=/run/x/dnsmasq.log"} <= set(lines)
 
@@ -209,11 +209,16 @@ def test_origins_share_an_address_or_have_their_own() -> None:
     names = ["a.test", "b.test", "a.test", "c.test"]
     assert origin_addresses(names, "shared") == dict.fromkeys(names, "10.10.2.2")
     assert origin_addresses(names, "per-origin") == {
-        "a.test": "10.10.3.1", "b.test": "10.10.3.2", "c.test": "10.10.3.3",
+        "a.test": "10.10.16.1", "b.test": "10.10.16.2", "c.test": "10.10.16.3",
     }  # fmt: skip
-    many = [f"{number}.test" for number in range(255)]
-    assert origin_addresses(many[:254], "per-origin")["253.test"] == "10.10.3.254"
-    with pytest.raises(InputError, match=r"addresses: .*255 origins.*shared"):
+    many = [f"{number}.test" for number in range(4095)]
+    own = origin_addresses(many[:4094], "per-origin")
+    assert own["4093.test"] == "10.10.31.254"
+    assert len(set(own.values())) == 4094
+    ends = {ipaddress.ip_address(each) for each in ADDRESSES.values()}
+    assert not ends & {ipaddress.ip_address(each) for each in own.values()}
+    assert all(ipaddress.ip_address(each) in ipaddress.ip_network(LINK_NETWORK) for each in own.values())
+    with pytest.raises(InputError, match=r"addresses: .*4095 origins.*shared"):
         origin_addresses(many, "per-origin")
     with pytest.raises(InputError, match=r"per-origin"):
         origin_addresses(names, "own")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from driver.host import needs
-from driver.host.build import gateway, mod_spdy
+from driver.host.build import apache_module, gateway
 from driver.host.build.go import Go, toolchain
 from driver.host.find_program import find
 from model.errors import BuildError
@@ -57,21 +57,21 @@ def module_tools(apache: Path) -> None:
     """What it takes to build a module for that httpd."""
     assert apache
     if missing := needs.missing(needs.programs("module")):
-        pytest.skip(f"missing to build mod_spdy: {', '.join(program.name for program in missing)}")
+        pytest.skip(f"missing to build modules: {', '.join(program.name for program in missing)}")
 
 
 @pytest.fixture(scope="session")
 def mod_spdy_so(module_tools: None) -> Path:
     """mod_spdy as users run it."""
     assert module_tools is None
-    return mod_spdy.module()
+    return apache_module.module("mod_spdy")
 
 
 @pytest.fixture(scope="session")
 def mod_spdy_sanitized(module_tools: None) -> Path:
     """mod_spdy under the address and undefined behaviour sanitizers."""
     assert module_tools is None
-    return mod_spdy.module(sanitize=True)
+    return apache_module.module("mod_spdy", sanitize=True)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driver.host import needs
-from driver.host.build import mod_spdy
+from driver.host.build import apache_module
 from driver.host.build.go import GATEWAY, Go
 
 COMPILES_S = 900  # the race detector's standard library, once, on a slow machine
@@ -33,13 +33,14 @@ def test_the_gateways_own_tests(go: Go) -> None:
 
 
 @pytest.mark.timeout(COMPILES_S)
-def test_the_protocol_cores_own_tests(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", apache_module.MODULES)
+def test_the_cores_own_tests(tmp_path: Path, name: str) -> None:
     """Under the address and undefined behaviour sanitizers."""
     missing = [program.name for program in needs.missing(needs.programs("module")) if program.name != "apxs"]
     if missing:
-        pytest.skip(f"missing to build mod_spdy's core: {', '.join(missing)}")
+        pytest.skip(f"missing to build a module's core: {', '.join(missing)}")
     done = subprocess.run(
-        ["make", "-j2", "-C", mod_spdy.SOURCES, f"OUT={tmp_path}", "test"],
-        env=mod_spdy.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        ["make", "-j2", "-C", apache_module.sources(name), f"OUT={tmp_path}", "test"],
+        env=apache_module.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -6,15 +6,13 @@ import math
 import re
 from dataclasses import dataclass
 
+from driver.servers.apache import pack
 from driver.servers.apache.fields import apache_settings
-from driver.servers.apache.object_map import MAP_FILE
-from driver.servers.layout import HOSTS, MAPPED, Layout
 from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
-from model.site.compressed_types import COMPRESSED_TYPES
 from model.site.site import Site
 
-COMPRESSORS = {"gzip": "deflate", "brotli": "brotli"}  # modules
+COMPRESSORS = {"gzip": "deflate", "br": "brotli"}  # modules, by what objects are to be compressed with
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
 # One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: log.py knows. Not in it: whatever comes
@@ -22,7 +20,7 @@ DIRECTIVES_END = "# end of server_directives"
 ACCESS_FORMAT = (
     r"{\"began_us\":%{begin:usec}t,\"duration_us\":%D,\"host\":\"%{Host}i\",\"request\":\"%r\",\"status\":%>s,"
     r"\"body_bytes\":%B,\"sent_bytes\":%O,\"received_bytes\":%I,\"protocol\":\"%H\",\"remote\":\"%{c}a:%{remote}p\","
-    r"\"local\":\"%A:%{local}p\",\"keepalives\":%k,\"connection\":\"%X\",\"encoding\":\"%{Content-Encoding}o\""
+    r"\"local\":\"%A:%{local}p\",\"keepalives\":%k,\"connection\":\"%X\",\"encoding\":\"%{Content-Encoding}o\",\"match\":\"%{replay-match}n\""
 )
 TLS_ACCESS_FORMAT = r",\"tls\":\"%{SSL_PROTOCOL}x\",\"tls_resumed\":\"%{SSL_SESSION_RESUMED}x\""
 SPDY_ACCESS_FORMAT = r",\"spdy\":\"%{SPDY_VERSION}e\""
@@ -35,24 +33,23 @@ class Modules:
 
     folder: str
     names: frozenset[str]  # of the mod_NAME.so there; a module that is not there is built into the program
-    spdy: str  # lanelab's own module, for arms that speak SPDY
+    replay: str  # lanelab's own, which answers
+    spdy: str  # likewise, for arms that speak SPDY
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules, layout: Layout) -> str:
+def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules) -> str:
     """The text of httpd.conf."""
     parts = [
         _base(place, modules),
-        _modules(arm, modules, layout),
+        _modules(arm, site, modules),
         _workers(arm),
         _connections(arm),
         _spdy(arm),
         _tls(arm, place),
-        _compression(arm),
-        _files(place, layout),
+        [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm),
         _directives(arm),
-        _nobody(arm),
-        *(_origin(host, arm, place, layout) for host in site.hosts),
+        *(_everybody(arm, scheme) for scheme in arm.ports),
     ]
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
 
@@ -68,18 +65,17 @@ def _base(place: Place, modules: Modules) -> list[str]:
     ]
 
 
-def _modules(arm: ServerArm, modules: Modules, layout: Layout) -> list[str]:
-    wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core", "mime", "dir", "alias"]
+def _modules(arm: ServerArm, site: Site, modules: Modules) -> list[str]:
+    wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core"]
     if arm.tls != "off":
         wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
     if arm.protocol == "h2":
         wanted.append("http2")
-    if arm.compression in COMPRESSORS:
-        wanted += ["filter", COMPRESSORS[arm.compression]]
-    if layout.maps:
-        wanted.append("rewrite")
+    compressed = {each.compressed for each in site.objects}
+    wanted += [module for coding, module in COMPRESSORS.items() if coding in compressed]
     lines = [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in modules.names]
-    return [*lines, *([f'LoadModule spdy_module "{modules.spdy}"'] if arm.spdy else [])]
+    spdy = [f'LoadModule spdy_module "{modules.spdy}"'] if arm.spdy else []
+    return [*lines, *spdy, f'LoadModule replay_module "{modules.replay}"']
 
 
 def _workers(arm: ServerArm) -> list[str]:
@@ -104,7 +100,7 @@ def _workers(arm: ServerArm) -> list[str]:
 def _connections(arm: ServerArm) -> list[str]:
     ms = arm.keepalive_timeout.ns // 1_000_000
     return [
-        f"Listen 0.0.0.0:{PORTS[arm.scheme]} {arm.scheme}",
+        *(f"Listen 0.0.0.0:{PORTS[scheme]} {scheme}" for scheme in arm.ports),
         "AcceptFilter http data",
         "AcceptFilter https data",
         "Timeout 60",
@@ -151,30 +147,6 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
     ]
 
 
-def _compression(arm: ServerArm) -> list[str]:
-    if arm.compression not in COMPRESSORS:
-        return []
-    name = {"gzip": "DEFLATE", "brotli": "BROTLI_COMPRESS"}[arm.compression]
-    return [f"AddOutputFilterByType {name} {each}" for each in COMPRESSED_TYPES]
-
-
-def _files(place: Place, layout: Layout) -> list[str]:
-    lines = [
-        "TypesConfig /dev/null",
-        "DirectoryIndex index.html",
-        "DirectorySlash Off",
-        '<Directory "/">',
-        "    AllowOverride None",
-        "    Options FollowSymLinks",
-        "    Require all denied",
-        "</Directory>",
-        f'<Directory "{place.content}">',
-        "    Require all granted",
-        "</Directory>",
-    ]
-    return [*lines, *(f'AddType "{mime}" .type{number}' for number, mime in enumerate(layout.mapped_types))]
-
-
 def _logs(arm: ServerArm) -> list[str]:
     access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "")
     access += (SPDY_ACCESS_FORMAT if arm.spdy else "") + "}"
@@ -191,29 +163,17 @@ def _directives(arm: ServerArm) -> list[str]:
     return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END] if arm.server_directives else []
 
 
-def _open(arm: ServerArm, name: str) -> list[str]:
-    tls = ["    SSLEngine On"] if arm.tls != "off" else []
-    return [f"<VirtualHost *:{PORTS[arm.scheme]}>", f"    ServerName {name}", *tls]
-
-
-def _nobody(arm: ServerArm) -> list[str]:
-    """The first virtual host answers to every name that no other has."""
-    return [*_open(arm, NOBODY), "    RedirectMatch 404 .*", "</VirtualHost>"]
-
-
-def _origin(host: str, arm: ServerArm, place: Place, layout: Layout) -> list[str]:
-    lines = [*_open(arm, host), f'    DocumentRoot "{place.content}/{HOSTS}/{host}"']
-    lines += [f'    AddType "{mime}" {extension}' for extension, mime in layout.types[host].items()]
-    if host in layout.maps:
-        lines += [
-            "    RewriteEngine On",
-            f'    RewriteMap objects "txt:{place.folder}/{MAP_FILE}"',
-            r'    RewriteCond "%{THE_REQUEST}" "^\S+ (\S+)"',
-            f'    RewriteCond "${{objects:{host}%1}}" "^(.+)$"',
-            # The folder stands here and not in the map: newer Apaches take no folder from outside the configuration.
-            f'    RewriteRule "^" "{place.content}/{MAPPED}/%1" [L]',
-        ]
-    return [*lines, "</VirtualHost>"]
+def _everybody(arm: ServerArm, scheme: str) -> list[str]:
+    """One virtual host for every name: which of them have answers is in the pack."""
+    return [
+        f"<VirtualHost *:{PORTS[scheme]}>",
+        f"    ServerName {NOBODY}",
+        "    ServerAlias *",
+        *(["    SSLEngine On"] if scheme == "https" else []),
+        # Browsers speak HTTP/2 in TLS alone, so in clear there is none to offer.
+        *(["    Protocols http/1.1"] if scheme == "http" and arm.tls != "off" and arm.protocol == "h2" else []),
+        "</VirtualHost>",
+    ]
 
 
 def directive_of(text: str, number: int) -> str | None:

@@ -56,7 +56,7 @@ def _request(line: str) -> ServedRequest:
     entry |= {"method": words[0], "path": words[1] if len(words) > 1 else None}
     resumed = entry.get("tls_resumed")
     entry["tls_resumed"] = None if resumed is None else resumed == RESUMED
-    return ServedRequest.from_json({"tls": None, "spdy": None, "match": None, **entry}, "requests")
+    return ServedRequest.from_json({"tls": None, "spdy": None, **entry}, "requests")
 
 
 def _as_json(escape: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Apache's httpd, of the distribution, with lanelab's mod_spdy where an arm speaks SPDY."""
+"""Apache's httpd, of the distribution, with lanelab's mod_replay, and mod_spdy where an arm speaks SPDY."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from driver.bed.node import Node
-from driver.servers.apache import configuration, fields, installation, log
-from driver.servers.apache.object_map import MAP_FILE, map_text
-from driver.servers.layout import Layout
-from driver.servers.server import Assignment, Place, ServerArm, SetUp
+from driver.servers.apache import configuration, fields, installation, log, pack
+from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
 from model.errors import InputError, ServerError
 from model.evidence.server import ServedRequest
+from model.site.site import Site, SiteObject
 
-MODULE = "mod_spdy"
+REPLAY, SPDY = "mod_replay", "mod_spdy"
 
 
 class Apache:
@@ -33,22 +32,29 @@ class Apache:
     def check(self, arm: ServerArm) -> None:
         fields.check(arm)
 
-    def needs(self, arm: ServerArm) -> tuple[str, ...]:
-        return ("apache", "module") if arm.spdy else ("apache",)
+    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
+        return ("apache", "module")
 
     def builds(self, arm: ServerArm) -> tuple[str, ...]:
-        return (MODULE,) if arm.spdy else ()
+        return (REPLAY, SPDY) if arm.spdy else (REPLAY,)
 
-    def set_up(self, node: Node, assignment: Assignment, place: Place, layout: Layout) -> SetUp:
+    def content(self, site: Site) -> Content:
+        return Content(pack.digest(site), lambda: {pack.FILE: pack.pack(site.objects, lambda o: _body(site, o))})
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        return tuple(pack.unsendable(site.objects))
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         arm, installed = assignment.arm, installation.installation(node)
-        modules = configuration.Modules(installed.modules_folder, installed.modules, f"{place.folder}/{MODULE}.so")
-        text = configuration.configuration(arm, assignment.site, place, modules, layout)
-        files = {MAP_FILE: map_text(layout).encode()}
-        if arm.spdy:
-            if MODULE not in assignment.programs:
-                what = "a server that speaks SPDY needs lanelab's module"
-                raise ServerError(what, "Build it: driver/host/build/mod_spdy.py")
-            files[f"{MODULE}.so"] = assignment.programs[MODULE].read_bytes()
+        own = {name: f"{place.folder}/{name}.so" for name in (REPLAY, SPDY)}
+        modules = configuration.Modules(installed.modules_folder, installed.modules, own[REPLAY], own[SPDY])
+        text = configuration.configuration(arm, assignment.site, place, modules)
+        files = {}
+        for name in self.builds(arm):
+            if name not in assignment.programs:
+                what = f"a server that serves this needs lanelab's {name}"
+                raise ServerError(what, "Build it: driver/host/build/apache_module.py")
+            files[f"{name}.so"] = assignment.programs[name].read_bytes()
         # FOREGROUND: a child of ours that stays one, with its own children as usual (-X would have none).
         argv = [installed.program, "-d", place.folder, "-f", f"{place.folder}/{self.configuration_file}"]
         return SetUp([*argv, "-DFOREGROUND"], [*argv, "-t"], text, files, "Apache")
@@ -61,3 +67,11 @@ class Apache:
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         return log.unexpected(lines)
+
+
+def _body(site: Site, each: SiteObject) -> bytes:
+    try:
+        return site.file(each).read_bytes()
+    except OSError as error:
+        what = f"cannot read the body of {each.url}: {error.strerror}"
+        raise InputError(what, f"Remove the folder {site.content.parent}; it is made again") from error

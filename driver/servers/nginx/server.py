@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from driver.bed.node import Node
-from driver.servers.layout import Layout
+from driver.servers.layout import HOSTS, lay_out
 from driver.servers.nginx import configuration, fields, installation, log
-from driver.servers.server import Assignment, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
 from model.errors import InputError, MissingProgram
 from model.evidence.server import ServedRequest
+from model.site.site import Site
 
 
 class Nginx:
@@ -36,13 +37,23 @@ class Nginx:
     def builds(self, _arm: ServerArm) -> tuple[str, ...]:
         return ()
 
-    def set_up(self, node: Node, assignment: Assignment, place: Place, layout: Layout) -> SetUp:
+    def content(self, site: Site) -> Content:
+        layout = lay_out(site)
+        folders = tuple(f"{HOSTS}/{host}/" for host in site.hosts)
+        return Content(
+            layout.digest(), lambda: {name: site.file(each).read_bytes() for name, each in layout.files.items()}, folders
+        )
+
+    def not_reproduced(self, site: Site) -> tuple[str, ...]:
+        return ()
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         installed = installation.installation(node)
         if assignment.arm.compression == "brotli" and not installed.build.brotli_module:
             what = f"on {node.name}, nginx has no module for brotli"
             remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
             raise MissingProgram(what, remedy)
-        text = configuration.configuration(assignment.arm, assignment.site, place, installed.build, layout)
+        text = configuration.configuration(assignment.arm, assignment.site, place, installed.build, lay_out(assignment.site))
         # -e: without it nginx first opens the system's own error log, which it may not.
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]

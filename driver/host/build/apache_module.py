@@ -1,4 +1,5 @@
-"""mod_spdy.so, built from mod_spdy/ for the Apache of this machine when it is first needed."""
+"""lanelab's own modules for Apache, mod_replay and mod_spdy, each built for the Apache of this machine when it is first
+needed."""
 
 from __future__ import annotations
 
@@ -15,31 +16,36 @@ from driver.host.find_program import find, search_path
 from model.errors import BuildError
 from model.paths import PROJECT, build_folder
 
-SOURCES = PROJECT / "mod_spdy"
-MODULE = "mod_spdy.so"
+MODULES = ("mod_replay", "mod_spdy")
+SHARED = PROJECT / "mod_common"  # how all of them are made, and what their tests share
 BUILDING_S = 10
 NOT_IN_THE_MODULE = ("tests", "fuzz")
 
 
-def module(*, sanitize: bool = False, out: TextIO | None = None) -> Path:
+def sources(name: str) -> Path:
+    return PROJECT / name
+
+
+def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> Path:
     """Build the module; with `sanitize` one with the sanitizers inside (httpd needs libasan loaded before it)."""
-    require_tools()
+    require_tools(name)
     apxs = apxs_program()
     apache, compiler = _apache_version(apxs), _compiler_version()
 
     def make(folder: Path, log: once.Log) -> None:
         # A compiler that we do not know yet may warn of something new: that stops developers (check), not users.
         wanted = [f"OUT={folder}", f"APXS={apxs}", "CFLAGS_EXTRA=-Wno-error", *(["SANITIZE=1"] if sanitize else [])]
-        log.run(["make", f"-j{len(os.sched_getaffinity(0))}", "-C", SOURCES, *wanted], environment=environment())
-        if not (folder / MODULE).is_file():
-            raise log.failure(f"it made no {MODULE}")
+        log.run(["make", f"-j{len(os.sched_getaffinity(0))}", "-C", sources(name), *wanted], environment=environment())
+        if not (folder / f"{name}.so").is_file():
+            raise log.failure(f"it made no {name}.so")
         for made in folder.iterdir():
             if made.is_dir():  # what was compiled on the way
                 once.remove(made)
 
-    key = once.key_of(apache, compiler, platform.machine(), str(sanitize), *once.sources(SOURCES, without=_irrelevant))
-    title = f"building mod_spdy for {apache.splitlines()[0]}{' with sanitizers' if sanitize else ''}"
-    return once.made_once(title, build_folder() / "mod_spdy", key, make, about_s=BUILDING_S, out=out) / MODULE
+    made_from = (*once.sources(sources(name), without=_irrelevant), *once.sources(SHARED, without=_is_c))
+    key = once.key_of(apache, compiler, platform.machine(), str(sanitize), *made_from)
+    title = f"building {name} for {apache.splitlines()[0]}{' with sanitizers' if sanitize else ''}"
+    return once.made_once(title, build_folder() / name, key, make, about_s=BUILDING_S, out=out) / f"{name}.so"
 
 
 def environment() -> dict[str, str]:
@@ -49,12 +55,12 @@ def environment() -> dict[str, str]:
     return {**variables, "PATH": search_path(), "LC_ALL": "C.UTF-8"}
 
 
-def require_tools() -> None:
-    """Raises BuildError where a program or header is missing that building the module takes."""
+def require_tools(name: str) -> None:
+    """Raises BuildError where a program or header is missing that building a module takes."""
     missing = needs.missing(needs.programs("module"))
     if missing:
         names = ", ".join(program.name for program in missing)
-        raise BuildError(f"mod_spdy cannot be built: {names} missing", install.remedy(missing))
+        raise BuildError(f"{name} cannot be built: {names} missing", install.remedy(missing))
 
 
 def apxs_program() -> Path:
@@ -62,7 +68,7 @@ def apxs_program() -> Path:
     apxs = needs.program("apxs")
     path = apxs.path()
     if path is None:
-        raise BuildError("mod_spdy cannot be built: apxs missing", install.remedy([apxs]))
+        raise BuildError("no module for Apache can be built: apxs missing", install.remedy([apxs]))
     return path
 
 
@@ -97,7 +103,7 @@ def _query(apxs: Path, name: str) -> str:
 def _compiler_version() -> str:
     compiler = find("cc") or find("gcc")
     if compiler is None:
-        raise BuildError("mod_spdy cannot be built: there is no C compiler", "Install gcc")
+        raise BuildError("no module for Apache can be built: there is no C compiler", "Install gcc")
     done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False, cwd="/")
     return done.stdout.partition("\n")[0]
 
@@ -105,3 +111,8 @@ def _compiler_version() -> str:
 def _irrelevant(path: Path) -> bool:
     """Files that do not go into the module."""
     return path.parts[0] in NOT_IN_THE_MODULE or path.suffix == ".md"
+
+
+def _is_c(path: Path) -> bool:
+    """What modules share in C is for their tests."""
+    return path.suffix in (".c", ".h")
