@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from model.site.site import Site, SiteObject
@@ -86,3 +86,19 @@ def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
 def _extensions(path: str) -> list[str]:
     words = path.rpartition("/")[2].lower().split(".")
     return ["." + word for word in words[1:] if word]
+
+
+def not_reproduced(site: Site) -> Iterator[str]:
+    """What a server that answers from files answers otherwise than it was recorded, in words."""
+    for each in site.objects:
+        for what in _lost(each):
+            yield f"{each.method} {each.url}: {what}"
+
+
+def _lost(each: SiteObject) -> Iterator[str]:
+    if each.method != "GET":
+        yield "only GET is answered"
+    if each.status != 200:
+        yield f"status {each.status}"
+    if each.headers:
+        yield "recorded headers"

@@ -67,7 +67,7 @@ def site(bed: InsideBed) -> Site:
 
 
 @contextlib.contextmanager
-def served(bed: InsideBed, what: Site | None = None, **settings: object) -> Iterator[RunningServer]:
+def served(bed: InsideBed, /, what: Site | None = None, **settings: Any) -> Iterator[RunningServer]:
     arm = Arm.parse("arm", {"server": bed.kept.get("server", "apache"), **settings})
     what = compressed(what or site(bed), arm)
     leaf = bed.kept["authority"].leaf(what.hosts, arm.tls_certificate) if arm.tls != "off" else None
@@ -343,7 +343,12 @@ def assert_all_gone() -> None:
 
 
 def nothing_is_left(bed: InsideBed) -> None:
-    for settings in ({}, {"tls": "1.3", "protocol": "h2"}, *([] if is_nginx(bed) else [{"mpm": "prefork"}])):
+    arms: list[dict[str, Any]] = [
+        {},
+        {"tls": "1.3", "protocol": "h2"},
+        *([] if is_nginx(bed) else [{"mpm": "prefork"}]),
+    ]
+    for settings in arms:
         with served(bed, **settings):
             assert pids()
         assert_all_gone()
@@ -371,7 +376,8 @@ def a_crash_is_told_and_cleared_away(bed: InsideBed) -> None:
 def many_starts_are_quick(bed: InsideBed) -> None:
     """No limit: the figures are for people (docs/reference/server.md)."""
     more = [] if is_nginx(bed) else [{"mpm": "prefork"}]
-    for settings in ({}, {"tls": "1.3"}, {"tls": "1.3", "protocol": "h2"}, *more):
+    arms: list[dict[str, Any]] = [{}, {"tls": "1.3"}, {"tls": "1.3", "protocol": "h2"}, *more]
+    for settings in arms:
         starts, stops = [], []
         for _ in range(5):
             began = time.monotonic()

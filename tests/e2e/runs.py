@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from driver.host.build.gateway import gateway_program
 from driver.host.build.apache_module import MODULES, module
+from driver.host.build.gateway import gateway_program
 from model.paths import build_folder
 from tests.kit.handles import LanelabCommand
 

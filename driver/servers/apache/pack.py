@@ -171,15 +171,14 @@ class _Parts:
         return self.body_places[each.sha256], each.size
 
     def whole(self) -> bytes:
-        groups, members = [], []
+        groups: list[bytes] = []
+        members: list[bytes] = []
         for key, indexes in self.keys.items():
             first = len(members)
             members += [_NUMBER.pack(index) for index in indexes]
-            groups.append(
-                _GROUP.pack(zlib.crc32(key), self._string(key), len(key), first, len(indexes), 0)
-            )  # fmt: skip
+            groups.append(_GROUP.pack(zlib.crc32(key), self._string(key), len(key), first, len(indexes), 0))
         slots = _slots([zlib.crc32(key) for key in self.keys])
-        parts = [
+        parts: list[tuple[bytes | bytearray, int]] = [
             (b"".join(map(_NUMBER.pack, slots)), len(slots)),
             *((b"".join(part), len(part)) for part in (groups, members, self.objects, self.headers)),
             (self.strings, len(self.strings)),

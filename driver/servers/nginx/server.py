@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from driver.bed.node import Node
-from driver.servers.layout import HOSTS, lay_out
+from driver.servers.layout import HOSTS, lay_out, not_reproduced
 from driver.servers.nginx import configuration, fields, installation, log
 from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
 from model.errors import InputError, MissingProgram
@@ -40,12 +40,11 @@ class Nginx:
     def content(self, site: Site) -> Content:
         layout = lay_out(site)
         folders = tuple(f"{HOSTS}/{host}/" for host in site.hosts)
-        return Content(
-            layout.digest(), lambda: {name: site.file(each).read_bytes() for name, each in layout.files.items()}, folders
-        )
+        files = layout.files.items()
+        return Content(layout.digest(), lambda: {name: site.file(each).read_bytes() for name, each in files}, folders)
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
-        return ()
+        return tuple(not_reproduced(site))
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         installed = installation.installation(node)
@@ -53,7 +52,8 @@ class Nginx:
             what = f"on {node.name}, nginx has no module for brotli"
             remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
             raise MissingProgram(what, remedy)
-        text = configuration.configuration(assignment.arm, assignment.site, place, installed.build, lay_out(assignment.site))
+        site = assignment.site
+        text = configuration.configuration(assignment.arm, site, place, installed.build, lay_out(site))
         # -e: without it nginx first opens the system's own error log, which it may not.
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]
