@@ -3,35 +3,63 @@
 from __future__ import annotations
 
 from sites.minify import image_resources, image_steps, script_steps
+from sites.minify.css import combine, inline, move, rewrite
+from sites.minify.extend import extend_cache
 from sites.minify.html import head, smaller
 from sites.minify.wish import Generation
 from sites.minify.work import Step
 
+REWRITE_CSS = (
+    *("rewrite_css", "flatten_css_imports", "fallback_rewrite_css_urls"),
+    *("rewrite_style_attributes", "rewrite_style_attributes_with_url"),
+)
+EXTEND = ("extend_cache_css", "extend_cache_images", "extend_cache_scripts")
+
+META = Step(("convert_meta_tags",), head.convert_meta_tags)
+TRIM = Step(("trim_urls",), smaller.trim_urls)
+QUOTES = Step(("remove_quotes",), smaller.remove_quotes)
+WHITESPACE = Step(("collapse_whitespace",), smaller.collapse_whitespace)
+DEFER = Step(("defer_javascript",), script_steps.defer_javascript)
+LOADING = (
+    Step(("inline_preview_images",), image_steps.inline_previews),
+    Step(("lazyload_images",), image_steps.lazyload_images),
+)
+
 
 def steps(generation: Generation) -> tuple[Step, ...]:
     """All there are; the generations differ in the place of some."""
-    whitespace = Step(("collapse_whitespace",), smaller.collapse_whitespace)
-    early = generation.name == "2012"  # white space was collapsed before quotes were removed, and later after it
+    early = generation.name == "2012"
+    scripts = _scripts(generation)
     return (
         Step(("add_head", "combine_heads", "move_css_to_head", "move_css_above_scripts"), head.add_head),
         Step(("combine_heads",), head.combine_heads),
-        *_scripts(generation),
+        Step(("inline_import_to_link",), inline.inline_import_to_link),
+        Step(("move_css_to_head", "move_css_above_scripts"), move.move_css),
+        Step(("combine_css",), combine.combine_css),
+        Step(REWRITE_CSS, rewrite.rewrite_css),
+        *(scripts if early else ()),
+        Step(("inline_css",), inline.inline_css),
+        *(() if early else scripts),
         Step(("inline_javascript",), script_steps.inline_javascript),
         Step(
             (*image_resources.FILTERS, "inline_images", "insert_img_dimensions"),
             image_steps.rewrite_images,
         ),
         Step(("remove_comments",), smaller.remove_comments),
-        *((whitespace,) if early else ()),
+        *((WHITESPACE,) if early else ()),
         Step(("elide_attributes",), smaller.elide_attributes),
-        Step(("convert_meta_tags",), head.convert_meta_tags),
-        Step(("trim_urls",), smaller.trim_urls),
-        Step(("defer_javascript",), script_steps.defer_javascript),
-        Step(("remove_quotes",), smaller.remove_quotes),
-        *(() if early else (whitespace,)),
-        Step(("inline_preview_images",), image_steps.inline_previews),
-        Step(("lazyload_images",), image_steps.lazyload_images),
+        Step(EXTEND, extend_cache),
+        *(_last_2012() if early else _last()),
     )
+
+
+def _last_2012() -> tuple[Step, ...]:
+    """What ran on the page as it was sent, in each generation."""
+    return (TRIM, DEFER, QUOTES, META, *LOADING)
+
+
+def _last() -> tuple[Step, ...]:
+    return (DEFER, META, *LOADING, TRIM, QUOTES, WHITESPACE)
 
 
 def _scripts(generation: Generation) -> tuple[Step, ...]:

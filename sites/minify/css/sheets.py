@@ -1,0 +1,85 @@
+"""What the filters of style sheets share: links to sheets, addresses that move with their text, characters."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sites.minify.addresses import Address
+from sites.minify.css.scan import Reference, with_addresses
+from sites.minify.html.nodes import StartTag
+from sites.minify.resources import Resource
+from sites.minify.work import Work
+
+BOM = "\xef\xbb\xbf"
+EXPECTED = frozenset({"href", "rel", "media", "type"})
+SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLink:
+    href: str
+    media: str  # "": none
+
+
+def is_sheet(tag: StartTag) -> bool:
+    """Whether this link loads a style sheet."""
+    return tag.name == "link" and "stylesheet" in (tag.get("rel") or "").lower().split()
+
+
+def plain_link(tag: StartTag) -> SheetLink | None:
+    """A link with the attributes of a style sheet and no other; None: something about it is special."""
+    href, rel = tag.get("href"), tag.get("rel")
+    special = {each.name for each in tag.attributes} - EXPECTED
+    if href is None or rel is None or rel.lower() != "stylesheet" or special or tag.unreadable:
+        return None
+    if tag.has("type") and (tag.get("type") or "").lower() != "text/css":
+        return None
+    return SheetLink(href, tag.get("media") or "")
+
+
+def found_sheet(work: Work, href: str | None) -> Resource | None:
+    found = work.find(href)
+    return found if found and found.is_css else None
+
+
+def without_bom(text: str) -> str:
+    return text.removeprefix(BOM)
+
+
+def moved(work: Work, text: str, old: Address, new: Address) -> str:
+    """A sheet's text for a place where its relative addresses would lead elsewhere."""
+    if old.host == new.host and old.folder == new.folder:
+        return text
+
+    def change(reference: Reference) -> str | None:
+        written = reference.address.strip()
+        if not written or written.startswith(("#", "//")) or SCHEME.match(written):
+            return None
+        plain, mark, fragment = written.partition("#")
+        address = old.resolve(plain)
+        return written_at(work, address, new) + mark + fragment if address else None
+
+    return with_addresses(text, change)
+
+
+def written_at(work: Work, address: Address, base: Address) -> str:
+    if work.wish.generation.absolute_urls:
+        return f"{work.scheme}://{address.host}{address.path}"
+    return address.relative_to(base)
+
+
+def page_charset(work: Work) -> str:
+    """By the header, else by a meta tag; "" where nothing says it."""
+    value = next((value for name, value in work.headers if name.lower() == "content-type"), "")
+    _, _, charset = value.lower().partition("charset=")
+    if not charset:
+        for each in work.page.elements("meta"):
+            _, _, said = (each.tag.get("content") or "").lower().partition("charset=")
+            charset = charset or (each.tag.get("charset") or "").lower() or said
+    return charset.strip(" \"'")
+
+
+def same_characters(text: str, one: str, other: str) -> bool:
+    """Whether text of one charset says the same in another. A sheet without one has that of what it belongs to."""
+    return without_bom(text).isascii() or one in ("", other)
