@@ -1,0 +1,47 @@
+"""Small sites for the tests of minify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model.site.site import SiteObject, StoredObject
+from sites.minify import Minified, Wish, minify, parse_minify
+
+HOST = "page.test"
+TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "png": "image/png", "gif": "image/gif"}
+
+
+def stored(path: str, body: str | bytes, host: str = HOST, **others: object) -> StoredObject:
+    content = body if isinstance(body, bytes) else body.encode("latin-1")
+    mime = TYPES.get(path.split("?")[0].rpartition(".")[2], "text/html")
+    facts = {"host": host, "path": path, "size": len(content), "mime": mime, "sha256": "", **others}
+    return StoredObject(SiteObject(**facts), content)  # type: ignore[arg-type]
+
+
+def wish(*names: str) -> Wish:
+    found = parse_minify(list(names))
+    assert found is not None
+    return found
+
+
+def run(names: Sequence[str], page: str | bytes, *others: StoredObject, **facts: object) -> Minified:
+    return minify([stored("/index.html", page, **facts), *others], HOST, "/index.html", wish(*names))
+
+
+def page_of(made: Minified) -> str:
+    return next(each.body.decode("latin-1") for each in made.objects if each.object.path == "/index.html")
+
+
+def html(names: Sequence[str], page: str, *others: StoredObject) -> str:
+    """The page after these filters."""
+    return page_of(run(names, page, *others))
+
+
+def paths(made: Minified) -> list[str]:
+    return [each.object.host + each.object.path for each in made.objects]
+
+
+def body_of(made: Minified, ending: str) -> str:
+    """Of the one object whose path ends so."""
+    (body,) = (each.body.decode("latin-1") for each in made.objects if each.object.path.endswith(ending))
+    return body
