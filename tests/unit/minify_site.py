@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from model.site.site import SiteObject, StoredObject
 from sites.minify import Minified, Wish, minify, parse_minify
@@ -11,11 +12,11 @@ HOST = "page.test"
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "png": "image/png", "gif": "image/gif"}
 
 
-def stored(path: str, body: str | bytes, host: str = HOST, **others: object) -> StoredObject:
+def stored(path: str, body: str | bytes, host: str = HOST, **others: Any) -> StoredObject:
     content = body if isinstance(body, bytes) else body.encode("latin-1")
-    mime = TYPES.get(path.split("?")[0].rpartition(".")[2], "text/html")
-    facts = {"host": host, "path": path, "size": len(content), "mime": mime, "sha256": "", **others}
-    return StoredObject(SiteObject(**facts), content)  # type: ignore[arg-type]
+    mime = TYPES.get(path.partition("?")[0].rpartition(".")[2], "text/html")
+    facts: dict[str, Any] = {"host": host, "path": path, "size": len(content), "mime": mime, "sha256": "", **others}
+    return StoredObject(SiteObject(**facts), content)
 
 
 def wish(*names: str) -> Wish:
@@ -24,7 +25,7 @@ def wish(*names: str) -> Wish:
     return found
 
 
-def run(names: Sequence[str], page: str | bytes, *others: StoredObject, **facts: object) -> Minified:
+def run(names: Sequence[str], page: str | bytes, *others: StoredObject, **facts: Any) -> Minified:
     return minify([stored("/index.html", page, **facts), *others], HOST, "/index.html", wish(*names))
 
 
