@@ -50,6 +50,14 @@ class BrowserSettings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Repeatable:
+    """What scripts are told instead of time and chance."""
+
+    seed: int
+    now_ms: int  # since 1970, at the beginning of each document
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What the browser needs to know of its cell besides the arm."""
 
@@ -59,6 +67,7 @@ class Surroundings:
     keys: bool = False  # log TLS keys
     netlog: bool = False  # log the network from the start of the process
     timeout_s: float = 120.0  # of the load that a warm start makes beforehand
+    repeatable: Repeatable | None = None  # None: scripts see the clock and chance as they are
 
 
 @dataclass(frozen=True, slots=True)

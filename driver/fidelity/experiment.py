@@ -52,7 +52,7 @@ def experiment_text(name: str, manifest: Manifest, wish: Wish) -> str:
         "defaults": {"server": wish.server, "start": "fresh-context"},
         "arms": arms,
         "trials": wish.loads,
-        "tolerances": {"missing": ANY, "extra": ANY, "outside": ANY},
+        "tolerances": {"missing": ANY, "extra": ANY, "outside": ANY, "inexact": ANY},
         "screenshot": True,
         "capture": "off",
         "machine": False,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from driver.workloads.page_load.requests import host, on_network, target
+from driver.workloads.page_load.objects import PREFLIGHT
+from driver.workloads.page_load.requests import INEXACT, host, on_network, target
 from driver.workloads.page_load.verdict import FAVICON
 from model.evidence.server import ServedRequest
 from model.reasons import Reason
@@ -18,11 +19,11 @@ from model.site.site import Site, SiteObject
 
 Key = tuple[str, str]  # method, and URL without scheme
 PARTIAL = 206  # of an object that was recorded whole
-EXACT, NONE = "exact", "none"
+EXACT = "exact"
 # Reasons against a trial that are what fidelity counts.
 TOLERATED = {
     *(Reason.MISSING_OBJECT, Reason.FAILED_OBJECT, Reason.EXTRA_REQUEST, Reason.OUTSIDE_REQUEST),
-    *(Reason.FROM_CACHE, Reason.COMPRESSION_IGNORED),
+    *(Reason.FROM_CACHE, Reason.COMPRESSION_IGNORED, Reason.INEXACT_ANSWER),
 }
 
 
@@ -50,8 +51,8 @@ class Expectation:
     @classmethod
     def of(cls, site: Site) -> Expectation:
         return cls(
-            wanted={key(each): each for each in site.objects if not each.late},
-            late=frozenset(key(each) for each in site.objects if each.late),
+            wanted={key(each): each for each in site.objects if not _may_be_absent(each)},
+            late=frozenset(key(each) for each in site.objects if _may_be_absent(each)),
             unanswered=frozenset(site.unanswered),
             hosts=frozenset(site.hosts),
         )
@@ -66,6 +67,10 @@ class Expectation:
         return known or not (
             asked in self.late or asked[1] in self.unanswered or asked[1].partition("?")[0].endswith(FAVICON)
         )
+
+
+def _may_be_absent(each: SiteObject) -> bool:
+    return each.late or each.method == PREFLIGHT
 
 
 def key(each: SiteObject) -> Key:
@@ -95,7 +100,7 @@ def load_of(record: TrialRecord, expected: Expectation) -> Load:
     served = {asked: each for asked, each in served.items() if expected.concerns(asked)}
     exact = {asked: each for asked, each in served.items() if _is_exact(each, expected.wanted.get(asked))}
     unknown = {asked: each for asked, each in served.items() if asked not in expected.wanted}
-    inexact = [asked for asked, each in unknown.items() if each.match not in (None, EXACT, NONE)]
+    inexact = [asked for asked, each in unknown.items() if each.match in INEXACT]
     outside = _outside(record, expected)
     # An answer that is another request's stands for one that the recording has and that was not asked for.
     missing = max(len(expected.wanted) - len(exact) - len(inexact), 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +86,19 @@ class Site(Coded):
     @property
     def total_bytes(self) -> int:
         return sum(each.size for each in self.objects)
+
+    @property
+    def recorded_ms(self) -> int | None:
+        """When it was recorded, in ms since 1970."""
+        if self.date is None:
+            return None
+        when = datetime.datetime.fromisoformat(self.date)
+        return round(when.replace(tzinfo=datetime.UTC).timestamp() * 1000)
+
+    @property
+    def scripts_seed(self) -> int:
+        """Of the random numbers that its scripts get, where these are repeatable."""
+        return zlib.crc32(self.name.encode())
 
     def url(self, scheme: str) -> str:
         return f"{scheme}://{self.entry_host}{self.entry_path}"

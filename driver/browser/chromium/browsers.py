@@ -14,6 +14,7 @@ from driver.browser.chromium import binaries, flags
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
+from driver.browser.chromium.repeatable import Repeating
 from driver.browser.display import Display
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
@@ -94,9 +95,12 @@ class ChromiumBrowser(Browser):
         profile = self._new_profile()
         first = self._launch(arm, around, profile)
         with self._ended_on_error(first):
+            repeating = _repeating(around, first, first.home)
             first.session.limit(around.timeout_s)
             first.session.get(url)
             first.session.unlimit()
+            if repeating:
+                repeating.close()
         first.chromium.leave(scaled(POLITE_END_S))  # politely: it writes its cache's index at its end
         with contextlib.suppress(LanelabError):
             first.session.quit()
@@ -180,6 +184,7 @@ class ChromiumBrowser(Browser):
         running.session.cdp(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
         )
+        repeating = _repeating(around, running, target or running.home)
         if running.sandboxed is None:
             running.sandboxed = running.chromium.sandboxed()
         settled_s = running.chromium.settle(scaled(SETTLE_LIMIT_S))
@@ -190,7 +195,7 @@ class ChromiumBrowser(Browser):
         page = ChromiumPage(
             self._node, running.chromium, running.session, running.profile, facts, target or running.home
         )
-        page.leave = leave
+        page.leave, page.repeating = leave, repeating
         page.has_keys, page.has_netlog = around.keys, around.netlog
         page.begin()
         return page
@@ -236,3 +241,14 @@ class ChromiumBrowser(Browser):
         if not self._driver.alive():
             self._driver.close()
             self._driver = Driver(self._node, self.chromedriver.path)
+
+
+def _repeating(around: Surroundings, running: Running, target: str) -> Repeating | None:
+    if around.repeatable is None:
+        return None
+    devtools = running.chromium.another_devtools()
+    try:
+        return Repeating(devtools, target, around.repeatable)
+    except BaseException:
+        devtools.close()
+        raise

@@ -67,6 +67,12 @@ class Chromium:
             raise BrowserError("this Chromium was never reached")
         return self._devtools
 
+    def another_devtools(self) -> DevTools:
+        """A connection of its own, for whoever listens to events."""
+        if self._line is None:
+            raise BrowserError("this Chromium was never reached")
+        return DevTools(self._node, *self._line)
+
     def _listen(self, stderr: int) -> None:
         """To the end, so that it never waits for us to read."""
         with os.fdopen(stderr, errors="replace") as lines:

@@ -31,11 +31,10 @@ class DevTools:
 
     def call(self, method: str, timeout_s: float | None = None, **parameters: object) -> dict[str, Any]:
         """The answer. Raises BrowserError when the browser says no, is gone or is silent for too long."""
-        self._number += 1
         timeout_s = scaled(ANSWER_TIMEOUT_S) if timeout_s is None else timeout_s
         until = time.monotonic() + timeout_s
+        self.post(method, None, **parameters)
         try:
-            self._line.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
             while True:
                 self._line.settimeout(max(until - time.monotonic(), 0.001))
                 message = json.loads(self._line.recv())
@@ -44,12 +43,37 @@ class DevTools:
         except websocket.WebSocketTimeoutException as error:
             raise BrowserError(f"Chromium did not answer {method} within {timeout_s:g} s") from error
         except (OSError, ValueError, websocket.WebSocketException) as error:
-            raise BrowserError(f"Chromium went away during {method}: {error}", reason=Reason.BROWSER_CRASHED) from error
+            raise _gone(method, error) from error
         if "error" in message:
             raise BrowserError(f"Chromium refused {method}: {message['error'].get('message')}")
         answer: dict[str, Any] = message["result"]
         return answer
 
+    def post(self, method: str, session: str | None, **parameters: object) -> int:
+        """Ask without waiting; the number that the answer will have. `session`: of a target that was attached to."""
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        try:
+            self._line.send(json.dumps({**message, "sessionId": session} if session else message))
+        except (OSError, websocket.WebSocketException) as error:
+            raise _gone(method, error) from error
+        return self._number
+
+    def receive(self, timeout_s: float | None) -> dict[str, Any]:
+        """The next answer or event; None: however long that takes."""
+        try:
+            self._line.settimeout(timeout_s)
+            message: dict[str, Any] = json.loads(self._line.recv())
+        except websocket.WebSocketTimeoutException as error:
+            raise BrowserError(f"Chromium said nothing within {timeout_s:g} s") from error
+        except (OSError, ValueError, websocket.WebSocketException) as error:
+            raise _gone("listening to it", error) from error
+        return message
+
     def close(self) -> None:
         with contextlib.suppress(OSError, websocket.WebSocketException):
             self._line.close(timeout=0)
+
+
+def _gone(doing: str, error: Exception) -> BrowserError:
+    return BrowserError(f"Chromium went away during {doing}: {error}", reason=Reason.BROWSER_CRASHED)

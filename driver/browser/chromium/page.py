@@ -17,6 +17,7 @@ from driver.browser.chromium import events, flags
 from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
+from driver.browser.chromium.repeatable import Repeating
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
@@ -93,6 +94,7 @@ class ChromiumPage(Page):
         self.has_keys = self.has_netlog = False
         self.failed = False  # then the browser must not load another page
         self.leave: Leave = lambda: None
+        self.repeating: Repeating | None = None
         self._plt_ms: float | None = None
         self._navigate_s = 0.0
         self._failures: list[Failure] = []
@@ -123,6 +125,9 @@ class ChromiumPage(Page):
 
     def record(self) -> PageRecord:
         started, failures = time.monotonic(), self._failures
+        if self.repeating and self.repeating.problems and not failures:
+            what = f"not every script had a repeatable clock: {self.repeating.problems[0]}"
+            failures.append(Failure(Reason.BROWSER_FAILED, what))
         requests, console, measures = self._collect(failures)
         self.failed = bool(failures)
         evidence = BrowserEvidence(
@@ -158,6 +163,8 @@ class ChromiumPage(Page):
             raise BrowserError(f"Chromium left no log of its network: {error.what}") from error
 
     def close(self) -> None:
+        if self.repeating:
+            self.repeating.close()
         self.leave()
         self.leave = lambda: None
 

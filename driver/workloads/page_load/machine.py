@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from driver.bed.node import NODE_NAMES
-from driver.browser.browser import Browser, PageRecord, Surroundings
+from driver.browser.browser import Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
 from driver.browser.registry import BROWSERS, DEFAULT
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import NETLOG, Context, Recording
@@ -32,6 +32,7 @@ from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server import ResolverLog, ServerLog
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
+from model.site.site import Site
 
 
 class PageLoadOnBed:
@@ -183,11 +184,19 @@ def _surroundings(trial: UnderWay) -> Surroundings:
         keys=trial.leaf is not None,
         netlog=NETLOG in wishes(spec.recorders),
         timeout_s=spec.timeout_s,
+        repeatable=repeatable_of(spec.arm, spec.site),
     )
     if trial.shown is None:
         return around
     trusted = (trial.shown.spki_sha256_b64,)
     return replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, keys=False)
+
+
+def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
+    """Only where the site was recorded: what was made for experiments has no clock of its own."""
+    if arm.scripts != "repeatable" or site.recorded_ms is None:
+        return None
+    return Repeatable(site.scripts_seed, site.recorded_ms)
 
 
 def _load(trial: UnderWay) -> PageRecord | None:

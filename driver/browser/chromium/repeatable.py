@@ -1,0 +1,92 @@
+"""Clock and random numbers that are the same in each load: a script in every page, frame and worker, before their own.
+
+Pages and frames of the page's own process get it when they begin. Workers, and frames that have a process of their own,
+are held at their start by the browser until they have it, which costs each some milliseconds; a page without them is
+not held at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from importlib import resources
+from typing import Any
+
+from driver.browser.browser import Repeatable
+from driver.browser.chromium.devtools import ANSWER_TIMEOUT_S, DevTools
+from driver.browser.failures import BrowserError
+from driver.timeouts import scaled
+
+FRAMES = ("page", "iframe")
+# What DevTools says of something that has ended meanwhile, as a worker may at any time.
+GONE = ("Session with given id not found", "Inspected target navigated or closed", "Target closed", "detached")
+
+
+def script(repeatable: Repeatable) -> str:
+    """The text that is evaluated."""
+    function = resources.files("driver.browser.chromium").joinpath("repeatable.js").read_text()
+    body = function[function.index("(seed") :].strip()
+    return f"({body})({repeatable.seed}, {repeatable.now_ms});"
+
+
+class Repeating:
+    """Sees to it that one page, and all that comes of it, has the script; until `close`."""
+
+    def __init__(self, devtools: DevTools, target: str, repeatable: Repeatable) -> None:
+        """`devtools`: a connection of its own, which is closed at the end."""
+        self._devtools, self._script = devtools, script(repeatable)
+        self._problems: list[str] = []
+        self._closed = False
+        session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        waiting = set(self._prepare(session, "page"))
+        while waiting:
+            message = devtools.receive(scaled(ANSWER_TIMEOUT_S))
+            self._see(message)
+            waiting.discard(message.get("id", 0))
+        if self._problems:
+            raise BrowserError(f"Chromium did not take the script for repeatable clocks: {self._problems[0]}")
+        threading.Thread(target=self._listen, name="repeatable", daemon=True).start()
+
+    @property
+    def problems(self) -> list[str]:
+        """What did not get the script, and why."""
+        return list(self._problems)
+
+    def close(self) -> None:
+        self._closed = True
+        self._devtools.close()
+
+    def _prepare(self, session: str, kind: str) -> list[int]:
+        """Give it the script, and see to what it starts itself; then it may go on. The numbers of the questions."""
+        post = self._devtools.post
+        if kind in FRAMES:
+            # Without the first, the second is taken and does nothing.
+            given = [post("Page.enable", session)]
+            given += [post("Page.addScriptToEvaluateOnNewDocument", session, source=self._script)]
+        else:
+            given = [post("Runtime.evaluate", session, expression=self._script)]
+        return [
+            *given,
+            post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=True, flatten=True),
+            post("Runtime.runIfWaitingForDebugger", session),
+        ]
+
+    def _listen(self) -> None:
+        try:
+            while not self._closed:
+                self._see(self._devtools.receive(None))
+        except BrowserError as error:
+            if not self._closed:
+                self._problems.append(error.what)
+
+    def _see(self, message: dict[str, Any]) -> None:
+        if message.get("method") == "Target.attachedToTarget":
+            params = message["params"]
+            with contextlib.suppress(BrowserError):  # the browser is gone, which others notice
+                self._prepare(params["sessionId"], params["targetInfo"]["type"])
+        refused = message.get("error", {}).get("message", "")
+        if refused and not any(words in refused for words in GONE):
+            self._problems.append(refused)
+        failed = message.get("result", {}).get("exceptionDetails")
+        if failed:
+            self._problems.append(failed.get("exception", {}).get("description") or failed.get("text", "it failed"))
