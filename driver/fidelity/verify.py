@@ -11,6 +11,7 @@ from driver.fidelity.measure import Loads, fidelity_of, least
 from driver.fidelity.picture import Compared, compare
 from driver.fidelity.read import KeptLoad, read_loads
 from driver.recorders.screenshot import FILE as PICTURE
+from driver.servers.registry import SERVERS
 from model.clock import utc_now
 from model.errors import StoreError
 from model.site.fidelity import Fidelity
@@ -53,6 +54,7 @@ def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
                     records=[each.record for each in kept],
                     pictures=[each.share for each in compared],
                     has_picture=recorded is not None,
+                    not_reproduced=SERVERS[wish.server].not_reproduced(site),
                 ),
                 wish.loads,
                 site,
