@@ -7,6 +7,7 @@
     ├── RecordError           the record of a trial lacks a key, or has a wrong one exit 1
     ├── Interrupted           the user stopped a run                              exit 130
     ├── BuildError            a program of ours could not be built                exit 1
+    ├── RecordingError        a page could not be recorded                        exit 1
     ├── VmError               a virtual machine could not be had, or failed       exit 1
     └── BedError              the bed could not be made, or failed                exit 1
         ├── NamespaceError    this machine does not let us make namespaces
@@ -92,6 +93,10 @@ class BuildError(LanelabError):
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.output}" if self.output else super().__str__()
+
+
+class RecordingError(LanelabError):
+    """A page could not be recorded: it did not come, or what came is no page."""
 
 
 class VmError(LanelabError):

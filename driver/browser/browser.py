@@ -62,7 +62,7 @@ class Surroundings:
     """What the browser needs to know of its cell besides the arm."""
 
     hosts: Mapping[str, str]  # every host name of the site -> its address
-    dns: str = "instant"  # or "resolver"
+    dns: str = "instant"  # or "resolver"; "machine": every name there is, for recordings of sites that are not ours
     trusted: tuple[str, ...] = ()  # public keys that it trusts: their SHA-256 in base64
     keys: bool = False  # log TLS keys
     netlog: bool = False  # log the network from the start of the process

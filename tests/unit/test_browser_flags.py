@@ -50,6 +50,11 @@ def test_names_asked_of_a_resolver_are_the_sites_alone() -> None:
     assert rules in flags.flags(Settings(), around, "/run/p")
 
 
+def test_a_recording_asks_for_every_name_there_is() -> None:
+    given = flags.flags(Settings(), Surroundings(hosts={}, dns="machine"), "/run/p")
+    assert not any(flag.startswith("--host-resolver-rules") for flag in given)
+
+
 def test_everything_given() -> None:
     settings = Settings(
         display="headful", user_agent="an agent/1", browser_flags=("--enable-quic", "--js-flags=--jitless")

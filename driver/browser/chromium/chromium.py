@@ -62,6 +62,13 @@ class Chromium:
         return port
 
     @property
+    def endpoint(self) -> tuple[int, str]:
+        """Port and path of its DevTools, for a conversation of one's own."""
+        if self._line is None:
+            raise BrowserError("this Chromium was never reached")
+        return self._line
+
+    @property
     def devtools(self) -> DevTools:
         if self._devtools is None:
             raise BrowserError("this Chromium was never reached")

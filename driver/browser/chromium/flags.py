@@ -97,7 +97,8 @@ def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str
     ]
     if not _asks_for_quic(arm.browser_flags):
         words.append("--disable-quic")
-    words.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
+    if around.dns != "machine":
+        words.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
     if around.trusted:
         words.append(f"--ignore-certificate-errors-spki-list={','.join(around.trusted)}")
     if around.keys:

@@ -1,0 +1,10 @@
+"""Recording a page: what every server sent to the browser, byte by byte. docs/reference/recording.md is for users.
+
+netlog.py      the browser's log of its network -> the bytes of each connection, and the requests     pure
+http1.py       the bytes of a connection -> its messages                                               pure
+http2.py       the same for HTTP/2                                                                     pure
+exchanges.py   messages of all connections -> what a site is made of, and what could not be had        pure
+quiet.py       the page's events -> whether anything is under way                                      pure
+devices.py     well-known devices, as data
+conversation.py, page.py, record.py, this_machine.py      the browser that is led through a page
+"""
