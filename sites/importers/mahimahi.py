@@ -36,7 +36,7 @@ _REQUEST = re.compile(rb"([A-Z]{1,20})\s+(\S+)\s+HTTP/(\d\.\d)\s*", re.DOTALL)
 STANDARD_PORTS = {0, 80, 443}
 FIRST_BYTES = (b"\x0a", b"\x10", b"\x18", b"\x22")  # keys of the fields 1 to 4
 ANY_DATE = "2000-01-01T00:00:00Z"
-TRIED = 3  # files of a folder that have to be recordings
+TRIED = 3  # files of a folder that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,19 @@ class _Message:
 
 
 def matches(path: Path) -> bool:
-    """Whether the folder's first files are such messages: any other is no folder of Mahimahi's."""
+    """Whether one of the folder's first files is such a message. Nothing else begins like it by chance."""
     if not path.is_dir():
         return False
     tried = [file for file in sorted(path.iterdir())[:TRIED] if file.is_file() and not file.is_symlink()]
-    if not tried or not all(start_of(file, 1) in FIRST_BYTES for file in tried):
-        return False
+    return any(start_of(file, 1) in FIRST_BYTES and _is_saved(read_file(file)) for file in tried)
+
+
+def _is_saved(data: bytes) -> bool:
     try:
-        return all(_exchange(read_file(file), ANY_DATE) for file in tried)
+        _exchange(data, ANY_DATE)
     except DamagedError:
         return False
+    return True
 
 
 def read(source: Source) -> Imported:
