@@ -42,7 +42,7 @@ arms:
     server_directives: ["LoadModule env_module ${MODULES}/mod_env.so", SetEnv nokeepalive 1]
   gone: {server_directives: ['RedirectMatch 404 "03[.]png$"']}
   moved: {server_directives: ['Redirect 302 /style/base.css http://elsewhere.test/base.css']}
-  loud: {server_directives: [Alias /images/03.png /etc/passwd]}
+  loud: {server_directives: [<Location /images/03.png>, Require all denied, </Location>]}
   unpacked: {compression: gzip, server_directives: ["LoadModule env_module ${MODULES}/mod_env.so", SetEnv no-gzip 1]}
   sound: {}
 trials: 1

@@ -27,7 +27,8 @@ from tests.kit.server_arms import DASHES, SITES, compare, read
 
 FOLDER = Path(__file__).parent / "apache"
 FILES = sorted(FOLDER.glob("*.txt"))
-MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "ssl", "socache_shmcb", "http2", "deflate", "brotli"]
+MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "alias", "ssl", "socache_shmcb"]
+MODULES += ["http2", "deflate", "brotli"]
 PLACE = Place(folder="/run/lanelab-server/apache", content="/run/lanelab-server/sites/site")
 OWN = [f"/run/lanelab-server/apache/{name}.so" for name in apache_module.MODULES]
 AVAILABLE = Modules("/usr/lib/apache2/modules", frozenset(MODULES), *OWN)

@@ -66,7 +66,7 @@ def _base(place: Place, modules: Modules) -> list[str]:
 
 
 def _modules(arm: ServerArm, site: Site, modules: Modules) -> list[str]:
-    wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core"]
+    wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core", "alias"]
     if arm.tls != "off":
         wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
     if arm.protocol == "h2":
