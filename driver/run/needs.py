@@ -10,6 +10,8 @@ from driver.servers.registry import SERVERS
 def needs_of(experiment: Experiment) -> frozenset[Program]:
     """Everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that itself."""
     purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm)}
+    if any(_calls_jpegtran(arm.minify) for arm in experiment.arms):
+        purposes.add("minify")
     if experiment.load:
         return frozenset(programs(*BED, *purposes))
     for cell in experiment.cells:
@@ -18,3 +20,12 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
         if cell.arm.dns == "resolver":
             purposes.add("resolver")
     return frozenset(programs(*BROWSING, *purposes))
+
+
+def _calls_jpegtran(minify: str) -> bool:
+    if minify == "off":
+        return False
+    from sites.minify.wish import parse_minify  # noqa: PLC0415 - most experiments need none of its libraries
+
+    wish = parse_minify(minify)
+    return wish is not None and wish.calls_jpegtran

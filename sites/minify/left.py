@@ -14,7 +14,7 @@ from sites.minify.html.page import Page
 from sites.minify.resources import CSS, SCRIPTS, Resource, Resources
 
 # Names of rewritten objects hold those of the originals, which they are no reference to.
-OUR_NAME = re.compile(r"[^\s\"'()<>]*\.pagespeed\.[a-z]{2}\.[\w-]{10}\.\w+")
+OUR_NAME = re.compile(r"(?<![^\s\"'()<>])[^\s\"'()<>]*\.pagespeed\.[a-z]{2}\.[\w-]{10}\.\w+")
 NOT_LOADED = frozenset({"a", "area", "form", "base", "meta"})  # an address in these loads nothing by itself
 TEXTS = CSS | SCRIPTS | {"text/html", "application/xhtml+xml", "application/json", "text/plain"}
 

@@ -98,6 +98,11 @@ class Wish:
         """Whether one of these filters is asked for."""
         return not self.filters.isdisjoint(names)
 
+    @property
+    def calls_jpegtran(self) -> bool:
+        """Whether JPEG files may be recompressed: the program has to be there, whichever images a site has."""
+        return self.fetches and self.has("recompress_jpeg", "convert_jpeg_to_progressive", "resize_images")
+
 
 # What an arm may say instead of a list of filters.
 SETS = {

@@ -116,7 +116,8 @@ def _code() -> str:
     """The same for the same code and libraries: other ones may make other bytes."""
     digest = hashlib.sha256()
     for name in CODE:
-        for file in sorted((Path(__file__).parent.parent / name).rglob("*.py")):
+        files = (Path(__file__).parent.parent / name).rglob("*")
+        for file in sorted(each for each in files if each.suffix in (".py", ".js")):
             digest.update(file.read_bytes())
     digest.update(json.dumps({name: version(name) for name in LIBRARIES}).encode())
     return digest.hexdigest()

@@ -8,6 +8,7 @@ from driver.cli.site.diff import diff_sites
 from driver.cli.site.generate import generate_site
 from driver.cli.site.import_site import import_site
 from driver.cli.site.list import list_sites
+from driver.cli.site.minify import minify_site
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
 from driver.cli.site.verify import verify_site
@@ -25,6 +26,7 @@ COMMANDS = (
     show_site,
     diff_sites,
     generate_site,
+    minify_site,
     remove_site,
     verify_site,
 )
