@@ -126,8 +126,10 @@ def test_previews_are_for_images_of_some_size(size: int, wanted: bool) -> None:
 
 def test_lazy_images_wait_and_others_do_not() -> None:
     tags = (
-        '<img src="/0.png"><head></head><img src="/1.png"><img src="/2.png" onload="f()"><img src="data:image/gif,x">'
-        '<img src="/3.png" class="a dfcg-metabox"><noscript><img src="/4.png"></noscript><input type=image src="/5.png">'
+        '<img src="/0.png"><head></head><img src="/1.png"><img src="/2.png" onload="f()">'
+        '<img src="data:image/gif,x">'
+        '<img src="/3.png" class="a dfcg-metabox"><noscript><img src="/4.png"></noscript>'
+        '<input type=image src="/5.png">'
     )
     page = page_of(minified(tags, {}, "lazyload_images"))
     assert page.count("pagespeed_lazy_src=") == 1
