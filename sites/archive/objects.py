@@ -27,6 +27,7 @@ OF_THE_CONNECTION = frozenset(
 OF_PROXIES = "proxy-"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_LENGTH = re.compile(r"[0-9]{1,18}")
 _METHOD = re.compile(r"[A-Z]{1,20}")
 _NO_METHODS = ("CONNECT", "TRACE")
 Key = tuple[str, str, str, str, str | None]  # method, scheme, host, path, sha1 of the request's body
@@ -53,7 +54,7 @@ def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS) -> Object
         except NotServedError as why:
             left_out.append(_words(each, why))
             continue
-        groups.setdefault(_key(each, address), []).append((each, address))
+        groups.setdefault(_key(each, address), []).append((_clean(each, address), address))
     stored: list[StoredObject] = []
     used: list[Exchange] = []
     for group in groups.values():
@@ -68,11 +69,30 @@ def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS) -> Object
     return Objects(tuple(stored), tuple(dict.fromkeys(left_out)), tuple(used))
 
 
+def _clean(each: Exchange, address: Address) -> Exchange:
+    """With the address as a browser asks for it, and without fields that no head can have: those would be refused by
+    servers and archives, or would begin another field there. Names that begin with ':' are HTTP/2's own."""
+    reason = each.reason if _VALUE.fullmatch(each.reason) else ""
+    asked, answered = _possible(each.request_headers), _possible(each.headers)
+    return replace(each, url=address.url, reason=reason, request_headers=asked, headers=answered)
+
+
+def _possible(fields: Headers) -> Headers:
+    return tuple(
+        (name, value.strip(" \t")) for name, value in fields if _TOKEN.fullmatch(name) and _VALUE.fullmatch(value)
+    )
+
+
 def _require_servable(each: Exchange) -> None:
     if not _METHOD.fullmatch(each.method) or each.method in _NO_METHODS:
         raise NotServedError(f"its method is {each.method[:20]!r}")
     if not LEAST_STATUS <= each.status <= MOST_STATUS:
         raise NotServedError(f"its status is {each.status}")
+    lengths = {value.strip() for value in values_of(each.headers, "content-length")}
+    length = lengths.pop() if len(lengths) == 1 else ""
+    has_body = each.method != "HEAD" and each.status not in (NO_CONTENT, NOT_MODIFIED)
+    if has_body and _LENGTH.fullmatch(length) and len(each.body) < int(length):
+        raise NotServedError("its body is shorter than its Content-Length")
 
 
 def _key(each: Exchange, address: Address) -> Key:
@@ -112,7 +132,7 @@ def _stored(each: Exchange, address: Address, limits: Limits) -> StoredObject:
         method=each.method,
         scheme=address.scheme,
         status=each.status,
-        reason=each.reason if _VALUE.fullmatch(each.reason) else "",
+        reason=each.reason,
         headers=headers,
         request_sha1=_key(each, address)[-1],
         late=each.late,
@@ -121,14 +141,11 @@ def _stored(each: Exchange, address: Address, limits: Limits) -> StoredObject:
 
 
 def _served(fields: Headers) -> Headers:
-    """Those of the answer itself. What no head can have would be refused by servers, or would begin another field."""
+    """Those of the answer itself."""
     return tuple(
         (name, value)
         for name, value in fields
-        if name.lower() not in OF_THE_CONNECTION
-        and not name.lower().startswith(OF_PROXIES)
-        and _TOKEN.fullmatch(name)
-        and _VALUE.fullmatch(value)
+        if name.lower() not in OF_THE_CONNECTION and not name.lower().startswith(OF_PROXIES)
     )
 
 

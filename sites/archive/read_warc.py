@@ -19,6 +19,7 @@ from sites.archive.records import Damages, Record, read_records
 from sites.exchange import Exchange
 
 NOT_MODIFIED = 304
+TRANSFER, RENAMED = "Transfer-Encoding", "x-archive-orig-transfer-encoding"
 _OF_INTEREST = ("response", "request", "revisit", "resource")
 _SPOKEN = ("http/", "h2", "h3", "spdy/")
 
@@ -106,9 +107,17 @@ class _Joined:
     def _answer(self, record: Record, head: Head, body: bytes) -> Exchange:
         version, status, reason = head.first
         fields, body = as_encoded(head.fields, body)
-        _require_whole(fields, body)
         return Exchange(
-            "GET", record.url, (), b"", int(status), reason, fields, body, _protocol(record, version), _date(record)
+            "GET",
+            record.url,
+            (),
+            b"",
+            int(status),
+            reason,
+            _restored(fields),
+            body,
+            _protocol(record, version),
+            _date(record),
         )
 
     def _resource(self, record: Record) -> Exchange:
@@ -176,7 +185,7 @@ class _Requests:
         except DamagedError as error:
             joined.damages.add(request.number, f"{shown(request.url)}: {error}")
             return exchange
-        return replace(exchange, method=head.first[0], request_headers=head.fields, request_body=body)
+        return replace(exchange, method=head.first[0], request_headers=_restored(head.fields), request_body=body)
 
 
 def without_chunks(stored: bytes, fields: Headers) -> bytes:
@@ -196,11 +205,9 @@ def as_encoded(fields: Headers, body: bytes) -> tuple[Headers, bytes]:
     return tuple(each for each in fields if each[0].lower() not in ("content-encoding", "content-length")), body
 
 
-def _require_whole(fields: Headers, body: bytes) -> None:
-    """An answer to HEAD, or one without content, may name a length that it does not have."""
-    lengths = {value for value in values_of(fields, "content-length") if value.isascii() and value.isdigit()}
-    if body and len(lengths) == 1 and len(body) < int(min(lengths)[:18]):
-        raise DamagedError("its body is shorter than its Content-Length")
+def _restored(fields: Headers) -> Headers:
+    """With its own name for the field that archives rename, where they do not store the body as it says."""
+    return tuple((TRANSFER if name.lower() == RENAMED else name, value) for name, value in fields)
 
 
 def _protocol(record: Record, version: str) -> str:

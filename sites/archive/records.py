@@ -3,6 +3,7 @@ it would decode and mend what has to stay as it is."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from model.errors import InputError
 from sites.archive.expanding import DamagedError, Expanded
 from sites.archive.limits import LIMITS, REFERENCE, Limits
 
+logging.getLogger("warcio").addHandler(logging.NullHandler())  # it warns of what is named here anyway
 # What warcio raises where a head is not one. Besides its own, what Python says of numbers, dates and texts.
 _NO_HEAD = (ArchiveLoadFailed, StatusAndHeadersParserException, ValueError, LookupError, TypeError, AttributeError)
 _ZSTD = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")

@@ -25,7 +25,7 @@ from sites.archive.http_text import chunked, values_of
 from sites.exchange import Exchange
 
 VERSION_OF_WARC = "WARC/1.1"
-ORIGINAL = "X-Archive-Orig-"  # as archives name a field that no longer says how the record's body is written
+RENAMED = "X-Archive-Orig-Transfer-Encoding"  # as archives name it where the record's body is not written so
 TRANSFER = "transfer-encoding"
 HTTP_1_0 = "http/1.0"
 
@@ -88,7 +88,7 @@ def _as_written(fields: Headers, body: bytes) -> tuple[Headers, bytes]:
     if transfer == "chunked":
         return fields, chunked(body)
     if transfer:
-        fields = tuple((ORIGINAL + name if name.lower() == TRANSFER else name, value) for name, value in fields)
+        fields = tuple((RENAMED if name.lower() == TRANSFER else name, value) for name, value in fields)
     return fields, body
 
 
