@@ -12,6 +12,7 @@ from typing import IO, Any
 from analysis import axes, conditions, gateway_cost, machine, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request, each_series
+from analysis.sites import about_sites
 from analysis.text import visible_everywhere
 from model.errors import StoreError
 from model.metrics import METRICS, metric_named, metrics_of
@@ -252,6 +253,7 @@ def results(run: Run) -> dict[str, Any]:
         "flags": machine.flag_counts(run),
         "drift": {"found": drift.is_shown, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
+        "sites": {name: about.to_json() for name, about in about_sites(run).items()},
         "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),
     }  # fmt: skip

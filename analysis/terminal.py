@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import conditions, gateway_cost, machine, tables, witnesses
+from analysis import conditions, gateway_cost, machine, sites, tables, witnesses
 from analysis.model import Run
 from analysis.numbers import change_words, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -41,6 +41,7 @@ def results(run: Run) -> RenderableType:
     run_drift = tables.run_drift(run)
     if run_drift.is_shown:
         parts.append(Text(run_drift.words(), style="yellow"))
+    parts += [Text(sentence, style="dim") for sentence in sites.sentences(run)]
     parts += [Text(sentence, style="yellow") for sentence in conditions.sentences(run)]
     return Group(*parts)
 

@@ -14,6 +14,7 @@ DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
 REPORT = "report.html"
+ABOUT_SITES = "about_sites"  # a key of meta: JSON, model.site.about.AboutSite by name
 
 SCHEMA = """
 CREATE TABLE meta (

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.coded import Coded
+from model.site.about import AboutSite
 from model.site.composition import Composition, composition_of
-from model.site.fidelity import NOT_VERIFIED
+from model.site.fidelity import NOT_VERIFIED, told
 from model.site.manifest import Manifest
+from model.site.site import Site
+from sites.load import digest_of, read_site_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +58,26 @@ def facts_of(name: str, manifest: Manifest) -> SiteFacts:
         composition=composition or {},
         fidelity=manifest.fidelity.words if manifest.fidelity else NOT_VERIFIED,
         score=manifest.fidelity.score if manifest.fidelity else None,
+    )
+
+
+def about(site: Site) -> AboutSite:
+    """What a run notes of a site of the archive."""
+    manifest, digest = read_site_manifest(site.name), digest_of(site.objects)
+    facts = facts_of(site.name, manifest)
+    current = manifest.fidelity is not None and manifest.fidelity.digest == digest
+    return AboutSite(
+        title=manifest.title,
+        source=manifest.source,
+        kind=facts.kind,
+        synthetic=facts.synthetic,
+        date=manifest.date,
+        objects=len(site.objects),
+        bytes=site.total_bytes,
+        origins=len(site.hosts),
+        composition=composition_of(site.objects),
+        digest=digest,
+        fidelity=told(manifest.fidelity, digest),
+        score=facts.score if current else None,
+        scripts_seed=site.scripts_seed,
     )

@@ -21,7 +21,7 @@ from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run, Trial
 from analysis.numbers import seconds
-from analysis.report import gateway, machine, provenance, sections
+from analysis.report import gateway, machine, provenance, sections, sites
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import waterfall
@@ -64,6 +64,7 @@ def page(run: Run) -> str:
         sections.results(run, rows) if run.cells else None,
         sections.comparisons(compared),
         gateway.section_of(cost(run), witnesses.sentences(run)),
+        sites.section_of(run),
         waterfalls(run),
         sections.failures(run),
         machine.section_of(run),

@@ -8,9 +8,10 @@ from analysis.model import Run
 from analysis.report.markup import Html, el
 from analysis.report.sections import section
 from model.metrics import PAGE_LOAD
+from model.run_format import ABOUT_SITES
 
 LARGE = 12  # entries from which a part is folded
-_ELSEWHERE = ("figures", "plan", "name", "description", "state")
+_ELSEWHERE = ("figures", "plan", "name", "description", "state", ABOUT_SITES)
 
 
 def provenance(run: Run) -> Html:

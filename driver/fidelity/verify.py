@@ -70,7 +70,7 @@ def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
         at_utc=utc_now(),
         lanelab=VERSION,
         browser=_one(each.browser.facts.product for each in evidence if each.browser),
-        server=_one(each.server.program for each in evidence if each.server),
+        server=_one(each.server.program.partition(" ")[0] for each in evidence if each.server),
         digest=digest_of(site.objects),
         protocols=tuple(protocols),
     )

@@ -21,6 +21,7 @@ from model.clock import utc_now
 from model.errors import InputError, StoreError
 from model.settings.kinds import LARGEST_SEED, near_miss
 from model.site.site import Site
+from sites.facts import about
 from sites.load import load_site, site_names
 
 RUNS = "runs"
@@ -110,6 +111,7 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         "plan": json.dumps({"cells": len(experiment.cells), "order": experiment.order, "repeat": _repeat(experiment)}),
         "experiment_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "sites": json.dumps(sites.digests()),
+        run_format.ABOUT_SITES: json.dumps({name: about(site).to_json() for name, site in sites.archived.items()}),
     }
 
 

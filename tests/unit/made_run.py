@@ -14,6 +14,7 @@ from typing import Any
 
 from model import run_format
 from model.link import Link
+from model.site.about import AboutSite
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)
 ARMS: Mapping[str, Mapping[str, Any]] = {
@@ -61,6 +62,7 @@ class Made:
     detail: str = "https://dummy.test/i07.png came by http/1.1, the arm says h2"
     with_requests: bool = True
     machine: Mapping[str, float] = field(default_factory=dict)  # measures of the machine, of every trial
+    about: Mapping[str, AboutSite] = field(default_factory=dict)  # by site
     flags: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)  # by trial: name and detail
 
 
@@ -116,11 +118,13 @@ class _Writer:
 
     def meta(self) -> dict[str, str]:
         made = self.made
+        about = {name: each.to_json() for name, each in made.about.items()}
         return {
             "format": "2", "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
             "plan": json.dumps({"trials": made.rounds, "order": "interleaved"}), "experiment_sha256": "0" * 64,
+            **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
         }  # fmt: skip
 
     def attempts(self, cell: int, number: int, site: str, link: Mapping[str, str], arm: str) -> None:

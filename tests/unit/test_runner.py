@@ -290,7 +290,7 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
         raise HostAway("client1 (client): there is no way to it")
 
     monkeypatch.setattr(runs, "Bed", away)
-    monkeypatch.setattr(runs, "_programs", lambda *_: Programs())
+    monkeypatch.setattr(runs, "programs_of", lambda *_: Programs())
     file, folder = tmp_path / "made.yaml", tmp_path / "out"
     file.write_text(TWO_ARMS)
     with pytest.raises(HostAway):
@@ -302,8 +302,8 @@ def test_a_new_run_without_a_bed_leaves_no_folder(tmp_path: Path, monkeypatch: p
 def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], status: int
 ) -> None:
-    monkeypatch.setattr(runs, "_programs", lambda *_: Programs())
-    monkeypatch.setattr(runs, "_play", lambda *_, **__: None)  # as if every trial had failed
+    monkeypatch.setattr(runs, "programs_of", lambda *_: Programs())
+    monkeypatch.setattr(runs, "play", lambda *_, **__: None)  # as if every trial had failed
     file = tmp_path / "made.yaml"
     file.write_text(TWO_ARMS)
     done = CliRunner().invoke(runs.run, [str(file), "--out", str(tmp_path / "out"), *option], catch_exceptions=False)
