@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sites.minify.addresses import escape_segment
 from sites.minify.css.sheets import is_sheet
 from sites.minify.html.nodes import Node, StartTag
+from sites.minify.javascript import looks_itself_up
 from sites.minify.resources import EXTENSIONS, Resource
 from sites.minify.work import Work
 
@@ -40,6 +41,8 @@ def extended(work: Work, old: Resource) -> Resource | None:
     limits = work.wish.generation
     if not name or not work.wish.has(name) or old.address.rewritten:
         return None
+    if old.is_script and looks_itself_up(old.body):
+        return None  # under another name it would not find itself
     lifetime = old.lifetime_s(limits.implicit_lifetime_s)
     if lifetime >= limits.extend_below_s:
         return None

@@ -13,8 +13,7 @@ from sites.minify.html.nodes import RawText, StartTag
 from sites.minify.html.page import Page
 from sites.minify.resources import CSS, SCRIPTS, Resource, Resources
 
-# Names of rewritten objects hold those of the originals, which they are no reference to.
-OUR_NAME = re.compile(r"(?<![^\s\"'()<>])[^\s\"'()<>]*\.pagespeed\.[a-z]{2}\.[\w-]{10}\.\w+")
+WORDS, PARTS = re.compile(r"[\s\"'()<>]+"), re.compile(r"[/\\=,?#;&]+")
 NOT_LOADED = frozenset({"a", "area", "form", "base", "meta"})  # an address in these loads nothing by itself
 TEXTS = CSS | SCRIPTS | {"text/html", "application/xhtml+xml", "application/json", "text/plain"}
 
@@ -86,7 +85,9 @@ def _mentions(each: StoredObject, address: Address) -> tuple[set[Address], froze
         exact = _page_references(Page.read(each.body), address)
     else:
         exact = set()
-    return exact, frozenset(re.split(r"[\s\"'()<>/\\=,?#;&]+", OUR_NAME.sub(" ", text)))
+    # Names of rewritten objects hold those of the originals, which they are no reference to.
+    words = (word for word in WORDS.split(text) if ".pagespeed." not in word)
+    return exact, frozenset(part for word in words for part in PARTS.split(word))
 
 
 def _page_references(page: Page, address: Address) -> set[Address]:

@@ -11,7 +11,7 @@ from sites.minify.html.nodes import S
 TOKEN = re.compile(
     rf"""(?P<comment>/\*.*?\*/)|(?P<space>[{S}]+)"""
     r"""|(?P<string>"(?:[^"\\\n\r\f]|\\.)*"|'(?:[^'\\\n\r\f]|\\.)*')"""
-    rf"""|(?P<url>url\([{S}]*(?:"(?:[^"\\\n\r\f]|\\.)*"|'(?:[^'\\\n\r\f]|\\.)*'|(?:[^{S}"'()\\]|\\.)*)[{S}]*\))"""
+    rf"""|(?P<url>url\([{S}]*(?:"(?:[^"\\\n\r\f]|\\.)*"|'(?:[^'\\\n\r\f]|\\.)*'|(?:[^{S}"'()\\]|\\[0-9a-f]{{1,6}}[{S}]?|\\.)*)[{S}]*\))"""
     r"""|(?P<at>@[-\w]+)|(?P<word>(?:[-\w\x80-\xff]|\\.)+)|(?P<cdo><!--|-->)|(?P<other>.)""",
     re.DOTALL | re.IGNORECASE | re.ASCII,
 )
