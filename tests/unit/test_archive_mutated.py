@@ -201,6 +201,7 @@ def _try_all(numbers: range, folder: Path) -> None:
     for number in numbers:
         became[_try(number, kinds, folder / str(number))] += 1
         shutil.rmtree(folder / str(number))
+    print(f"sites: {became[True]}, refused: {became[False]}")
     assert min(became.values()) > len(numbers) // 20, became  # both happen, or the test tests nothing
 
 

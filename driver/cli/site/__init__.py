@@ -12,6 +12,7 @@ from driver.cli.site.minify import minify_site
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
 from driver.cli.site.verify import verify_site
+from driver.cli.site.wayback import wayback_site
 
 
 @click.group("site")
@@ -23,6 +24,7 @@ def group() -> None:
 COMMANDS = (
     list_sites,
     import_site,
+    wayback_site,
     show_site,
     diff_sites,
     generate_site,
