@@ -137,3 +137,20 @@ def test_lazy_images_wait_and_others_do_not() -> None:
     assert page.index("lazyLoadInit") < page.index("</head>")
     for without in ("<img src=/1.png>", '<head><script src="/jquery.sexyslider.js"></script></head><img src=/1.png>'):
         assert page_of(minified(without, {}, "lazyload_images")) == without
+
+
+@pytest.mark.parametrize(("filters", "below"), [("core-2012", 2048), ("core,inline_images", 0)])
+def test_images_of_style_sheets_have_a_threshold_of_their_own(filters: str, below: int) -> None:
+    style = "<style>p { background: url(/a.png) }</style>"
+    for size, inlined in ((below - 1, True), (below, False)) if below else ((100, False),):
+        damaged = _padded(saved(drawing((8, 8)), "PNG")[:-20], size)
+        made = minified(style, {"/a.png": damaged}, filters)
+        assert ("url(data:image/png;base64," in page_of(made)) is inlined
+        assert (paths_of(made) == []) is inlined
+
+
+def test_images_of_style_sheets_are_recompressed() -> None:
+    made = minified("<style>p { background: url('/a.png') }</style>", {"/a.png": PNG}, "rewrite_css,recompress_png")
+    (path,) = paths_of(made)
+    assert re.fullmatch(r"/xa\.png\.pagespeed\.ic\.[\w-]{10}\.png", path)
+    assert path[1:] in page_of(made)
