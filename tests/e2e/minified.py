@@ -64,10 +64,12 @@ body { margin: 0;  color: #223344; font-family: monospace }
 """
 MORE_STYLE = b"p  >  b { color : rgb( 10 , 100 , 10 ) }\n@media print { p { display: none } }\n"
 SCRIPTS = {
-    "/js/first.js": b"// first\nvar ran = window.ran || [];\nran.push( 'first' );\nfunction add ( a, b ) { return a + b; }\n",
+    "/js/first.js": b"// first\nvar ran = window.ran || [];\nran.push( 'first' );\n"
+    b"function add ( a, b ) { return a + b; }\n",
     "/js/second.js": b"ran.push('second ' + add( 1, 2 ));  /* uses the first */\n"
     b"document.addEventListener('DOMContentLoaded', function () { ran.push('ready'); });\n"
-    b"window.addEventListener('load', function () { ran.push('loaded'); console.error('loaded after ' + ran.length); });\n",
+    b"window.addEventListener('load', function () {\n"
+    b"  ran.push('loaded'); console.error('loaded after ' + ran.length); });\n",
     "/js/writer.js": b"document.write('<p id=\"written\">written by a script</p>');\nran.push('writer');\n",
     "/js/finder.js": b"var scripts = document.getElementsByTagName('script');\n"
     b"ran.push('finder ' + /finder/.test(scripts[scripts.length - 1].src + scripts[scripts.length - 1].text));\n",
