@@ -19,12 +19,17 @@ from model.errors import BedError, InputError, RecordError
 from model.paths import build_folder, sites_folder
 from model.site.manifest import MANIFEST, Manifest, read_manifest
 from model.site.site import Site, SiteObject, StoredObject
-from sites import bodies, content, generate, new_site
+from sites import bodies, content, fetch, generate, new_site
 from sites.content import CACHE
 
 Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
 # By the key of the manifest that says where the objects are from.
-MAKERS: Mapping[str, Maker] = {"objects": content.make, "archive": new_site.make, "recipe": generate.make}
+MAKERS: Mapping[str, Maker] = {
+    "objects": content.make,
+    "archive": new_site.make,
+    "recipe": generate.make,
+    "fetch": fetch.make,
+}
 
 OBJECTS, BODIES = "objects.json", "bodies"
 FORMAT = "2"  # of the cache; another one is made anew

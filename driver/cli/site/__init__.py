@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from driver.cli.site.diff import diff_sites
+from driver.cli.site.fetch import fetch_sites
 from driver.cli.site.generate import generate_site
 from driver.cli.site.import_site import import_site
 from driver.cli.site.list import list_sites
@@ -27,6 +28,7 @@ COMMANDS = (
     wayback_site,
     show_site,
     diff_sites,
+    fetch_sites,
     generate_site,
     minify_site,
     remove_site,
