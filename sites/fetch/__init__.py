@@ -14,6 +14,8 @@ from sites.fetch.mime import mime_of
 from sites.fetch.packages import package_file
 from sites.fetch.spec import Address, Fetch, read_fetch
 
+# Packages do not say it for all files. Without it a browser asks again for what a page has in two places.
+MODIFIED = "Sun, 01 Jan 2023 12:00:00 GMT"
 TEXT = ("text/", "application/javascript", "application/json", "image/svg+xml")
 
 
@@ -57,5 +59,10 @@ def _object(address: Address, body: bytes, entry_host: str) -> StoredObject:
 def _headers(mime: str, digest: str, *, others: bool) -> Headers:
     """What a web server says of a file; hosts that serve files for other sites let these have them."""
     charset = "; charset=utf-8" if mime.startswith(TEXT) else ""
-    headers = (("ETag", f'"{digest[:16]}"'), ("Accept-Ranges", "bytes"), ("Content-Type", mime + charset))
+    headers = (
+        ("Last-Modified", MODIFIED),
+        ("ETag", f'"{digest[:16]}"'),
+        ("Accept-Ranges", "bytes"),
+        ("Content-Type", mime + charset),
+    )
     return (*headers, ("Access-Control-Allow-Origin", "*")) if others else headers

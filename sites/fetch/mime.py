@@ -13,6 +13,7 @@ _TYPES = {
     "mjs": "text/javascript",
     "json": "application/json",
     "map": "application/json",
+    "webmanifest": "application/manifest+json",
     "xml": "application/xml",
     "txt": "text/plain",
     "png": "image/png",

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -219,13 +220,13 @@ REFERENCE = PROJECT / "docs/reference/generate.md"
 TABLES = {"recipe": RECIPE.markdown(), "group": GROUP.markdown()}
 
 
-def write_tables(file: Path = REFERENCE) -> None:
+def write_tables(file: Path, tables: Mapping[str, str]) -> None:
     text = file.read_text()
-    for name, table in TABLES.items():
+    for name, table in tables.items():
         before, begin, rest = text.partition(f"<!-- {name} -->\n")
         text = before + begin + table + "\n" + rest[rest.index(f"<!-- /{name} -->") :]
     file.write_text(text)
 
 
 if __name__ == "__main__":
-    write_tables()
+    write_tables(REFERENCE, TABLES)

@@ -15,8 +15,8 @@ from sites.load import load_site, read_site_manifest, site_names
 def fetch_sites(names: tuple[str, ...], *, all_sites: bool) -> None:
     """Fetch the packages that have the files of SITE, and make the site: after that it needs no network.
 
-    Runs fetch what they need by themselves. The packages come from npm's, Python's and Debian's registries, by each one's own
-    client with your settings, and are checked against the sites' manifests.
+    Runs fetch what they need by themselves. The packages come from npm's, Python's and Debian's registries, by each
+    one's own client with your settings, and are checked against the sites' manifests.
     """
     if bool(names) == all_sites:
         raise InputError("name the sites to fetch, or give --all", "Sites are listed by lanelab site list")
