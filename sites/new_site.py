@@ -9,10 +9,11 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from pathlib import Path
+from types import MappingProxyType
 
 from model.errors import InputError, StoreError
 from model.paths import sites_folder
@@ -82,9 +83,10 @@ def add_site(
     *,
     replace: bool = False,
     keep_secrets: bool = False,
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> NewSite:
     """A folder in the archive with the recording and its manifest. `replace`: in the place of the one with that name.
-    Secrets are left out and named, unless they are to be kept."""
+    Secrets are left out and named, unless they are to be kept. `files`: what lies beside them, by name."""
     archive_folder = archive_folder or sites_folder()
     require_free(name, archive_folder, replace=replace)
     exchanges, secrets = (tuple(exchanges), ()) if keep_secrets else without_secrets(exchanges)
@@ -96,6 +98,8 @@ def add_site(
         aside = Path(tempfile.mkdtemp(prefix=f".{name}-", suffix=MAKING, dir=archive_folder))
         try:
             manifest = _write(aside, objects, manifest)
+            for file, data in files.items():
+                (aside / file).write_bytes(data)
             _put(aside, archive_folder / name, replace=replace)
         finally:
             shutil.rmtree(aside, ignore_errors=True)

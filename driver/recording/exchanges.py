@@ -33,6 +33,7 @@ FOR_PAGES = (
     "ping_loader",
     "fetch_later",
 )
+MAIN_FRAME = "main frame"
 LONGEST_URL_SHOWN = 120
 
 
@@ -55,6 +56,7 @@ class Recorded:
     unanswered: tuple[str, ...]  # host and path of what was asked for and never answered
     left_out: tuple[str, ...]  # words on what was there and cannot be kept
     own: tuple[str, ...]  # hosts that the browser itself asked for something
+    entry: str | None  # the page, as the browser asked for it; None: it was not answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ def recorded(log: Netlog, loaded_ms: float | None) -> Recorded:
     addresses = {_address(url) for url in answered}
     unanswered = dict.fromkeys(address for url in asked if (address := _address(url)) and address not in addresses)
     hosts = dict.fromkeys(urlsplit(url).hostname or "?" for url in own)
-    return Recorded(tuple(exchanges), tuple(unanswered), tuple(dict.fromkeys(left_out)), tuple(hosts))
+    entry = next((each.url for each in log.requests if each.kind == MAIN_FRAME and each.url in answered), None)
+    return Recorded(tuple(exchanges), tuple(unanswered), tuple(dict.fromkeys(left_out)), tuple(hosts), entry)
 
 
 def shown(url: str) -> str:

@@ -178,6 +178,10 @@ class _Reading:
 
     def _take_bytes(self, name: str, source: int, time_ms: float, data: bytes) -> None:
         table = self._plain if name.startswith("SSL_") else self._encrypted
+        if table is self._plain:
+            self._encrypted.pop(source, None)
+        elif source in self._plain:
+            return  # the same once more, encrypted
         connection = table.setdefault(source, Connection(tls=table is self._plain))
         direction = connection.sent if name.endswith("_SENT") else connection.received
         direction.add(data, time_ms)
@@ -186,14 +190,14 @@ class _Reading:
         """A redirect begins another job in the same source."""
         hops = self._asked.setdefault(source, [])
         if phase == BEGIN and name == "REQUEST_ALIVE":
-            hops.append(Asked(str(parameters["url"]), began_ms=time_ms))
+            hops.append(Asked(str(parameters["url"]).partition("#")[0], began_ms=time_ms))
             hops[-1].purpose = int(parameters.get("traffic_annotation", 0))
         elif phase == BEGIN and hops:
             if hops[-1].initiator:
                 hops[-1].ended = True
                 hops.append(Asked("", began_ms=time_ms, purpose=hops[-1].purpose))
             last = hops[-1]
-            last.url, last.method = str(parameters["url"]), str(parameters["method"])
+            last.url, last.method = str(parameters["url"]).partition("#")[0], str(parameters["method"])
             last.initiator, last.kind = (
                 str(parameters.get("initiator", "")),
                 str(parameters.get("request_type", "other")),
@@ -203,9 +207,7 @@ class _Reading:
             hops[-1].error = int(parameters.get("net_error", 0)) or hops[-1].error
 
     def finish(self, *, whole: bool) -> Netlog:
-        connections = [*self._plain.values()]
-        connections += [each for source, each in self._encrypted.items() if source not in self._plain]
-        connections = [each for each in connections if each.sent.length]
+        connections = [each for each in (*self._plain.values(), *self._encrypted.values()) if each.sent.length]
         connections.sort(key=lambda each: each.sent.times_ms[0])
         requests = sorted((hop for hops in self._asked.values() for hop in hops), key=lambda hop: hop.began_ms)
         return Netlog(tuple(connections), tuple(requests), self._epoch_ms, whole, self._errors)

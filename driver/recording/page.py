@@ -51,7 +51,7 @@ class Page:
     """A tab of a browser that was started for this recording."""
 
     def __init__(self, node_browser: Chromium, converse: Callable[..., Conversation], view: View) -> None:
-        self._browser = node_browser
+        self._browser, self._view = node_browser, view
         self._activity = Activity("", time.monotonic())
         self._conversation = converse(self._take)
         call = self._conversation.call
@@ -126,7 +126,10 @@ class Page:
         self._listen(SCREEN_S)
 
     def screenshot(self) -> bytes:
-        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
+        """As large as a trial's, which has a pixel for each of the view's."""
+        width, height = self._view.viewport
+        shown_part = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1 / self._view.pixel_ratio}
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png", clip=shown_part)["data"])
 
     def title(self) -> str:
         answer = self._call("Runtime.evaluate", expression="document.title", returnByValue=True)

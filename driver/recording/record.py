@@ -51,7 +51,7 @@ class Wish:
 class Recording:
     """A page as it was, with its secrets still in it."""
 
-    url: str
+    url: str  # as the browser asks for it
     title: str
     date: str  # UTC
     user_agent: str
@@ -97,12 +97,12 @@ def record(
     node: Node, wish: Wish, around: Surroundings = MACHINE, tell: Callable[[str], None] = _say_nothing
 ) -> Recording:
     """Load the page in a new browser on that node, and read what came. Raises RecordingError, BedError."""
-    with _private_folder() as folder:
+    with _private_folder() as folder, tempfile.TemporaryDirectory(prefix="lanelab-") as sockets:
         program = binaries.find_chromium(node)
         user_agent = wish.device.user_agent or PLAIN_NAME.format(program.major)
         start = _Start(user_agent, wish.device.viewport, _log_flags(folder, wish.browser_flags))
         date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        chromium = _start(node, program.path, flags.flags(start, around, str(folder / "profile")), folder)
+        chromium = _start(node, program.path, flags.flags(start, around, str(folder / "profile")), folder, sockets)
         try:
             seen = _visit(node, chromium, wish, tell)
             tell("reading the browser's log")
@@ -111,10 +111,12 @@ def record(
             chromium.kill()
         log, size = _read_log(folder)
         found = exchanges.recorded(log, seen.loaded_ms)
-    _require_entry(wish.url, found.exchanges)
+    if found.entry is None:
+        what = f"{exchanges.shown(wish.url)} was loaded, and its answer is not in the browser's log"
+        raise RecordingError(what, "Try again")
     left_out = [*found.left_out, *(f"the WebSocket {exchanges.shown(each)}" for each in seen.sockets)]
     return Recording(
-        url=wish.url,
+        url=found.entry,
         title=seen.title,
         date=date,
         user_agent=user_agent,
@@ -134,9 +136,10 @@ def _log_flags(folder: Path, further: tuple[str, ...]) -> tuple[str, ...]:
     return (*further, f"--log-net-log={folder / NETLOG}", "--net-log-capture-mode=Everything")
 
 
-def _start(node: Node, program: str, argv: tuple[str, ...], folder: Path) -> Chromium:
+def _start(node: Node, program: str, argv: tuple[str, ...], folder: Path, sockets: str) -> Chromium:
+    """`sockets`: a folder for these, whose names the kernel wants to be short; the build folder's may be long."""
     home = str(folder / "home")
-    own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TMPDIR": home, "LANGUAGE": "en_US"}
+    own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TMPDIR": sockets, "LANGUAGE": "en_US"}
     own |= dict.fromkeys(("GOOGLE_API_KEY", "GOOGLE_DEFAULT_CLIENT_ID", "GOOGLE_DEFAULT_CLIENT_SECRET"), "no")
     (folder / "home").mkdir()
     return Chromium(node, [program, *argv], own)
@@ -150,6 +153,7 @@ def _visit(node: Node, chromium: Chromium, wish: Wish, tell: Callable[[str], Non
     try:
         tell(f"loading {exchanges.shown(wish.url)}")
         page.load(wish.url)
+        seen.screenshot = page.screenshot()  # when a trial takes its own
         tell("waiting until the page is quiet")
         page.settle(seen.notes.append)
         if wish.scroll:
@@ -158,7 +162,7 @@ def _visit(node: Node, chromium: Chromium, wish: Wish, tell: Callable[[str], Non
         if wish.wait_s:
             page.wait(wish.wait_s)
             page.settle(seen.notes.append)
-        seen.screenshot, seen.title, seen.sockets = page.screenshot(), page.title(), page.sockets
+        seen.title, seen.sockets = page.title(), page.sockets
         seen.loaded_ms = None if page.loaded is None else page.loaded * MS_PER_S
     finally:
         page.close()
@@ -174,12 +178,6 @@ def _read_log(folder: Path) -> tuple[netlog.Netlog, int]:
     except OSError as error:
         what = f"Chromium left no log of its network: {error.strerror}"
         raise RecordingError(what, "Free some space in the build folder") from error
-
-
-def _require_entry(url: str, found: tuple[Exchange, ...]) -> None:
-    if url not in {each.url for each in found}:
-        what = f"{exchanges.shown(url)} was loaded, and its answer is not in the browser's log"
-        raise RecordingError(what, "Mind that the address is written as the browser asks for it, or try again")
 
 
 @contextlib.contextmanager

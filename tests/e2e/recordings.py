@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import json
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Command
+from driver.bed.node import Command, Completed, Stdio
 from driver.browser.browser import Surroundings
 from driver.recording.devices import device_named
 from driver.recording.record import Recording, Wish, record
 from driver.servers.certificates import Authority
 from driver.shaping.addresses import ADDRESSES
 from model.errors import LanelabError
-from model.paths import PROJECT, build_folder
+from model.paths import PROJECT
+from sites.load import load_site
+from tests.e2e.loads import Settings, browsers, running_browsers
 from tests.e2e.pages import await_port
 from tests.kit.inside import InsideBed
 from tests.kit.origins import page
@@ -50,30 +53,103 @@ def flat(recording: Recording) -> dict[str, Any]:
     return data
 
 
-def thirty_origins(inside: InsideBed) -> dict[str, Any]:
-    """The whole page, scrolled through."""
+def everything(inside: InsideBed) -> dict[str, Any]:
+    """In one bed, since each takes seconds to come up."""
     surroundings = around(inside)
+    thirty = thirty_origins(inside, surroundings)
+    seen = as_a_trial(inside, surroundings)
+    return {"thirty": thirty, "seen": seen, "trouble": trouble(inside, surroundings), "command": by_command(inside)}
+
+
+def as_a_trial(inside: InsideBed, surroundings: Surroundings) -> list[str]:
+    """The addresses of the same page that a trial's record has."""
+    with browsers(inside) as made:
+        load = made.open(Settings(), surroundings)
+        load.load(page.ENTRY, 120)
+        record_of_load = load.record()
+        load.close()
+    return [request.url for request in record_of_load.requests]
+
+
+def thirty_origins(inside: InsideBed, surroundings: Surroundings) -> dict[str, Any]:
+    """The whole page, scrolled through."""
     wish = Wish(page.ENTRY, device_named("desktop"), scroll=True, wait_s=1.0, browser_flags=(page.SECURE,))
     recording = record(inside.client, wish, surroundings)
     return {"recording": flat(recording), "sent": sent()}
 
 
-def what_cannot_be_kept(inside: InsideBed) -> dict[str, Any]:
-    """A page with what a recording cannot have, and pages that are none."""
+def trouble(inside: InsideBed, surroundings: Surroundings) -> dict[str, Any]:
+    """A page with what a recording cannot have."""
+    return flat(record(inside.client, Wish(page.TROUBLE, device_named("lumia-900")), surroundings))
+
+
+def no_pages(inside: InsideBed) -> dict[str, str]:
+    """What is no page, by the words that it is refused with."""
     surroundings = around(inside)
-    found: dict[str, Any] = {}
-    recording = record(inside.client, Wish(page.TROUBLE, device_named("lumia-900")), surroundings)
-    found["trouble"] = flat(recording)
+    stranger = Surroundings(hosts=surroundings.hosts)
+    found = {}
     for name, url in page.NO_PAGES.items():
         try:
-            record(inside.client, Wish(url, device_named("desktop")), surroundings)
+            record(
+                inside.client, Wish(url, device_named("desktop")), stranger if name == "certificate" else surroundings
+            )
             found[name] = ""
         except LanelabError as error:
             found[name] = str(error)
-    strict = Surroundings(hosts=surroundings.hosts)
-    try:
-        record(inside.client, Wish("https://js.thirty.test/", device_named("desktop")), strict)
-    except LanelabError as error:
-        found["certificate"] = str(error)
-    found["left"] = [str(each) for each in (build_folder() / "recording").iterdir()]
     return found
+
+
+def by_command(inside: InsideBed) -> dict[str, Any]:
+    """`lanelab site record` where the client node is this machine, and the names are those of the page."""
+    names = " ".join(page.HTTP_HOSTS)
+    inside.client.cover("/etc/hosts", f"127.0.0.1 localhost\n{ADDRESSES['server']} {names}\n")
+    archive = inside.folder / "sites"
+    found: dict[str, Any] = {}
+
+    def record_as(name: str, url: str, *options: str) -> Completed:
+        argv = [sys.executable, "-P", "-m", "driver.cli", "site", "record", url, "--name", name, *options]
+        own = {"PYTHONPATH": str(PROJECT), "LANELAB_SITES": str(archive), "LANELAB_BUILD": str(inside.folder / "build")}
+        return inside.client.run(["env", *(f"{key}={value}" for key, value in own.items()), *argv], check=False)
+
+    for name, url, options in (
+        ("small", page.SMALL, ("--licence", "ours", "--wait", "0.5")),
+        ("small", page.SMALL, ()),
+        ("small", page.SMALL, ("--replace", "--keep-secrets", "--viewport", "400x300", "--user-agent", "me/1")),
+        ("lost", "http://nowhere.thirty.test/", ()),
+    ):
+        done = record_as(name, url, *options)
+        site = archive / name
+        files = {each.name: each.stat().st_size for each in site.iterdir()} if site.is_dir() else {}
+        manifest = (site / "site.yaml").read_text() if files else ""
+        words = f"{done.stdout}{done.stderr}"
+        found[" ".join((name, *options[:1]))] = {
+            "status": done.status, "said": words, "files": files, "manifest": manifest,
+        }  # fmt: skip
+    site_now = load_site("small", archive)
+    found["objects"] = [[each.method, each.url, each.status, each.size] for each in site_now.objects]
+    left = list((inside.folder / "build/recording").iterdir())
+    found["left"] = [str(each) for each in left] + [each.name for each in archive.iterdir() if each.name != "small"]
+    return found
+
+
+def interrupted(inside: InsideBed, number: int) -> dict[str, Any]:
+    """The command is stopped while its page still loads."""
+    around(inside)
+    inside.client.cover("/etc/hosts", f"{ADDRESSES['server']} {' '.join(page.HTTP_HOSTS)}\n")
+    build = inside.folder / "build"
+    own = {"PYTHONPATH": str(PROJECT), "LANELAB_SITES": str(inside.folder / "sites"), "LANELAB_BUILD": str(build)}
+    argv = [sys.executable, "-P", "-m", "driver.cli", "site", "record", page.HANGS, "--name", "gone"]
+    with (inside.folder / "said").open("wb") as said:
+        process = inside.client.spawn(Command(argv, own), Stdio(stdout=said.fileno(), stderr=said.fileno()))
+        until = time.monotonic() + 60
+        while "/hangs" not in Path(LOG).read_text() and time.monotonic() < until:
+            time.sleep(0.05)
+        process.signal(number)
+        status = process.wait(60)
+    return {
+        "status": status,
+        "left": [str(each) for each in (build / "recording").iterdir()],
+        "site": (inside.folder / "sites" / "gone").exists(),
+        "browsers": running_browsers(),
+        "said": (inside.folder / "said").read_text(),
+    }

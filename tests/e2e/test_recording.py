@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.kit.inside import call
+from tests.kit.origins.page import replies
 
 LINK = {"rtt": "5ms", "rate": "50mbit"}
 
 
 @pytest.fixture(scope="module")
-def thirty(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    found: dict[str, Any] = call("recordings", "thirty_origins", tmp_path_factory.mktemp("thirty"), LINK)
+def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    found: dict[str, Any] = call("recordings", "everything", tmp_path_factory.mktemp("everything"), LINK)
+    return found
+
+
+@pytest.fixture
+def thirty(everything: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = everything["thirty"]
     return found
 
 
@@ -75,14 +84,15 @@ def test_nothing_was_missing(thirty: dict[str, Any]) -> None:
     assert recording["screenshot"] > 1000
 
 
-@pytest.fixture(scope="module")
-def troubled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    found: dict[str, Any] = call("recordings", "what_cannot_be_kept", tmp_path_factory.mktemp("trouble"), LINK)
-    return found
+def test_a_trial_sees_the_requests_of_every_frame(everything: dict[str, Any]) -> None:
+    """What was asked for before the load event, whichever site's frame asked."""
+    early = {each["url"] for each in everything["thirty"]["recording"]["exchanges"] if not each["late"]}
+    assert "https://hinted.thirty-ads.test/ad.js" in early, "of a frame of another site"
+    assert early - set(everything["seen"]) == set()
 
 
-def test_what_cannot_be_kept_is_named(troubled: dict[str, Any]) -> None:
-    recording = troubled["trouble"]
+def test_what_cannot_be_kept_is_named(everything: dict[str, Any]) -> None:
+    recording = everything["trouble"]
     assert [each["url"] for each in recording["exchanges"]] == ["http://www.thirty.test/trouble"]
     assert set(recording["unanswered"]) == {
         "dead.thirty-ads.test/pixel.png", "www.thirty.test/half.png", "www.thirty.test/never",
@@ -93,29 +103,75 @@ def test_what_cannot_be_kept_is_named(troubled: dict[str, Any]) -> None:
     assert "www.thirty.test/never" in " ".join(recording["notes"]), "held open, and told so"
 
 
-def test_a_device_is_what_the_page_sees(troubled: dict[str, Any]) -> None:
-    recording = troubled["trouble"]
+def test_a_device_is_what_the_page_sees(everything: dict[str, Any]) -> None:
+    recording = everything["trouble"]
     assert recording["title"].split()[1:] == ["1.5", "true"]
     assert "Lumia 900" in recording["user_agent"]
     sent = [value for name, value in recording["exchanges"][0]["request_headers"] if name.lower() == "user-agent"]
     assert sent == [recording["user_agent"]]
 
 
-@pytest.mark.parametrize(
-    ("what", "words"),
-    [
-        ("missing", "status 404"),
-        ("image", "image/png and no page"),
-        ("download", "a file to be saved and no page"),
-        ("unknown", "ERR_NAME_NOT_RESOLVED"),
-        ("refused", "ERR_CONNECTION_REFUSED"),
-        ("certificate", "ERR_CERT"),
-    ],
-)
-def test_what_is_no_page_is_refused_in_words(troubled: dict[str, Any], what: str, words: str) -> None:
-    assert words in troubled[what]
-    assert troubled[what].rstrip().count(". ") >= 1, "and what to do"
+@pytest.mark.long
+def test_what_is_no_page_is_refused_in_words(tmp_path: Path) -> None:
+    said: dict[str, str] = call("recordings", "no_pages", tmp_path, LINK)
+    expected = {
+        "missing": "status 404",
+        "image": "image/png and no page",
+        "download": "a file to be saved and no page",
+        "unknown": "ERR_NAME_NOT_RESOLVED",
+        "refused": "ERR_CONNECTION_REFUSED",
+        "certificate": "ERR_CERT",
+    }
+    assert {name: words for name, words in expected.items() if words not in said[name]} == {}, said
+    assert all(words.count(". ") >= 1 for words in said.values()), "and what to do"
 
 
-def test_no_log_is_left(troubled: dict[str, Any]) -> None:
-    assert troubled["left"] == []
+@pytest.fixture
+def commanded(everything: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = everything["command"]
+    return found
+
+
+def test_the_command_makes_a_site(commanded: dict[str, Any]) -> None:
+    made = commanded["small --licence"]
+    assert made["status"] == 0, made["said"]
+    assert set(made["files"]) == {"site.yaml", "archive.warc.gz", "screenshot.png"}
+    assert "a-secret" not in made["manifest"]
+    assert "set-cookie of www.thirty.test: visit" in made["said"], "a secret is named"
+    for words in ("title: A small page", "entry: www.thirty.test/small", "viewport: 1366x768", "licence: ours"):
+        assert words in made["manifest"]
+    expected = [
+        [method, host + path, 200, len(replies()[method, host, path].body)]
+        for method, host, path in (
+            ("GET", "late.thirty-images.test", "/timer.png"),
+            ("GET", "www.thirty.test", "/small"),
+            ("GET", "www.thirty.test", "/small.png"),
+        )
+    ]
+    assert sorted(commanded["objects"]) == expected
+
+
+def test_the_command_replaces_no_site_unasked(commanded: dict[str, Any]) -> None:
+    assert commanded["small"]["status"] == 2
+    assert "--replace" in commanded["small"]["said"]
+    replaced = commanded["small --replace"]
+    assert replaced["status"] == 0, replaced["said"]
+    assert "user_agent: me/1" in replaced["manifest"]
+    assert "viewport: 400x300" in replaced["manifest"]
+    assert "left_out" not in replaced["manifest"], "secrets were kept"
+
+
+def test_the_command_leaves_nothing_of_what_failed(commanded: dict[str, Any]) -> None:
+    assert commanded["lost"]["status"] == 1
+    assert "ERR_NAME_NOT_RESOLVED" in commanded["lost"]["said"]
+    assert "Traceback" not in str(commanded)
+    assert commanded["left"] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
+def test_a_recording_that_is_stopped_leaves_nothing(tmp_path: Path, number: int) -> None:
+    found = call("recordings", "interrupted", tmp_path, LINK, number=int(number))
+    assert found["status"] == 128 + number, found["said"]
+    assert found["left"] == []
+    assert found["browsers"] == []
+    assert not found["site"]

@@ -38,6 +38,7 @@ def test_a_plain_arm() -> None:
         "about:blank",
     )
     assert "--disable-quic" in given
+    assert "--disable-site-isolation-trials" in given, "else requests of other sites' frames are not in the log"
     assert not any(
         flag.startswith(("--no-sandbox", "--ssl-key-log", "--user-agent", "--ignore-cert")) for flag in given
     )

@@ -67,6 +67,8 @@ STEADY = (
     "--mute-audio",
     "--lang=en-US",  # else the machine's, and with it what a server is told to prefer
     "--force-color-profile=srgb",
+    # Frames of other sites in the page's own process: ChromeDriver logs no request of a frame that has another.
+    "--disable-site-isolation-trials",
 )
 START_PAGE = "about:blank"  # the page for new tabs costs a process and 0.4 s of processor time
 # Flags whose values are lists: the last one given would win, so they are joined.

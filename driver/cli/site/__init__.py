@@ -10,6 +10,7 @@ from driver.cli.site.generate import generate_site
 from driver.cli.site.import_site import import_site
 from driver.cli.site.list import list_sites
 from driver.cli.site.minify import minify_site
+from driver.cli.site.record import record_site
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
 from driver.cli.site.verify import verify_site
@@ -24,6 +25,7 @@ def group() -> None:
 # A new command is a file here and its name in this list.
 COMMANDS = (
     list_sites,
+    record_site,
     import_site,
     wayback_site,
     show_site,

@@ -17,6 +17,8 @@ Headers = tuple[tuple[str, str], ...]
 HERE = Path(__file__).parent
 DATE = "Sun, 22 Nov 2026 10:00:00 GMT"
 ENTRY = "http://thirty.test/"
+SMALL = "http://www.thirty.test/small"
+HANGS = "http://www.thirty.test/hangs"
 TROUBLE = "http://www.thirty.test/trouble"
 NO_PAGES = {
     "missing": "http://errors.thirty-images.test/404.png",
@@ -24,6 +26,7 @@ NO_PAGES = {
     "download": "http://www.thirty.test/file.zip",
     "unknown": "http://nowhere.thirty.test/",
     "refused": "http://www.thirty.test:81/",
+    "certificate": "https://js.thirty.test/",
 }
 # Service workers want every frame above theirs to be secure, and the page is not.
 SECURE = "--unsafely-treat-insecure-origin-as-secure=http://www.thirty.test"
@@ -160,6 +163,8 @@ addEventListener('load', () => setTimeout(async () => {
   events.onerror = () => events.close();
 }, 200));
 """
+SMALL_PAGE = """<!doctype html><title>A small page</title><link rel="icon" href="data:,"><body>
+<img src="/small.png" width="48" height="48" alt=""><img src="http://late.thirty-images.test/timer.png" alt="">"""
 # Nobody answers the first image, and the second is cut short; a WebSocket, and a request that is never answered.
 TROUBLE_PAGE = """<!doctype html><title>Trouble</title><link rel="icon" href="data:,"><body>
 <img src="http://dead.thirty-ads.test/pixel.png" alt=""><img src="/half.png" alt="">
@@ -216,6 +221,11 @@ def replies() -> Mapping[tuple[str, str, str], Reply]:
         ("thirty.test", "/"): _redirect(301, "Moved Permanently", "http://www.thirty.test/"),
         ("www.thirty.test", "/"): reply(PAGE, html, coding="gzip", framing="chunked", chunk=500, slowly=True),
         ("www.thirty.test", "/icon.png"): _images(90),
+        ("www.thirty.test", "/small"): reply(
+            SMALL_PAGE, html, ("Set-Cookie", "visit=a-secret; Path=/"), coding="gzip", framing="chunked"
+        ),
+        ("www.thirty.test", "/small.png"): _images(92),
+        ("www.thirty.test", "/hangs"): reply('<!doctype html><img src="/never" alt="">', html),
         ("www.thirty.test", "/trouble"): reply(TROUBLE_PAGE, html),
         ("www.thirty.test", "/half.png"): _images(91, short=True),
         ("www.thirty.test", "/never"): reply("", html, never=True),
