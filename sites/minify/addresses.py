@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,6 +81,13 @@ def escape_segment(text: str) -> str:
 def joined_names(leaves: Sequence[str]) -> str:
     """The name of what consists of several: theirs with + between them."""
     return escape_segment("+".join(leaf.replace("=", "==").replace("+", "=+") for leaf in leaves))
+
+
+def names_in_common_folder(addresses: Sequence[Address]) -> tuple[Address, list[str]]:
+    """The folder that all are in, and their paths from there."""
+    common = posixpath.commonpath([each.folder for each in addresses])
+    folder = common if common.endswith("/") else common + "/"
+    return Address(addresses[0].host, folder), [each.path[len(folder) :] for each in addresses]
 
 
 def rewritten_leaf(name: str, filter_id: str, body: bytes, extension: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sites.minify.addresses import escape_segment, joined_names, rewritten_leaf
+from sites.minify.addresses import escape_segment, joined_names, names_in_common_folder, rewritten_leaf
 from sites.minify.client_scripts import client_script
 from sites.minify.clients import takes_deferred_scripts
 from sites.minify.html.nodes import Comment, EndTag, Node, RawText, StartTag, end_tag, start_tag
@@ -227,19 +227,17 @@ def _charset(work: Work, tag: StartTag, found: Resource) -> str:
 
 
 def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:
-    """Whether the run may take one more: of its encoding, its folder, not too large, and with a name that is not."""
+    """Whether the run may take one more: of its encoding, not too large, and with a name that is not too long."""
     if not run.members:
         return True
     generation = work.wish.generation
-    first = run.members[0][1]
-    leaves = [*(each.address.leaf for _, each in run.members), found.address.leaf]
-    leaf = rewritten_leaf(joined_names(leaves), COMBINED_ID, b"", "js")
-    whole = len(f"{work.scheme}://{first.address.host}{first.address.folder}{leaf}") + generation.url_slack_bytes
+    folder, leaves = names_in_common_folder([*(each.address for _, each in run.members), found.address])
+    leaf = len(rewritten_leaf(joined_names(leaves), COMBINED_ID, b"", "js")) + generation.url_slack_bytes
+    whole = len(f"{work.scheme}://{folder.host}{folder.path}") + leaf
     return (
         run.charset == _charset(work, tag, found)
-        and found.address.folder == first.address.folder
         and (generation.combined_js_bytes is None or run.size + found.size <= generation.combined_js_bytes)
-        and len(leaf) <= generation.url_segment_bytes
+        and leaf <= generation.url_segment_bytes
         and whole <= generation.url_bytes
     )
 
@@ -247,8 +245,9 @@ def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:
 def _combine(work: Work, run: _Run, edits: dict[int, list[Node]]) -> None:
     sources = [found for _, found in run.members]
     body = combination([(found.address.path, found.body) for found in sources])
-    name = joined_names([found.address.leaf for found in sources])
-    made = work.resources.add(sources, name, COMBINED_ID, body, "js")
+    folder, leaves = names_in_common_folder([found.address for found in sources])
+    leaf = rewritten_leaf(joined_names(leaves), COMBINED_ID, body, "js")
+    made = work.resources.add_at(folder, sources, leaf, body)
     for element, found in run.members:
         work.use(found, made)
         edits |= {place: [] for place in work.page.whole(element.index)}

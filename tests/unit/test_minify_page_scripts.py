@@ -93,15 +93,27 @@ def test_scripts_are_combined_and_run_where_they_were() -> None:
         "<!--[if IE]><p><![endif]-->",
         "<script src=/strict.js></script>",
         "<script src=/c.js>data</script>",
-        "<script src=/d/c.js></script>",
     ],
 )
 def test_what_ends_a_combination(between: str) -> None:
-    files = {"/a.js": b"a()", "/b.js": b"b()", "/c.js": b"c()", "/d/c.js": b"c()", "/strict.js": b"'use strict'"}
+    files = {"/a.js": b"a()", "/b.js": b"b()", "/c.js": b"c()", "/strict.js": b"'use strict'"}
     page = f"<script src=/a.js></script>{between}<script src=/b.js></script>"
     made = minified(page, files, "combine_javascript")
     assert not [path for path in paths_of(made) if ".jc." in path]
     assert page_of(made) == page
+
+
+def test_scripts_of_several_folders_are_combined_in_the_one_that_has_them() -> None:
+    page = "<script src=/d/e/a.js></script><script src=/d/b.js></script>"
+    (path,) = paths_of(minified(page, {"/d/e/a.js": b"a()", "/d/b.js": b"b()"}, "combine_javascript"))
+    assert path.startswith("/d/e,_a.js+b.js.pagespeed.jc.")
+
+
+@pytest.mark.parametrize(("length", "combined"), [(450, True), (490, False)])
+def test_names_have_a_longest_segment(length: int, combined: bool) -> None:
+    one, other = f"/{'a' * length}.js", f"/{'b' * length}.js"
+    page = f"<script src={one}></script><script src={other}></script>"
+    assert (".jc." in page_of(minified(page, {one: b"a()", other: b"b()"}, "combine_javascript"))) is combined
 
 
 @pytest.mark.parametrize(("size", "combined"), [(92_160, True), (92_161, False)])

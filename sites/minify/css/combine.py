@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sites.minify.addresses import HASH_CHARACTERS, Address, escape_segment, joined_names, rewritten_leaf
+from sites.minify.addresses import (
+    HASH_CHARACTERS,
+    escape_segment,
+    joined_names,
+    names_in_common_folder,
+    rewritten_leaf,
+)
 from sites.minify.css.scan import has_import, whole
 from sites.minify.css.sheets import found_sheet, is_sheet, moved, plain_link, same_characters, without_bom
 from sites.minify.html.nodes import Comment, Declaration, Node, StartTag
@@ -73,22 +78,15 @@ def _fits(work: Work, run: Run, sheet: Resource) -> bool:
         return False
     if any(not same_characters(each.text, each.charset, sheet.charset) for each in run.sheets):
         return False
-    folder, leaves = _names([each.address for each in (*run.sheets, sheet)])
+    folder, leaves = names_in_common_folder([each.address for each in (*run.sheets, sheet)])
     limits = work.wish.generation
     size = len(escape_segment(joined_names(leaves))) + OVERHEAD + limits.url_slack_bytes
     base = len(f"{work.scheme}://{folder.host}{folder.path}")
     return size <= limits.url_segment_bytes and size + base <= limits.url_bytes
 
 
-def _names(addresses: Sequence[Address]) -> tuple[Address, list[str]]:
-    """The folder that all are in, and their paths from there."""
-    common = posixpath.commonpath([each.folder for each in addresses])
-    folder = common if common.endswith("/") else common + "/"
-    return Address(addresses[0].host, folder), [each.path[len(folder) :] for each in addresses]
-
-
 def _combined(work: Work, run: Run) -> dict[int, Sequence[Node]]:
-    folder, leaves = _names([each.address for each in run.sheets])
+    folder, leaves = names_in_common_folder([each.address for each in run.sheets])
     texts = [moved(work, each.text, each.address, folder) for each in run.sheets]
     body = "".join([texts[0], *(without_bom(each) for each in texts[1:])]).encode("latin-1")
     made = work.resources.add_at(folder, run.sheets, rewritten_leaf(joined_names(leaves), ID, body, EXTENSION), body)
