@@ -12,6 +12,7 @@ from typing import Any
 
 from driver.bed.node import Command, Completed, Stdio
 from driver.browser.browser import Surroundings
+from driver.recorders.screenshot import FILE as PICTURE
 from driver.recording.devices import device_named
 from driver.recording.record import Recording, Wish, record
 from driver.servers.certificates import Authority
@@ -19,6 +20,7 @@ from driver.shaping.addresses import ADDRESSES
 from model.errors import LanelabError
 from model.paths import PROJECT
 from sites.load import load_site
+from sites.new_site import Facts, add_site
 from tests.e2e.loads import Settings, browsers, running_browsers
 from tests.e2e.pages import await_port
 from tests.kit.inside import InsideBed
@@ -153,3 +155,24 @@ def interrupted(inside: InsideBed, number: int) -> dict[str, Any]:
         "browsers": running_browsers(),
         "said": (inside.folder / "said").read_text(),
     }
+
+
+def thirty_origins_site(inside: InsideBed, archive: str) -> dict[str, Any]:
+    """The page of thirty origins as a site of the archive: tests/kit/origins/record.py calls this."""
+    wish = Wish(page.ENTRY, device_named("desktop"), scroll=True, wait_s=1.0, browser_flags=(page.SECURE,))
+    recording = record(inside.client, wish, around(inside))
+    facts = Facts(
+        title="A page of thirty origins with all that servers do",
+        source="recorded from the servers of tests/kit/origins, by tests/kit/origins/record.py",
+        entry=recording.url,
+        date=recording.date,
+        user_agent=recording.user_agent,
+        viewport=recording.viewport,
+        licence="Apache-2.0, like lanelab",
+        synthetic=True,
+        unanswered=recording.unanswered,
+        left_out=recording.left_out,
+    )
+    files = {PICTURE: recording.screenshot}
+    made = add_site("thirty-origins", recording.exchanges, facts, Path(archive), replace=True, files=files)
+    return {"objects": made.objects, "notes": recording.notes}
