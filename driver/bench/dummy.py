@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from driver.experiment.arm import Arm
+from driver.run.built_programs import of_servers
 from driver.workloads.spec import TrialSpec
 from sites.load import load_site
 
@@ -19,5 +20,5 @@ def dummy_trial(scratch: Path, arm: Arm, built: Mapping[str, Path] | None = None
         recorders={},
         folder=scratch / "trial",
         authority=scratch / "authority",
-        built=built or {},
+        built={**of_servers([arm]), **(built or {})},
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
 from driver.host.build.apache_module import MODULES, module
 from driver.host.build.gateway import gateway_program
@@ -33,12 +34,17 @@ class Programs:
             paths[SPDY_LOAD] = gateway_program(SPDY_LOAD)
         elif any(arm.via == "gateway" for arm in arms):
             paths["gateway"] = gateway_program()
-        of_servers = {name for arm in arms for name in SERVERS[arm.server].builds(arm)}
-        return cls({**paths, **{name: OF_SERVERS[name]() for name in sorted(of_servers)}})
+        return cls({**paths, **of_servers(arms)})
 
     def facts(self) -> dict[str, Any]:
         """Digests, which tell one build from another."""
         return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
+
+
+def of_servers(arms: Iterable[Arm]) -> dict[str, Path]:
+    """What the servers of these arms want built."""
+    names = {name for arm in arms for name in SERVERS[arm.server].builds(arm)}
+    return {name: OF_SERVERS[name]() for name in sorted(names)}
 
 
 def _digest(path: Path) -> str:

@@ -13,6 +13,7 @@
 #include "http_protocol.h"
 #include "http_request.h"
 
+#include "apr_lib.h"
 #include "apr_sha1.h"
 #include "apr_strings.h"
 
@@ -51,8 +52,9 @@ static replay_request request_of(request_rec *r)
     return request;
 }
 
-/* Reads the request's body. */
-static int hash_body(request_rec *r, unsigned char sha1[APR_SHA1_DIGESTSIZE])
+/* Reads the request's body to its end, on every kind of connection. (ap_discard_request_body leaves that of HTTP/2 where
+ * it is, and clients see a stream that was reset.) `sha1`: NULL where nobody wants to know. */
+static int read_body(request_rec *r, unsigned char *sha1)
 {
     char room[HUGE_STRING_LEN];
     apr_sha1_ctx_t hash;
@@ -64,8 +66,10 @@ static int hash_body(request_rec *r, unsigned char sha1[APR_SHA1_DIGESTSIZE])
     apr_sha1_init(&hash);
     if (ap_should_client_block(r))
         while ((got = ap_get_client_block(r, room, sizeof room)) > 0)
-            apr_sha1_update_binary(&hash, (const unsigned char *)room, (unsigned int)got);
-    apr_sha1_final(sha1, &hash);
+            if (sha1 != NULL)
+                apr_sha1_update_binary(&hash, (const unsigned char *)room, (unsigned int)got);
+    if (sha1 != NULL)
+        apr_sha1_final(sha1, &hash);
     return got < 0 ? HTTP_BAD_REQUEST : OK;
 }
 
@@ -85,7 +89,7 @@ static int answer(request_rec *r)
     request = request_of(r);
     found = replay_find(pack, &request, apr_palloc(r->pool, replay_room(&request)));
     wants_body = replay_wants_body(pack, &found);
-    status = wants_body ? hash_body(r, sha1) : ap_discard_request_body(r);
+    status = read_body(r, wants_body ? sha1 : NULL);
     if (status != OK)
         return status;
     chosen = replay_choose(pack, &found, &request, wants_body ? sha1 : NULL);
@@ -94,6 +98,22 @@ static int answer(request_rec *r)
         return mreplay_answer_missing(r);
     replay_object object = replay_pack_object(pack, chosen.object);
     return mreplay_answer(r, pack, &object);
+}
+
+static bool is_escape(const char *at)
+{
+    return apr_isxdigit(at[1]) && apr_isxdigit(at[2]);
+}
+
+/* httpd refuses paths with a % that is no escape; browsers ask for such. The lookup takes the request's own bytes. */
+static int accept_escapes(request_rec *r)
+{
+    const char *at = mreplay_pack() ? r->parsed_uri.path : NULL;
+    while (at != NULL && (at = ap_strchr_c(at, '%')) != NULL && is_escape(at))
+        at++;
+    if (at != NULL)
+        r->parsed_uri.path = r->uri = apr_pstrdup(r->pool, "/");
+    return DECLINED;
 }
 
 /* DONE: the path stays as it was asked for. */
@@ -120,6 +140,7 @@ static void register_hooks(apr_pool_t *pool)
     (void)pool;
     ap_hook_pre_config(mreplay_forget_pack, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(mreplay_map_pack, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_post_read_request(accept_escapes, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_pre_translate_name(keep_path, NULL, NULL, APR_HOOK_LAST);
     ap_hook_translate_name(no_file, NULL, NULL, APR_HOOK_LAST);
     ap_hook_map_to_storage(no_file, NULL, NULL, APR_HOOK_FIRST);

@@ -18,6 +18,7 @@ from driver.bench.leftovers import carriers_of
 from driver.channel.client import Bed
 from driver.experiment.arm import Arm
 from driver.experiment.read import parse_experiment
+from driver.run.built_programs import of_servers
 from driver.workloads.page_load.workload import PageLoad
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import TrialContext
@@ -137,7 +138,10 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
         "sites: [dummy]\nlinks: {rate: 500kbit, rtt: 100ms}\narms: {one: {}}\ntrials: 1\n", "made.yaml", ["dummy"]
     )
     site, arm = load_site("dummy"), Arm.parse("one", {})
-    spec = TrialSpec(site, arm, 30, experiment.recorders, tmp_path / "trial", tmp_path / "authority")
+    spec = TrialSpec(
+        site, arm, 30, experiment.recorders, tmp_path / "trial", tmp_path / "authority",
+        built=of_servers([arm]),
+    )  # fmt: skip
     spec.folder.mkdir()
     with paths.bed_folder() as folder, Bed(BedSettings(folder=folder)) as bed:
         bed.set_link(Link.parse({"rate": "50mbit", "rtt": "10ms"}))

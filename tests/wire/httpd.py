@@ -239,7 +239,7 @@ def _prepare(server: Httpd) -> None:
     make_certificate(server.folder)
 
 
-def _user() -> str:
+def user_lines() -> str:
     """httpd does not serve as root."""
     if os.geteuid() != 0:
         return ""
@@ -278,7 +278,7 @@ DefaultRuntimeDir "{folder}/run"
 PidFile "{folder}/httpd.pid"
 ScriptSock "{folder}/run/cgisock"
 ServerName test.example
-{_user()}
+{user_lines()}
 Listen 127.0.0.1:{server.port} http
 Listen 127.0.0.1:{server.tls_port} https
 ErrorLog "{folder}/error.log"

@@ -125,7 +125,7 @@ class _Parts:
 
     def add(self, each: SiteObject, body_of: Callable[[SiteObject], bytes]) -> None:
         target = wire(each.path)
-        about = wire(f"{each.method} {each.host.lower()}")
+        about = wire(f"{each.method} {each.host.lower().removesuffix('.')}")
         without = stripped(target.decode("latin-1")).encode("latin-1")
         for letter, asked in ((b"E", target), (b"S", without), (b"P", target.partition(b"?")[0])):
             self.keys.setdefault(letter + about + asked, []).append(len(self.objects))

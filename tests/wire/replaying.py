@@ -1,0 +1,205 @@
+"""A real httpd on loopback that serves a site through mod_replay, configured as a trial's server is, but for its ports.
+
+Clients here are our own: what was sent is seen byte by byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from driver.experiment.arm import Arm
+from driver.host.build import apache_module
+from driver.servers.apache import log, pack
+from driver.servers.apache.configuration import Modules, configuration
+from driver.servers.server import Place
+from model.evidence.server import ServedRequest
+from model.site.site import Headers, Site, SiteObject, StoredObject
+
+from .httpd import MODULES, free_port, make_certificate, user_lines
+
+STARTING_S = 30
+OWN_NAMES = {"mod_replay": "replay", "mod_spdy": "spdy"}
+
+
+def stored(url: str, body: bytes = b"", headers: Headers = (), **more: object) -> StoredObject:
+    """An object with that body, which says its own size and hash."""
+    host, _, path = url.partition("/")
+    made = SiteObject(host, "/" + path, len(body), "text/plain", hashlib.sha256(body).hexdigest())
+    return StoredObject(replace(made, headers=headers, **more), body)  # type: ignore[arg-type]
+
+
+def site_of(objects: Iterable[StoredObject]) -> Site:
+    listed = tuple(each.object for each in objects)
+    return Site("site", "A site", listed[0].host, listed[0].path, listed, Path("/nowhere"))
+
+
+def pack_of(objects: Iterable[StoredObject]) -> bytes:
+    listed = list(objects)
+    bodies = {each.object.sha256: each.body for each in listed}
+    return pack.pack([each.object for each in listed], lambda each: bodies[each.sha256])
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A running server."""
+
+    folder: Path
+    ports: Mapping[str, int]  # by scheme
+
+    def error_lines(self) -> list[str]:
+        return (self.folder / "error.log").read_text(errors="replace").splitlines()
+
+    def unexpected(self) -> list[str]:
+        return log.unexpected(self.error_lines())
+
+    def served(self, count: int) -> list[ServedRequest]:
+        """Its log of requests; waits until it has that many."""
+        until = time.monotonic() + STARTING_S
+        while True:
+            data = (self.folder / "access.log").read_bytes()
+            lines = data[: data.rfind(b"\n") + 1].decode(errors="replace").splitlines()
+            if len(lines) >= count or time.monotonic() > until:
+                return log.requests(lines)
+            time.sleep(0.01)
+
+    def connect(self, scheme: str = "http", alpn: Sequence[str] = ("http/1.1",)) -> socket.socket:
+        plain = socket.create_connection(("127.0.0.1", self.ports[scheme]), 30)
+        if scheme == "http":
+            return plain
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(list(alpn))
+        return context.wrap_socket(plain, server_hostname="a.test")
+
+
+@contextlib.contextmanager
+def replaying(
+    program: Path, site: Site, packed: bytes, settings: Mapping[str, object] | None = None, extra: str = ""
+) -> Iterator[Replay]:
+    """`settings` of the arm; `extra`: further lines of the configuration."""
+    folder = Path(tempfile.mkdtemp(prefix="wire-replay-"))
+    folder.chmod(0o755)
+    arm = Arm.parse("arm", dict(settings or {}))
+    server = Replay(folder, {scheme: free_port() for scheme in arm.ports})
+    try:
+        make_certificate(folder)
+        (folder / pack.FILE).write_bytes(packed)
+        (folder / "httpd.conf").write_text(_configuration(arm, site, server) + extra)
+        argv = [str(program), "-d", str(folder), "-f", str(folder / "httpd.conf"), "-DFOREGROUND"]
+        with (folder / "output").open("wb") as output:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+        try:
+            _await(server, process)
+            yield server
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(STARTING_S)
+    finally:
+        shutil.rmtree(folder)
+
+
+class Refused(Exception):
+    """httpd did not start; the message is what it said."""
+
+
+def _configuration(arm: Arm, site: Site, server: Replay) -> str:
+    folder = str(server.folder)
+    there = frozenset(each.stem.removeprefix("mod_") for each in MODULES.glob("mod_*.so"))
+    own = {name: str(apache_module.module(name)) for name in apache_module.MODULES}
+    place = Place(folder, folder)
+    text = configuration(arm, site, place, Modules(str(MODULES), there, own["mod_replay"], own["mod_spdy"]))
+    text = text.replace(" \"expr=%{REMOTE_ADDR} != '127.0.0.1'\"", "")
+    for scheme, usual in (("http", 80), ("https", 443)):
+        if scheme in server.ports:
+            port = server.ports[scheme]
+            text = text.replace(f"0.0.0.0:{usual} ", f"127.0.0.1:{port} ").replace(f"*:{usual}>", f"*:{port}>")
+    return text + user_lines()
+
+
+def _await(server: Replay, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + STARTING_S
+    while True:
+        with contextlib.suppress(OSError):  # its port is open before it has looked at its pack
+            if any("resuming normal operations" in line for line in server.error_lines()):
+                return
+        if process.poll() is not None or time.monotonic() > until:
+            said = (server.folder / "output").read_text(errors="replace")
+            with contextlib.suppress(OSError):
+                said += (server.folder / "error.log").read_text(errors="replace")
+            raise Refused(said)
+        time.sleep(0.01)
+
+
+# ---- HTTP/1.1, byte by byte ----
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    line: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self.headers if key.lower() == name.lower()]
+
+    def one(self, name: str) -> str | None:
+        values = self.all(name)
+        assert len(values) < 2, f"{name} is there more than once: {values}"
+        return values[0] if values else None
+
+    @property
+    def unpacked(self) -> bytes:
+        return gzip.decompress(self.body)
+
+
+def ask(
+    line: socket.socket, method: str, url: str, headers: Headers = (), body: bytes = b"", *, whole: bool = False
+) -> Answer:
+    """One request and its answer; the connection can go on. `whole`: ask for the whole URL, as of a proxy."""
+    host, _, path = url.partition("/")
+    target = f"http://{url}" if whole else f"/{path}"
+    lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", *(f"{name}: {value}" for name, value in headers)]
+    lines += [f"Content-Length: {len(body)}"] if body else []
+    line.sendall("".join(each + "\r\n" for each in [*lines, ""]).encode("latin-1") + body)
+    return receive(line, method)
+
+
+def receive(line: socket.socket, method: str) -> Answer:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = line.recv(65536)
+        if not more:
+            raise AssertionError(f"the connection ended after {data!r}")
+        data += more
+    head, _, rest = data.partition(b"\r\n\r\n")
+    first, *fields = head.decode("latin-1").split("\r\n")
+    pairs = tuple((name, value.removeprefix(" ")) for name, _, value in (each.partition(":") for each in fields))
+    answer = Answer(first, pairs, rest)
+    status = first.split(" ")[1]
+    if method == "HEAD" or status in ("204", "304"):
+        assert not rest
+        return answer
+    length = int(answer.one("Content-Length") or "0")
+    while len(rest) < length:
+        more = line.recv(65536)
+        if not more:
+            raise AssertionError("the body is cut short")
+        rest += more
+    assert len(rest) == length, "more than its length says"
+    return replace(answer, body=rest)

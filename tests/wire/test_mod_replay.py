@@ -1,0 +1,397 @@
+"""mod_replay in a real httpd: every recorded answer comes back as it was, over HTTP/1.1, HTTP/2 and SPDY."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from driver.host.find_program import find
+from model.site.site import Headers, StoredObject
+
+from .replaying import Answer, Refused, Replay, ask, pack_of, receive, replaying, site_of, stored
+from .spdy_client import SpdyClient, connect
+
+MODIFIED = "Tue, 01 Jan 2019 00:00:00 GMT"
+BIG = hashlib.sha256(b"big").digest() * 150_000
+ODD: Headers = (
+    ("Server", "gws"), ("X-First", "1"), ("Date", MODIFIED), ("Set-Cookie", "a=1; path=/"),
+    ("Content-Type", "text/html; charset=latin-1"), ("Set-Cookie", "b=2"), ("X-Folded", "one\r\n  two\r\n\tthree"),
+    ("Content-Length", "5"), ("X-Empty", ""), ("X-Eight-Bit", "caf\xe9"), ("X-first", "again"), ("X-Tab", "a\tb"),
+    ("Connection", "close"), ("Keep-Alive", "timeout=7"), ("ETag", '"odd"'), ("Last-Modified", MODIFIED),
+    ("Transfer-Encoding", "chunked"),
+)  # fmt: skip
+LEFT_OUT = {"Connection", "Keep-Alive", "Transfer-Encoding"}
+SENT = tuple((name, re.sub(r"\r\n[ \t]+", " ", value)) for name, value in ODD if name not in LEFT_OUT)
+COOKIE: Headers = (("Set-Cookie", "c=3"),)
+OBJECTS = [
+    stored("a.test/", b"hello", ODD),
+    stored("a.test/plain.txt", b"x" * 100),
+    stored("a.test/empty", b"", COOKIE),
+    stored("a.test/big", BIG, (("Content-Type", "video/mp4"), ("ETag", '"big"'))),
+    stored("a.test/gone", b"gone", COOKIE, status=410, reason="Gone For Good"),
+    stored("a.test/silent", b"?", COOKIE, status=500, reason=""),
+    stored("a.test/strange", b"!", COOKIE, status=999, reason="Request denied"),
+    stored("a.test/moved", b"", (("Location", "/elsewhere"), *COOKIE), status=302, reason="Found"),
+    stored("a.test/nothing", b"", COOKIE, status=204, reason="No Content"),
+    stored("a.test/same", b"", (("ETag", '"s"'), *COOKIE), status=304, reason="Not Modified"),
+    stored("a.test/part", b"abc", (("Content-Range", "bytes 0-2/10"), *COOKIE), status=206, reason="Partial Content"),
+    stored("a.test/untyped", b"?", COOKIE),
+    stored(
+        "a.test/post",
+        b"one",
+        COOKIE,
+        method="POST",
+        request_sha1=hashlib.sha1(b"a=1", usedforsecurity=False).hexdigest(),
+    ),
+    stored(
+        "a.test/post",
+        b"two",
+        COOKIE,
+        method="POST",
+        request_sha1=hashlib.sha1(b"a=2", usedforsecurity=False).hexdigest(),
+    ),
+    stored("a.test/beacon", b"", (), method="POST", status=204, reason="No Content"),
+    stored("a.test/asked", b"", (("Content-Length", "77"), *COOKIE), method="HEAD"),
+    stored("a.test/asked", b"", (("Allow", "GET"), *COOKIE), method="OPTIONS"),
+    stored("a.test/q?v=1&w=2", b"q1", COOKIE),
+    stored("a.test/q?v=1&w=3", b"q2", COOKIE),
+    stored("a.test/%2Fx/%00%zz%u4e00", b"escaped", COOKIE),
+    stored('a.test/odd|"<>^`{}\\[];=@', b"ugly", COOKIE),
+    stored("under_score.test/x", b"host", COOKIE),
+    stored("b.test/", b"another", COOKIE),
+    stored("a.test/text", b"text " * 1000, (("Content-Type", "text/plain"), ("Vary", "Cookie")), compressed="gzip"),
+    stored("a.test/plain.css", b"css { } " * 1000, (), mime="text/css", compressed="gzip"),
+]
+
+
+@pytest.fixture(scope="module")
+def server(apache: Path, module_tools: None) -> Iterator[Replay]:
+    assert module_tools is None
+    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS)) as replay:
+        yield replay
+        assert not replay.unexpected()
+
+
+def get(server: Replay, url: str, headers: Headers = (), method: str = "GET", body: bytes = b"") -> Answer:
+    with server.connect() as line:
+        return ask(line, method, url, headers, body)
+
+
+def match_of(server: Replay, line: socket.socket, method: str, url: str, body: bytes = b"") -> tuple[bytes, str | None]:
+    """What this request is answered with, and what the log of requests says of it."""
+    host, _, path = url.partition("/")
+    local = "{}:{}".format(*line.getsockname())
+    answer = ask(line, method, url, body=body)
+    until = time.monotonic() + 60  # it is logged when it was sent, which may be a moment after it is here
+    while time.monotonic() < until:
+        found = [each for each in server.served(0) if each.remote == local and each.path == f"/{path}"]
+        if found:
+            assert (found[-1].host, found[-1].status) == (host, int(answer.line.split(" ")[1]))
+            return answer.body, found[-1].match
+    raise AssertionError(f"{url} is not in the log")
+
+
+def fields(answer: Answer) -> list[tuple[str, str]]:
+    """Without what Apache adds where the record has none, and in whatever order it begins."""
+    return [pair for pair in answer.headers if pair[0] not in ("Date", "Server")]
+
+
+def test_the_whole_head_comes_as_it_was(server: Replay) -> None:
+    answer = get(server, "a.test/")
+    assert answer.line == "HTTP/1.1 200 OK"
+    assert answer.headers[:2] == (("Date", MODIFIED), ("Server", "gws"))  # Apache writes these first
+    assert fields(answer) == [pair for pair in SENT if pair[0] not in ("Date", "Server")]
+    assert answer.body == b"hello"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("empty", "200 OK"), ("gone", "410 Gone For Good"), ("silent", "500 "), ("strange", "999 Request denied"),
+        ("moved", "302 Found"), ("nothing", "204 No Content"), ("same", "304 Not Modified"),
+        ("part", "206 Partial Content"), ("untyped", "200 OK"),
+    ],
+)  # fmt: skip
+def test_statuses_come_as_they_were(server: Replay, name: str, line: str) -> None:
+    (there,) = [each for each in OBJECTS if each.object.url == f"a.test/{name}"]
+    answer = get(server, f"a.test/{name}")
+    assert answer.line == f"HTTP/1.1 {line}"
+    length = [("Content-Length", str(len(there.body)))] if there.object.status not in (204, 304) else []
+    closes = [("Connection", "close")] if there.object.status == 500 else []  # Apache does so after some statuses
+    assert fields(answer) == [*there.object.headers, *length, *closes]
+    assert answer.body == there.body
+
+
+def test_one_connection_serves_them_all(server: Replay) -> None:
+    """Each answer ends where it says: otherwise the next one would begin in its middle."""
+    with server.connect() as line:
+        for each in OBJECTS:
+            if each.object.method == "GET" and each.object.status != 500:
+                assert ask(line, "GET", each.object.url).body == each.body, each.object.url
+
+
+def test_requests_may_wait_for_each_other_on_a_connection(server: Replay) -> None:
+    with server.connect() as line:
+        line.sendall(
+            b"".join(b"GET /%s HTTP/1.1\r\nHost: a.test\r\n\r\n" % name for name in (b"nothing", b"gone", b""))
+        )
+        assert [receive_one(line) for _ in range(3)] == [204, 410, 200]
+
+
+def receive_one(line: socket.socket) -> int:
+    """Reads no further than this answer."""
+    data = b""
+    while not data.endswith(b"\r\n\r\n"):
+        data += line.recv(1)
+    length = re.search(rb"(?i)content-length: (\d+)", data)
+    for _ in range(int(length[1]) if length else 0):
+        line.recv(1)
+    return int(data.split(b" ")[1])
+
+
+def test_without_recorded_headers_it_is_sent_as_a_file_is(server: Replay) -> None:
+    answer = get(server, "a.test/plain.txt")
+    assert [name for name, _ in answer.headers] == [
+        "Date", "Server", "Last-Modified", "ETag", "Accept-Ranges", "Content-Length", "Content-Type",
+    ]  # fmt: skip
+    # Apache's own: size and time in microseconds, in hexadecimal digits.
+    assert answer.one("ETag") == f'"{100:x}-{1577836800_000000:x}"'
+    assert answer.one("Last-Modified") == "Wed, 01 Jan 2020 00:00:00 GMT"
+    assert answer.one("Content-Type") == "text/plain"
+    assert (answer.one("Server") or "").startswith("Apache/2.4")
+
+
+def test_a_head_has_the_gets_head(server: Replay) -> None:
+    assert get(server, "a.test/", method="HEAD").headers == get(server, "a.test/").headers
+    assert get(server, "a.test/asked", method="HEAD").one("Content-Length") == "77"
+    assert get(server, "a.test/gone", method="HEAD").line == "HTTP/1.1 410 Gone For Good"
+
+
+def test_other_methods_are_answered_from_the_record_alone(server: Replay) -> None:
+    assert get(server, "a.test/asked", method="OPTIONS").one("Allow") == "GET"
+    for method in ("OPTIONS", "PUT", "DELETE", "PROPFIND"):
+        assert get(server, "a.test/plain.txt", method=method, body=b"x").line == "HTTP/1.1 404 Not Found"
+    assert get(server, "a.test/asked").line == "HTTP/1.1 404 Not Found"
+
+
+def test_a_posts_body_decides(server: Replay) -> None:
+    for body, wanted, match in ((b"a=1", b"one", "exact"), (b"a=2", b"two", "exact"), (b"a=3", b"one", "nearest")):
+        with server.connect() as line:
+            assert match_of(server, line, "POST", "a.test/post", body) == (wanted, match)
+    with server.connect() as line:
+        chunked = (
+            b"POST /post HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n2\r\na=\r\n1\r\n2\r\n0\r\n\r\n"
+        )
+        line.sendall(chunked)
+        assert receive(line, "POST").body == b"two"
+        assert ask(line, "POST", "a.test/beacon", body=b"x" * 300_000).line == "HTTP/1.1 204 No Content"
+        assert ask(line, "GET", "a.test/").body == b"hello"
+
+
+def test_ranges_of_what_was_recorded_whole(server: Replay) -> None:
+    answer = get(server, "a.test/big", (("Range", "bytes=1000-1999"),))
+    assert (answer.line, answer.body) == ("HTTP/1.1 206 Partial Content", BIG[1000:2000])
+    assert answer.one("Content-Range") == f"bytes 1000-1999/{len(BIG)}"
+    assert get(server, "a.test/big", (("Range", "bytes=-5"), ("If-Range", '"big"'))).body == BIG[-5:]
+    assert get(server, "a.test/big", (("Range", "bytes=-5"), ("If-Range", '"other"'))).body == BIG
+    with server.connect() as line:
+        line.sendall(f"GET /big HTTP/1.1\r\nHost: a.test\r\nRange: bytes={len(BIG)}-\r\n\r\n".encode())
+        assert line.recv(12) == b"HTTP/1.1 416"
+
+
+def test_conditions_are_met_by_the_records_validators(server: Replay) -> None:
+    for headers, status in (
+        ((("If-None-Match", '"odd"'),), 304), ((("If-None-Match", '"x", "odd"'),), 304),
+        ((("If-None-Match", '"x"'),), 200), ((("If-Modified-Since", MODIFIED),), 304),
+        ((("If-Modified-Since", "Mon, 31 Dec 2018 00:00:00 GMT"),), 200), ((("If-Match", '"x"'),), 412),
+    ):  # fmt: skip
+        answer = get(server, "a.test/", headers)
+        assert answer.line.split(" ")[1] == str(status), headers
+        if status == 304:
+            assert answer.one("ETag") == '"odd"'
+            assert answer.all("Set-Cookie") == ["a=1; path=/", "b=2"]
+    assert get(server, "a.test/gone", (("If-None-Match", "*"),)).line == "HTTP/1.1 410 Gone For Good"
+    assert get(server, "a.test/empty", (("If-Modified-Since", MODIFIED),)).line == "HTTP/1.1 200 OK"
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "match"),
+    [
+        ("a.test/q?v=1&w=3", b"q2", "exact"), ("a.test/q?v=1&w=3&_=9", b"q2", "stripped"),
+        ("a.test/q?w=3", b"q2", "nearest"), ("a.test/q", b"q1", "nearest"), ("a.test/q?v=1", b"q1", "nearest"),
+        ("a.test/%2Fx/%00%zz%u4e00", b"escaped", "exact"), ('a.test/odd|"<>^`{}\\[];=@', b"ugly", "exact"),
+        ("under_score.test/x", b"host", "exact"), ("b.test/", b"another", "exact"),
+        ("a.test//", b"not in the record\n", "none"), ("b.test/plain.txt", b"not in the record\n", "none"),
+        ("elsewhere.test/", b"not in the record\n", "none"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_is_found(server: Replay, url: str, body: bytes, match: str) -> None:
+    with server.connect() as line:
+        assert match_of(server, line, "GET", url) == (body, match)
+
+
+def test_a_whole_url_is_a_request_too(server: Replay) -> None:
+    with server.connect() as line:
+        assert ask(line, "GET", "b.test/", whole=True).body == b"another"
+
+
+def test_what_is_to_be_compressed_is_compressed_for_who_takes_it(server: Replay) -> None:
+    for name, vary in (("text", "Cookie,Accept-Encoding"), ("plain.css", "Accept-Encoding")):
+        (there,) = [each for each in OBJECTS if each.object.url == f"a.test/{name}"]
+        packed = get(server, f"a.test/{name}", (("Accept-Encoding", "gzip"),))
+        assert (packed.unpacked, packed.one("Content-Encoding"), packed.one("Vary")) == (there.body, "gzip", vary)
+        plain = get(server, f"a.test/{name}")
+        assert (plain.body, plain.all("Content-Encoding"), plain.one("Vary")) == (there.body, [], vary)
+    assert get(server, "a.test/plain.txt", (("Accept-Encoding", "gzip"),)).one("Content-Encoding") is None
+
+
+# ---- HTTP/2, by curl ----
+
+
+def curl(server: Replay, url: str, *options: str) -> tuple[str, list[tuple[str, str]], bytes]:
+    """Status, header fields in their order, body."""
+    program = find("curl")
+    if program is None:
+        pytest.skip("missing: curl")
+    host, _, path = url.partition("/")
+    port = server.ports["https"]
+    argv = [str(program), "-sk", "--http2", "--path-as-is", "-i", "--resolve", f"{host}:{port}:127.0.0.1", *options]
+    done = subprocess.run([*argv, f"https://{host}:{port}/{path}"], capture_output=True, check=True, timeout=60)
+    head, _, body = done.stdout.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    return first, [(name, value.removeprefix(" ")) for name, _, value in (x.partition(":") for x in lines)], body
+
+
+@pytest.fixture(scope="module")
+def h2(apache: Path, module_tools: None) -> Iterator[Replay]:
+    assert module_tools is None
+    settings = {"tls": "1.3", "protocol": "h2"}
+    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS), settings) as replay:
+        yield replay
+        assert not replay.unexpected()
+
+
+def test_http2_keeps_all_headers_in_their_order(h2: Replay) -> None:
+    status, headers, body = curl(h2, "a.test/")
+    assert (status, body) == ("HTTP/2 200 ", b"hello")
+    assert headers == [(name.lower(), value) for name, value in SENT]
+
+
+@pytest.mark.parametrize("each", [each for each in OBJECTS if each.object.method == "GET"], ids=lambda e: e.object.path)
+def test_http2_serves_every_object(h2: Replay, each: StoredObject) -> None:
+    status, headers, body = curl(h2, each.object.url, "--globoff")
+    assert (status, body) == (f"HTTP/2 {each.object.status} ", each.body)
+    wanted = [(name.lower(), value) for name, value in each.object.headers if name == "Set-Cookie"]
+    assert [pair for pair in headers if pair[0] == "set-cookie"] == wanted
+
+
+def test_http2_heads_ranges_and_posts(h2: Replay) -> None:
+    assert curl(h2, "a.test/", "--head")[1] == curl(h2, "a.test/")[1]
+    assert curl(h2, "a.test/big", "-r", "7-9")[::2] == ("HTTP/2 206 ", BIG[7:10])
+    assert curl(h2, "a.test/post", "-d", "a=2")[::2] == ("HTTP/2 200 ", b"two")
+    assert curl(h2, "a.test/beacon", "-d", "x" * 100_000)[0] == "HTTP/2 204 "
+    assert curl(h2, "a.test/nowhere")[::2] == ("HTTP/2 404 ", b"not in the record\n")
+    assert curl(h2, "a.test/", "-H", 'If-None-Match: "odd"')[0] == "HTTP/2 304 "
+
+
+# ---- SPDY ----
+
+
+@pytest.fixture(scope="module", params=["off", "1.3"], ids=["clear", "TLS"])
+def spdy(request: pytest.FixtureRequest, apache: Path, module_tools: None) -> Iterator[SpdyClient]:
+    assert module_tools is None
+    settings = {"tls": request.param, "protocol": "spdy/3.1"}
+    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS), settings) as replay:
+        (port,) = replay.ports.values()
+        client = connect(port, "3.1", tls=request.param != "off")
+        yield client
+        client.close()
+        assert not replay.unexpected()
+
+
+@pytest.mark.parametrize("each", [each for each in OBJECTS if each.object.method == "GET"], ids=lambda e: e.object.path)
+def test_spdy_serves_every_object(spdy: SpdyClient, each: StoredObject) -> None:
+    response = spdy.get(each.object.path, host=each.object.host)
+    assert response.status == f"{each.object.status} {each.object.reason}"
+    assert response.body == each.body
+    wanted = [value for name, value in each.object.headers if name == "Set-Cookie"]
+    assert response.headers.get("set-cookie", "").split("\0") == (wanted or [""])
+
+
+def test_spdy_heads_ranges_and_posts(spdy: SpdyClient) -> None:
+    head = spdy.get("/", host="a.test", method="HEAD")
+    assert (head.body, head.headers["server"], head.headers["date"]) == (b"", "gws", MODIFIED)
+    part = spdy.get("/big", host="a.test", headers=[("range", "bytes=7-9")])
+    assert (part.status, part.body) == ("206 Partial Content", BIG[7:10])
+    stream = spdy.request("/post", host="a.test", method="POST", headers=[("content-length", "3")], fin=False)
+    spdy.data(stream, b"a=2", fin=True)
+    assert spdy.response(stream).body == b"two"
+    assert spdy.get("/nowhere", host="a.test").status == "404 Not Found"
+
+
+# ---- many, mixed, refused ----
+
+
+def test_three_hundred_hosts(apache: Path, module_tools: None) -> None:
+    assert module_tools is None
+    objects = [
+        stored(f"h{host}.test/{number}?x={number}", f"{host} {number}".encode(), COOKIE)
+        for host in range(300) for number in range(10)
+    ]  # fmt: skip
+    with replaying(apache, site_of(objects), pack_of(objects), {"keepalive_requests": 0}) as server:
+        with server.connect() as line:
+            for each in objects:
+                assert ask(line, "GET", each.object.url).body == each.body
+            assert ask(line, "GET", "h300.test/0?x=0").line == "HTTP/1.1 404 Not Found"
+        assert not server.unexpected()
+
+
+def test_each_scheme_has_its_own_answers(apache: Path, module_tools: None) -> None:
+    assert module_tools is None
+    clear, secret = (stored("a.test/", scheme.encode(), COOKIE, scheme=scheme) for scheme in ("http", "https"))
+    only = stored("a.test/only", b"only", COOKIE, scheme="https")
+    settings = {"tls": "1.3", "protocol": "h2", "schemes": "recorded"}
+    with replaying(apache, site_of([clear, secret, only]), pack_of([clear, secret, only]), settings) as server:
+        for scheme in ("http", "https"):
+            with server.connect(scheme) as line:
+                assert ask(line, "GET", "a.test/").body == scheme.encode()
+                assert ask(line, "GET", "a.test/only").body == b"only"
+        assert curl(server, "a.test/")[::2] == ("HTTP/2 200 ", b"https")
+        assert not server.unexpected()
+
+
+WHOLE = pack_of(OBJECTS[:3])
+
+
+@pytest.mark.parametrize(
+    ("packed", "why"),
+    [
+        (b"", "it is empty, or no file"),
+        (b"<html>", "it is no pack"),
+        (WHOLE[:-1], "it is not whole"),
+        (WHOLE[:8] + b"\x09" + WHOLE[9:], "it is a pack of another version"),
+        (WHOLE[:24] + b"\xff" * 8 + WHOLE[32:], "a part of it is outside of it"),
+    ],
+    ids=["empty", "page", "cut", "version", "outside"],
+)
+def test_a_pack_that_is_not_right_stops_the_start(apache: Path, module_tools: None, packed: bytes, why: str) -> None:
+    assert module_tools is None
+    said = rf"the pack /\S+/pack cannot be used: {why}"
+    with pytest.raises(Refused, match=said), replaying(apache, site_of(OBJECTS[:1]), packed):
+        pass
+
+
+def test_an_object_that_nothing_can_compress_stops_the_start(apache: Path, module_tools: None) -> None:
+    assert module_tools is None
+    odd = [replace(each, object=replace(each.object, compressed="gzip")) for each in OBJECTS[:1]]
+    said = "to be compressed with gzip, and mod_deflate is not loaded"
+    with pytest.raises(Refused, match=said), replaying(apache, site_of(OBJECTS[:1]), pack_of(odd)):
+        pass
