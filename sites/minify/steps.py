@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sites.minify import image_resources, image_steps, script_steps
-from sites.minify.css import combine, inline, move, rewrite
+from sites.minify.css import combine, critical, inline, move, rewrite
 from sites.minify.extend import extend_cache
 from sites.minify.html import head, smaller
 from sites.minify.wish import Generation
@@ -37,6 +37,7 @@ def steps(generation: Generation) -> tuple[Step, ...]:
         Step(("move_css_to_head", "move_css_above_scripts"), move.move_css),
         Step(("combine_css",), combine.combine_css),
         Step(REWRITE_CSS, rewrite.rewrite_css),
+        Step(("prioritize_critical_css",), critical.prioritize_critical_css),
         *(scripts if early else ()),
         Step(("inline_css",), inline.inline_css),
         *(() if early else scripts),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sites.minify.css.flatten import imports_of
-from sites.minify.css.sheets import found_sheet, moved, page_charset, plain_link, same_characters, without_bom
+from sites.minify.css.sheets import (
+    affects_screen,
+    found_sheet,
+    moved,
+    page_charset,
+    plain_link,
+    same_characters,
+    without_bom,
+)
 from sites.minify.html.nodes import Node, RawText, StartTag, end_tag, start_tag
 from sites.minify.work import Work
 
@@ -39,9 +47,7 @@ def _media(work: Work, tag: StartTag, in_noscript: bool) -> str | None:
     link = plain_link(tag)
     if link is None or in_noscript:
         return None
-    kinds = [each.strip().lower() for each in media.split(",")]
-    shown = not media.strip() or any(each.startswith(("all", "screen", "only screen", "(")) for each in kinds)
-    return media if shown else None
+    return media if affects_screen(media) else None
 
 
 def inline_import_to_link(work: Work) -> None:

@@ -83,3 +83,15 @@ def page_charset(work: Work) -> str:
 def same_characters(text: str, one: str, other: str) -> bool:
     """Whether text of one charset says the same in another. A sheet without one has that of what it belongs to."""
     return without_bom(text).isascii() or one in ("", other)
+
+
+def affects_screen(media: str) -> bool:
+    """Whether a medium of this list may be a screen; "" means all."""
+    return not media.strip() or any(_may_be_screen(each.strip().lower()) for each in media.split(","))
+
+
+def _may_be_screen(query: str) -> bool:
+    query = query.removeprefix("only ").strip()
+    other = query.startswith("not ")
+    kind = re.split(r"[ (]", query.removeprefix("not ").strip())[0]
+    return (kind in ("", "screen", "all")) is not other
