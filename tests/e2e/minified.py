@@ -61,6 +61,7 @@ STYLE = b"""
 body { margin: 0;  color: #223344; font-family: monospace }
 .box { position: absolute; }
 #icon { background: url("img/icon.png") no-repeat; width: 40px; height: 30px; left: 20px; top: 300px }
+#logo { background-image: url(img/logo.png); width: 30px; height: 20px; left: 80px; top: 300px }
 """
 MORE_STYLE = b"p  >  b { color : rgb( 10 , 100 , 10 ) }\n@media print { p { display: none } }\n"
 SCRIPTS = {
@@ -93,7 +94,7 @@ PAGE = """<!DOCTYPE html>
 <img id="alpha" src="/img/alpha.png" width="64" height="48" alt="">
 <img id="small" class="box" style="left:600px;top:20px" src="/img/large.png" width="48" height="40" alt="">
 <script src="/js/writer.js"></script>
-<div id="icon" class="box"></div>
+<div id="icon" class="box"></div><div id="logo" class="box"></div>
 <script src="/js/long.js"></script>
 <noscript><img src="/img/drawing.png"></noscript>
 <script src="/js/finder.js"></script>
@@ -103,7 +104,7 @@ PAGE = """<!DOCTYPE html>
 
 def site() -> list[StoredObject]:
     files = {
-        "/css/one.css": STYLE.replace(b"img/", b"../img/"),
+        "/css/one.css": STYLE.replace(b"(img/", b"(../img/").replace(b'"img/', b'"../img/'),
         "/css/two.css": MORE_STYLE,
         **SCRIPTS,
         "/img/drawing.png": saved(drawing((120, 90)), "PNG", compress_level=1),
@@ -111,6 +112,7 @@ def site() -> list[StoredObject]:
         "/img/photo.jpg": saved(photo(), "JPEG", quality=92),
         "/img/alpha.png": saved(drawing(mode="RGBA"), "PNG", compress_level=1),
         "/img/large.png": saved(photo((192, 160)), "PNG"),
+        "/img/logo.png": saved(drawing((36, 24)), "PNG", compress_level=1),
         "/img/icon.png": saved(drawing((40, 30)), "PNG", compress_level=1),
     }
     return [stored("/index.html", PAGE.encode()), *(stored(name, body) for name, body in files.items())]

@@ -109,7 +109,7 @@ def test_scripts_of_several_folders_are_combined_in_the_one_that_has_them() -> N
     assert path.startswith("/d/e,_a.js+b.js.pagespeed.jc.")
 
 
-@pytest.mark.parametrize(("length", "combined"), [(450, True), (490, False)])
+@pytest.mark.parametrize(("length", "combined"), [(445, True), (446, False)])
 def test_names_have_a_longest_segment(length: int, combined: bool) -> None:
     one, other = f"/{'a' * length}.js", f"/{'b' * length}.js"
     page = f"<script src={one}></script><script src={other}></script>"

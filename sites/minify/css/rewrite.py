@@ -12,6 +12,7 @@ from sites.minify.css.flatten import flattened
 from sites.minify.css.images import rewritten_images
 from sites.minify.css.scan import references, whole
 from sites.minify.css.sheets import BOM, found_sheet, is_sheet, page_charset, without_bom
+from sites.minify.css.sprites import sprited
 from sites.minify.html.nodes import Node, RawText, StartTag
 from sites.minify.resources import Resource
 from sites.minify.work import Work
@@ -88,6 +89,8 @@ def _rewritten(work: Work, sheet: Sheet) -> str | None:
     text = sheet.text
     if work.wish.has("flatten_css_imports"):
         text = flattened(work, text, sheet.address, sheet.charset)
+    if work.wish.has("sprite_images"):
+        text = sprited(work, text, sheet.address)
     text = rewritten_images(work, text, sheet.address)
     changed = text != sheet.text
     small = minified(text) if work.wish.has("rewrite_css") else text
