@@ -85,6 +85,7 @@ def lazyload_images(work: Work) -> None:
             continue
         if NOT_LAZY_CLASS in (element.tag.get("class") or "") or element.tag.has("onload") or element.tag.has(LAZY):
             continue
+        work.postpone(source)
         tag = element.tag.with_value("src", BLANK_IMAGE).with_value(LAZY, source).with_value("onload", LAZY_ONLOAD)
         edits[element.index] = [tag]
     if len(edits) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from model.site.site import StoredObject
@@ -39,7 +39,28 @@ def objects_left(
         elif address in wanted:
             found.append(each if wanted[address] else _late(each))
         found += [made.pop(new) for new in _made_of(resources.made.values(), address) if new in wanted and new in made]
-    return tuple(found)
+    return tuple(_with_late(found, resources, entry))
+
+
+def _with_late(found: Sequence[StoredObject], resources: Resources, entry: Address) -> Iterator[StoredObject]:
+    """A load may do without what filters have put off until after it."""
+    due = _due(found, resources.later, entry) if resources.scripts_later else None
+    for each in found:
+        address = Address(each.object.host.lower(), each.object.path)
+        put_off = address in resources.later or (due is not None and address not in due)
+        yield _late(each) if put_off and not each.object.late else each
+
+
+def _due(found: Iterable[StoredObject], later: set[Address], entry: Address) -> set[Address]:
+    """What markup and style sheets ask for, beginning with the entry."""
+    objects = {Address(each.object.host.lower(), each.object.path): each for each in found}
+    due, waiting = {entry}, [entry]
+    while waiting:
+        address = waiting.pop()
+        new = (_mentions(objects[address], address)[0] & set(objects)) - later - due
+        due |= new
+        waiting += new
+    return due
 
 
 def _made_of(made: Iterable[Resource], address: Address) -> list[Address]:

@@ -106,6 +106,8 @@ class Resources:
         self.originals = tuple(objects)
         self.made: dict[Address, Resource] = {}
         self.replaced: set[Address] = set()  # originals that a filter put something else in place of
+        self.later: set[Address] = set()  # what a page asks for only when it has loaded
+        self.scripts_later = False  # then also what scripts ask for
         found = ((Address(each.object.host.lower(), each.object.path), each) for each in self.originals)
         self._found: Mapping[Address, StoredObject] = {
             address: each

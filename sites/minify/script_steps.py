@@ -98,6 +98,9 @@ def defer_javascript(work: Work) -> None:
         if element.tag.name == "script" and _is_one(element.tag) and not element.tag.has(NO_DEFER):
             new = _deferred(new, number)
             number += 1
+            work.resources.scripts_later = True
+            if (source := element.tag.get("src")) is not None:
+                work.postpone(source)
         if new is not element.tag:
             edits[element.index] = [new]
     if edits:

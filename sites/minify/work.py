@@ -51,6 +51,12 @@ class Work:
         gone = set(old.sources) if new is None else set(old.sources) - {new.address}
         self.resources.replaced |= gone
 
+    def postpone(self, written: str) -> None:
+        """What this reference names is asked for after the page has loaded."""
+        address = self.base.resolve(written)
+        if address is not None:
+            self.resources.later.add(address)
+
     def note(self, name: str, what: str, before: int, after: int, of: Address | None = None) -> None:
         """What the filter of this name did, for people to read."""
         url = of or self.address

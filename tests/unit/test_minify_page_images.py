@@ -110,11 +110,13 @@ def test_sizes_are_inserted_where_the_page_says_none() -> None:
 @pytest.mark.parametrize(("filters", "most"), [("core-2012,inline_preview_images", 5), ("inline_preview_images", 7)])
 def test_previews_are_for_the_first_images_and_real_ones_follow(filters: str, most: int) -> None:
     files = {f"/{number}.png": saved(photo((120, 80 + number)), "PNG") for number in range(7)}
-    page = page_of(minified("".join(f'<img src="{name}">' for name in files), files, filters))
+    made = minified("".join(f'<img src="{name}">' for name in files), files, filters)
+    page = page_of(made)
     assert page.count("pagespeed_high_res_src=") == most
     assert page.count("data:image/jpeg;base64,") == most
     assert page.count("<script") == 1
     assert page.index("<script") > page.rindex("pagespeed_high_res_src=")
+    assert len(paths_of(made)) == 7  # the script asks for them before the page has loaded
 
 
 @pytest.mark.parametrize(("size", "wanted"), [(3071, False), (3072, True)])
@@ -135,6 +137,8 @@ def test_lazy_images_wait_and_others_do_not() -> None:
     assert page.count("pagespeed_lazy_src=") == 1
     assert 'pagespeed_lazy_src="/1.png"' in page
     assert page.index("lazyLoadInit") < page.index("</head>")
+    made = minified(tags, {"/0.png": PNG, "/1.png": PNG, "/2.png": PNG}, "lazyload_images")
+    assert paths_of(made) == ["/0.png", "/2.png"]
     for without in ("<img src=/1.png>", '<head><script src="/jquery.sexyslider.js"></script></head><img src=/1.png>'):
         assert page_of(minified(without, {}, "lazyload_images")) == without
 

@@ -138,3 +138,14 @@ def test_deferred_scripts_are_of_no_type_that_runs() -> None:
     assert made.index("deferJs={") < made.index("</head>")
     old = page_of(minified(page, {}, "defer_javascript", user_agent="Mozilla/4.0 (compatible; MSIE 8.0)"))
     assert old == page
+
+
+def test_what_deferred_scripts_ask_for_is_late() -> None:
+    page = "<head></head><img src=/a.png><script src=/a.js></script><link rel=stylesheet href=/a.css>"
+    files = {"/a.png": b"x", "/a.js": b"load('/b.js')", "/b.js": b"b()", "/a.css": b"p{background:url(c.png)}"}
+    files["/c.png"] = b"y"
+    made = minified(page, files, "defer_javascript")
+    assert {each.object.path: each.object.late for each in made.objects} == {
+        **{"/index.html": False, "/a.png": False, "/a.js": True, "/b.js": True, "/a.css": False, "/c.png": False}
+    }
+    assert not any(each.object.late for each in minified(page, files, "add_head").objects)

@@ -8,8 +8,8 @@ import re
 import pytest
 from PIL import Image, ImageChops
 
-from tests.kit.images import animated_gif, drawing, pixels, saved
 from sites.minify import Minified
+from tests.kit.images import animated_gif, drawing, pixels, saved
 from tests.kit.minified import minified, page_of, paths_of, told
 
 FIRST, SECOND = (saved(drawing(size), "PNG") for size in ((40, 30), (24, 50)))
