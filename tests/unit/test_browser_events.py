@@ -115,6 +115,25 @@ def test_a_redirect_is_two_requests() -> None:
     assert second.response_header_bytes == 2
 
 
+def test_tls_is_the_connections() -> None:
+    """Of an answer to which another host's redirect led, Chromium does not say it."""
+    secure = {"protocol": "h2", "securityDetails": {"protocol": "TLS 1.3"}}
+    log = [
+        *(asked("1", 1.0, "https://a.example/1"), answered("1", **secure), finished("1", 1.1)),
+        *(asked("2", 1.0, "https://a.example/2"), answered("2", protocol="h2"), finished("2", 1.1)),
+        *(asked("3", 1.0, "https://b.example/3"), answered("3", connectionId=8), finished("3", 1.1)),
+        *(asked("4", 1.0, "http://a.example/4"), answered("4"), finished("4", 1.1)),
+    ]
+    assert [each.tls for each in events.requests(log)] == ["TLS 1.3", "TLS 1.3", None, None]
+
+
+def test_a_status_alone_is_no_answer_yet() -> None:
+    log = [asked("1", 1.0), entry("Network.responseReceivedExtraInfo", requestId="1", headers={}, statusCode=200)]
+    assert [each.status for each in events.requests(log)] == [None]
+    failed = entry("Network.loadingFailed", requestId="1", timestamp=1.5, errorText="net::ERR_BLOCKED_BY_ORB")
+    assert [(each.status, each.error) for each in events.requests([*log, failed])] == [(200, "net::ERR_BLOCKED_BY_ORB")]
+
+
 def test_what_is_no_request_is_left_out() -> None:
     log = [asked("1", 1.0, "data:image/png;base64,AA"), asked("2", 1.0, "blob:http://a.example/1"), finished("1", 1.1)]
     assert events.requests(log) == ()

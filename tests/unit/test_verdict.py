@@ -192,6 +192,32 @@ def test_what_the_trial_ran_into_is_carried(reason: Reason) -> None:
     assert Failure(reason, "it was so") in judged(data)
 
 
+def redirected(data: Data) -> None:
+    """The image's answer was led to by another host, and the browser does not say its TLS."""
+    change(2, tls=None)(data)
+    change(1, status=302, response_headers=[["Location", data["requests"][2]["url"]]])(data)
+
+
+def test_tls_of_what_a_redirect_led_to_is_the_servers_word() -> None:
+    data = record(H2)
+    redirected(data)
+    assert Reason.TLS_FALLBACK not in reasons(data, H2)
+    data["evidence"]["server"]["requests"][2]["tls"] = "TLSv1.2"
+    assert Reason.TLS_FALLBACK in reasons(data, H2)
+
+
+def test_what_the_browser_rules_out_as_while_recording_is_no_failure() -> None:
+    """An answer of HTML to an image; an image that is ruled out was served as something else."""
+    data = record(HTTP)
+    change(0, error="net::ERR_BLOCKED_BY_ORB", status=200)(data)
+    assert judged(data) == []
+    change(0, status=500)(data)
+    assert reasons(data) == [Reason.FAILED_OBJECT]
+    data = record(HTTP)
+    change(2, error="net::ERR_BLOCKED_BY_ORB", status=200)(data)
+    assert reasons(data) == [Reason.FAILED_OBJECT]
+
+
 def test_without_a_load_its_requests_are_not_judged() -> None:
     data = record(HTTP) | {"failures": [{"reason": "browser-crashed", "detail": ""}], "requests": []}
     assert reasons(data) == [Reason.BROWSER_CRASHED]

@@ -166,7 +166,19 @@ class Reading:
             exchange.sent_headers = sent[hop]["headers"] if hop < len(sent) else None
             exchange.got_headers = got[hop] if hop < len(got) else None
         start = min(exchange.started for exchange in self._all)
-        return mark_reused([describe(exchange, start, self._load) for exchange in self._all])
+        return with_tls(mark_reused([describe(exchange, start, self._load) for exchange in self._all]))
+
+
+def with_tls(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """TLS is the connection's. Chromium does not say it of an answer to which another site's redirect led: then what
+    it says of others on that connection holds."""
+    listed = list(requests)
+    said = {each.connection: each.tls for each in listed if each.tls and each.connection is not None}
+    secure = [each.url.startswith("https:") for each in listed]
+    return tuple(
+        replace(each, tls=said.get(each.connection)) if not each.tls and is_secure and each.connection else each
+        for each, is_secure in zip(listed, secure, strict=True)
+    )
 
 
 def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
@@ -222,7 +234,10 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
 
 
 def _status(exchange: Exchange, response: Event) -> int | None:
-    """As the server said: a cached answer that was confirmed shows as 200 but was a 304."""
+    """As the server said: a cached answer that was confirmed shows as 200 but was a 304. None also while only its
+    status is known: such a request is still under way."""
+    if exchange.response is None and exchange.ended is None:
+        return None
     code = (exchange.got_headers or {}).get("statusCode") or response.get("status")
     return int(code) if code else None
 

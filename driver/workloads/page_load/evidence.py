@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from driver.recorders.tcpdump import CaptureOptions, Tcpdump
 from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.objects import BAD_GATEWAY
+from driver.workloads.page_load.objects import BAD_GATEWAY, PREFLIGHT
 from driver.workloads.page_load.requests import fetched, host, target
 from model.evidence.browser import BrowserEvidence, Request
 from model.evidence.gateway import GatewayLog, GatewayRequest
@@ -80,6 +80,8 @@ class _Pieces:
                     "response_headers": each.response_headers,
                     "wire_bytes": each.wire_bytes or None,  # what the browser does not say is 0
                 }
+                if each.method == PREFLIGHT:  # the browser counts no bytes of these
+                    del fields["wire_bytes"]
                 yield from (f"requests[{number}].{name}" for name, value in fields.items() if value in (None, ()))
 
     def _of_server(self, server: ServerLog | None) -> Iterator[str]:

@@ -15,6 +15,10 @@ from model.site.site import Site, SiteObject
 
 OK, PARTIAL, NOT_MODIFIED, BAD_GATEWAY = 200, 206, 304, 502
 PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of the request
+# The browser's own ruling on an image, say, that turns out to be HTML: a page must not have it. That an answer is such
+# is its media type's; it was so while the site was recorded, too.
+RULED_OUT = ("net::ERR_BLOCKED_BY_ORB",)
+NEVER_RULED_OUT = ("image/", "audio/", "video/", "font/", "text/css", "text/javascript", "application/javascript")
 Asked = tuple[str, str]  # method, host with path
 
 
@@ -58,6 +62,9 @@ class Objects:
         return not each.late and each.method != PREFLIGHT and each.url.partition("?")[0] not in inexact
 
     def _broken(self, request: Request, wanted: SiteObject) -> str | None:
+        ruled_out = request.error in RULED_OUT and not wanted.mime.startswith(NEVER_RULED_OUT)
+        if ruled_out and request.status == wanted.status:
+            return None
         if request.error is not None:
             return None if wanted.late and request.status is None else request.error  # given up when the page was left
         as_asked = request.status == PARTIAL and wanted.status == OK  # a part of it

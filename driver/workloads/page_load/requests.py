@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from model.evidence.browser import OnTheLink, Request
 from model.evidence.gateway import GatewayRequest
@@ -47,6 +47,17 @@ def _on_the_link(carried: GatewayRequest) -> OnTheLink:
 def encoding(request: Request) -> str | None:
     """What the answer's body was compressed with."""
     return next((value for name, value in request.response_headers if name.lower() == "content-encoding"), None)
+
+
+def led_to(requests: Iterable[Request]) -> set[str]:
+    """The addresses to which redirects led."""
+    return {
+        urljoin(each.url, text)
+        for each in requests
+        if 300 <= (each.status or 0) < 400
+        for name, text in each.response_headers
+        if name.lower() == "location"
+    }
 
 
 def host(request: Request) -> str:

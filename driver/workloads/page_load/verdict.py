@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
+from driver.servers.server import TLS_NAMES
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.evidence import FAREWELL, missing
@@ -16,7 +17,16 @@ from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateway_connections import PATIENT_S, ConnectionUse
 from driver.workloads.page_load.gateway_protocol import Protocols, resumption
 from driver.workloads.page_load.objects import Objects
-from driver.workloads.page_load.requests import encoding, fetched, few, host, inexact_targets, on_network, target
+from driver.workloads.page_load.requests import (
+    encoding,
+    fetched,
+    few,
+    host,
+    inexact_targets,
+    led_to,
+    on_network,
+    target,
+)
 from driver.workloads.page_load.witnesses import Witnesses
 from model.evidence.browser import Request
 from model.evidence.packets import PacketSummary
@@ -182,11 +192,19 @@ class _Trial:
 
     def _tls(self) -> Iterator[Failure]:
         wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
-        wrong = [each for each in self.requests if each.tls != (None if self._in_clear(each) else wanted)]
+        wrong = [each for each in self.requests if self._tls_of(each) != (None if self._in_clear(each) else wanted)]
         if wrong:
             used = ", ".join(sorted({each.tls or "no TLS" for each in wrong}))
             what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {wanted or 'no TLS'}"
             yield Failure(Reason.TLS_FALLBACK, f"{what}: {few([target(each) for each in wrong])}")
+
+    def _tls_of(self, request: Request) -> str | None:
+        """The browser's word. It has none on an answer to which another host's redirect led; the server's log has."""
+        if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.requests):
+            return request.tls
+        served = self.evidence.server.requests if self.evidence.server else ()
+        said = {each.tls for each in served if f"{each.host}{each.path}" == target(request)}
+        return next((f"TLS {name}" for name, logged in TLS_NAMES.items() if said == {logged}), None)
 
     def _keepalive(self) -> Iterator[Failure]:
         requests = self.requests
