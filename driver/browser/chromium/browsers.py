@@ -14,7 +14,7 @@ from driver.browser.chromium import binaries, flags
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
-from driver.browser.chromium.repeatable import Repeating
+from driver.browser.chromium.repeatable import ADD_SCRIPT, Repeating, script
 from driver.browser.display import Display
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
@@ -246,9 +246,11 @@ class ChromiumBrowser(Browser):
 def _repeating(around: Surroundings, running: Running, target: str) -> Repeating | None:
     if around.repeatable is None:
         return None
+    text = script(around.repeatable)
+    running.session.cdp(ADD_SCRIPT, source=text)
     devtools = running.chromium.another_devtools()
     try:
-        return Repeating(devtools, target, around.repeatable)
+        return Repeating(devtools, target, text)
     except BaseException:
         devtools.close()
         raise

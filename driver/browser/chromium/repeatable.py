@@ -17,6 +17,7 @@ from driver.browser.chromium.devtools import ANSWER_TIMEOUT_S, DevTools
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 
+ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 FRAMES = ("page", "iframe")
 # What DevTools says of something that has ended meanwhile, as a worker may at any time.
 GONE = ("Session with given id not found", "Inspected target navigated or closed", "Target closed", "detached")
@@ -30,15 +31,16 @@ def script(repeatable: Repeatable) -> str:
 
 
 class Repeating:
-    """Sees to it that one page, and all that comes of it, has the script; until `close`."""
+    """Sees to it that what comes of one page, and has a process of its own, has the script; until `close`. The page
+    itself has it from the session that leads it, so that nobody else listens to what the page does."""
 
-    def __init__(self, devtools: DevTools, target: str, repeatable: Repeatable) -> None:
-        """`devtools`: a connection of its own, which is closed at the end."""
-        self._devtools, self._script = devtools, script(repeatable)
+    def __init__(self, devtools: DevTools, target: str, text: str) -> None:
+        """`devtools`: a connection of its own, which is closed at the end; `text`: the script."""
+        self._devtools, self._script = devtools, text
         self._problems: list[str] = []
         self._closed = False
         session = devtools.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        waiting = set(self._prepare(session, "page"))
+        waiting = {self._see_to_children(session)}
         while waiting:
             message = devtools.receive(scaled(ANSWER_TIMEOUT_S))
             self._see(message)
@@ -56,20 +58,22 @@ class Repeating:
         self._closed = True
         self._devtools.close()
 
-    def _prepare(self, session: str, kind: str) -> list[int]:
-        """Give it the script, and see to what it starts itself; then it may go on. The numbers of the questions."""
+    def _prepare(self, session: str, kind: str) -> None:
+        """Give it the script, and see to what it starts itself; then it may go on."""
         post = self._devtools.post
         if kind in FRAMES:
             # Without the first, the second is taken and does nothing.
-            given = [post("Page.enable", session)]
-            given += [post("Page.addScriptToEvaluateOnNewDocument", session, source=self._script)]
+            post("Page.enable", session)
+            post(ADD_SCRIPT, session, source=self._script)
         else:
-            given = [post("Runtime.evaluate", session, expression=self._script)]
-        return [
-            *given,
-            post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=True, flatten=True),
-            post("Runtime.runIfWaitingForDebugger", session),
-        ]
+            post("Runtime.evaluate", session, expression=self._script)
+        self._see_to_children(session)
+        post("Runtime.runIfWaitingForDebugger", session)
+
+    def _see_to_children(self, session: str) -> int:
+        """Hear of each worker and frame that it starts, which waits then. The number of the question."""
+        follow = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+        return self._devtools.post("Target.setAutoAttach", session, **follow)
 
     def _listen(self) -> None:
         try:
