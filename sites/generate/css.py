@@ -18,7 +18,7 @@ def sheet(pieces: Sequence[Piece], piece: Piece) -> bytes:
     """A style sheet of exactly its size."""
     asked = [pieces[index] for index in piece.asks]
     imports = "".join(f'@import url("{each.address_for(piece)}");\n' for each in asked if each.type == "css")
-    used = "".join(_used(piece, each) for each in asked if each.type != "css")
+    used = "".join(rules_for(piece, each) for each in asked if each.type != "css")
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     key = f"html {{\n  --key: {letters(f'{piece.seed} key', noise_bytes)};\n}}\n\n" if noise_bytes else ""
     text = imports + used + key
@@ -36,7 +36,8 @@ def sheet(pieces: Sequence[Piece], piece: Piece) -> bytes:
     return (text + "".join(rules) + end).encode("ascii")
 
 
-def _used(piece: Piece, each: Piece) -> str:
+def rules_for(piece: Piece, each: Piece) -> str:
+    """The rules that use an image or a font; the page has an element for them."""
     address = each.address_for(piece)
     if each.type == "font":
         return (

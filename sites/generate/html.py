@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sites.generate.css import rules_for
 from sites.generate.noise import letters, prose
 from sites.generate.plan import Piece, below
+from sites.generate.script import ASK, asked_by_script
 
+SHOWN = ("image", "frame", "media")
 LEAST_SECTIONS = 3
 PER_SECTION = 1200  # bytes of text, about
+ICON = 'rel="icon"'
 PICTURE = (320, 240)  # of a frame
 END = "</p>\n</section>\n"
 ITEM = '<li class="item"><a class="item-link" href="/sections/part/index.html">', "</a></li>\n"
@@ -17,7 +21,7 @@ ITEM = '<li class="item"><a class="item-link" href="/sections/part/index.html">'
 def page(pieces: Sequence[Piece], piece: Piece, dimensions: dict[int, tuple[int, int]]) -> bytes:
     """A page of exactly its size. `dimensions`: width and height of each image."""
     asked = [pieces[index] for index in piece.asks]
-    shown = [each for each in asked if each.group.place == "body" and each.type in ("image", "frame")]
+    shown = [each for each in asked if each.group.place == "body" and each.type in SHOWN and not _by_itself(each)]
     count = max(LEAST_SECTIONS, len(shown), piece.size // PER_SECTION)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     keys = [letters(f"{piece.seed} key {n}", size) for n, size in enumerate(_parts(noise_bytes, count))]
@@ -49,20 +53,37 @@ def _parts(total: int, count: int) -> list[int]:
 
 
 def _head(piece: Piece, asked: Sequence[Piece]) -> str:
-    included = "".join(_include(piece, each) for each in asked if each.group.place == "head" or each.type == "css")
+    included = "".join(_include(piece, each) for each in asked if _in_head(each))
+    rules = "".join(rules_for(piece, each) for each in asked if each.group.inline == "style")
+    style = f"<style>\n{rules}</style>\n" if rules else ""
+    icon = "" if any(each.group.rel == ICON for each in asked) else f'<link {ICON} href="data:,">\n'
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>A generated page</title>\n'
-        f'<link rel="icon" href="data:,">\n{included}</head>\n<body>\n<h1>A generated page</h1>\n'
+        f"{icon}{included}{style}</head>\n<body>\n<h1>A generated page</h1>\n"
     )
+
+
+def _by_itself(each: Piece) -> bool:
+    """Whether the page asks for it in another way than its tag."""
+    return bool(each.group.inline or each.group.rel)
+
+
+def _in_head(each: Piece) -> bool:
+    return bool(each.group.rel) or (not each.group.inline and (each.group.place == "head" or each.type == "css"))
 
 
 def _tail(piece: Piece, asked: Sequence[Piece]) -> str:
     scripts = (each for each in asked if each.group.place == "body" and each.type in ("script", "module"))
-    return "".join(_include(piece, each) for each in scripts) + "</body>\n</html>\n"
+    included = "".join(_include(piece, each) for each in scripts if not _by_itself(each))
+    lines = "".join(asked_by_script(each) for each in asked if each.group.inline == "script")
+    own = f"<script>\n(function () {{\n{ASK}{lines}}}());\n</script>\n" if lines else ""
+    return f"{included}{own}</body>\n</html>\n"
 
 
 def _include(piece: Piece, each: Piece) -> str:
     address = each.address_for(piece)
+    if each.group.rel:
+        return f'<link {each.group.rel} href="{address}">\n'
     if each.type == "css":
         return f'<link rel="stylesheet" href="{address}">\n'
     if each.type == "module":
@@ -75,14 +96,14 @@ def _include(piece: Piece, each: Piece) -> str:
 
 def _places(pieces: Sequence[Piece], piece: Piece) -> str:
     """An element for each background and each font of the page's style sheets, so that they are used."""
+    sheets = (each for each in below(pieces, piece) if each.type == "css")
+    own = (index for index in piece.asks if pieces[index].group.inline == "style")
     lines = []
-    for each in below(pieces, piece):
-        if each.type == "css":
-            for index in each.asks:
-                if pieces[index].type == "image":
-                    lines.append(f'<span class="b{index}"></span>\n')
-                elif pieces[index].type == "font":
-                    lines.append(f'<span class="f{index}">Text</span>\n')
+    for index in (*own, *(index for sheet in sheets for index in sheet.asks)):
+        if pieces[index].type == "image":
+            lines.append(f'<span class="b{index}"></span>\n')
+        elif pieces[index].type == "font":
+            lines.append(f'<span class="f{index}">Text</span>\n')
     return "".join(lines)
 
 
@@ -99,4 +120,6 @@ def _shown(piece: Piece, each: Piece, dimensions: dict[int, tuple[int, int]]) ->
     address = each.address_for(piece)
     if each.type == "frame":
         return f'<iframe src="{address}" width="{width}" height="{height}"></iframe>\n'
+    if each.type == "media":
+        return f'<video src="{address}" preload="auto" muted></video>\n'
     return f'<img src="{address}" width="{width}" height="{height}" alt="Picture {each.index}">\n'

@@ -33,6 +33,14 @@ MIMES = {
 TEXTS = ("page", "css", "script", "module", "frame", "data")
 
 
+class TooSmallError(InputError):
+    """An object cannot be as small as it should be; `least` bytes would do."""
+
+    def __init__(self, what: str, remedy: str, least: int) -> None:
+        super().__init__(what, remedy, key="size")
+        self.least = least
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One object to be made."""
@@ -62,9 +70,9 @@ class Piece:
         """As `other` refers to it: without a scheme, which an arm decides."""
         return self.path if self.host == other.host else f"//{self.host}{self.path}"
 
-    def too_small(self, least: int) -> InputError:
+    def too_small(self, least: int) -> TooSmallError:
         what = f"{self.group.name} {self.path} cannot be as small as {self.size} bytes"
-        return InputError(what, f"It takes {least} or more. {REFERENCE}", key="size")
+        return TooSmallError(what, f"It takes {least} or more. {REFERENCE}", least)
 
 
 def planned(recipe: Recipe) -> tuple[Piece, ...]:

@@ -48,6 +48,9 @@ class Group:
     metadata: Ratio
     noise: Ratio
     markup: Ratio
+    # What no recipe says, but the skeleton of a recorded site does:
+    rel: str = ""  # how a page's link names it, where it is none of the above
+    inline: str = ""  # style or script: that of the page itself refers to it
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ ASK = """\
 function ask(kind, address) {
   var place = document.body || document.documentElement;
   if (kind === "data") { fetch(address).then(function (answer) { return answer.text(); }); return; }
+  if (kind === "other") { fetch(address, { mode: "no-cors" }); return; }
   var names = { css: "link", script: "script", module: "script", image: "img", frame: "iframe" };
   var element = document.createElement(names[kind]);
   if (kind === "module") { element.type = "module"; }
@@ -42,7 +43,7 @@ def script(pieces: Sequence[Piece], piece: Piece) -> bytes:
     imports = "".join(f"import {json.dumps(each.address_for(piece))};\n" for each in imported)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     key = f'var key = "{letters(f"{piece.seed} key", noise_bytes)}";\n' if noise_bytes else ""
-    asks = ASK + "".join(_asked(each) for each in others) if others else ""
+    asks = ASK + "".join(asked_by_script(each) for each in others) if others else ""
     frame = imports + "(function () {\n" + key + asks, "}());\n"
     fixed = len(frame[0]) + len(frame[1])
     if fixed > piece.size:
@@ -74,7 +75,7 @@ def _waits(each: Piece) -> bool:
     return bool(each.group.think or each.group.after or each.group.late)
 
 
-def _asked(each: Piece) -> str:
+def asked_by_script(each: Piece) -> str:
     """The lines that ask for one object when its time has come."""
     group = each.group
     # With its host: a path alone would be one of the page's host, whoever's script this is.

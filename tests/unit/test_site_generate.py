@@ -48,7 +48,7 @@ objects:
   - {type: image, name: ad, from: frame, size: 4000}
 """
 REFERENCES = r'src="([^"]+)"|stylesheet" href="([^"]+)"|url\("([^"]+)"\)|import "([^"]+)"|ask\("\w+", "([^"]+)"'
-DIGEST = "197086afa0ef63dca4dd0cbe6b8c6e054b054753857742508424a9d1c9bc676c"
+DIGEST = "a74546a0c2da16b539fc16de77aa7caec8f496f1ebfcaa01bc067ccff04f37fe"
 
 
 def made(text: str, seed: int | None = None) -> dict[str, StoredObject]:

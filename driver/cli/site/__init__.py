@@ -13,6 +13,7 @@ from driver.cli.site.minify import minify_site
 from driver.cli.site.record import record_site
 from driver.cli.site.remove import remove_site
 from driver.cli.site.show import show_site
+from driver.cli.site.skeleton import skeleton_site
 from driver.cli.site.verify import verify_site
 from driver.cli.site.wayback import wayback_site
 
@@ -29,6 +30,7 @@ COMMANDS = (
     import_site,
     wayback_site,
     show_site,
+    skeleton_site,
     diff_sites,
     fetch_sites,
     generate_site,
