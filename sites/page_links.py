@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator
-from html.parser import HTMLParser
+from collections.abc import Iterator, Mapping
 from urllib.parse import urldefrag, urljoin
 
 LONGEST = 8_000  # characters of an address
 _URL = re.compile(r"""url\(\s*(?:"([^"]{1,8000})"|'([^']{1,8000})'|([^\s"'()]{1,8000}))\s*\)""", re.IGNORECASE)
 _IMPORT = re.compile(r"""@import\s+(?:"([^"]{1,8000})"|'([^']{1,8000})')""", re.IGNORECASE)
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SRCSET = re.compile(r"[^\s,]\S*[^\s,]|[^\s,]")
+_CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)[^,]*,?")
+_OPEN = re.compile(r"<(?:(!--)|([a-zA-Z][^\s/>]*))")
+_GAP = re.compile(r"[\s/]*")
+_ATTRIBUTE = re.compile(r"""([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?""")
+_NO_MARKUP = {
+    tag: re.compile(f"</{tag}", re.IGNORECASE) for tag in ("script", "style", "title", "textarea", "xmp", "noframes")
+}
 _REFRESH = re.compile(r"""\s*[\d.]+\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)""", re.IGNORECASE)
 
 LOADED = {
@@ -40,17 +45,87 @@ def links_of(kind: str, text: str, base: str) -> list[str]:
 
 
 def _of_html(text: str, base: str) -> list[str | None]:
-    reader = _Reader(base)
-    reader.feed(text)
-    reader.close()
-    return [_absolute(reader.base, each) for each in reader.found]
+    found: list[str] = []
+    for tag, values, content in _tags(text):
+        if tag == "base" and "href" in values:
+            base = _absolute(base, values["href"]) or base
+        found += _of_tag(tag, values)
+        if tag == "style":
+            found += _of_css(content)
+    return [_absolute(base, each) for each in found]
+
+
+def _of_tag(tag: str, values: Mapping[str, str]) -> Links:
+    """What a browser would load, as it is written."""
+    yield from (values[name] for name in LOADED.get(tag, ()) if name in values)
+    for name in SETS.get(tag, ()):
+        yield from _of_set(values.get(name, ""))
+    yield from _of_css(values.get("style", ""))
+    if tag == "link" and RELATIONS & set(values.get("rel", "").lower().split()):
+        yield values.get("href", "")
+    elif tag == "meta" and values.get("http-equiv", "").lower() == "refresh":
+        yield from _REFRESH.findall(values.get("content", ""))
+
+
+def _tags(text: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Each start tag with its attributes and, of those whose content is no markup, the content. Reads each character a
+    few times at most: Python's own parser takes hours for some pages."""
+    at = 0
+    while match := _OPEN.search(text, at):
+        at = match.end()
+        if match[1]:
+            end = text.find("-->", at)
+            at = end + 3 if end >= 0 else len(text)
+            continue
+        values, at = _attributes(text, at)
+        tag, content = match[2].lower(), ""
+        if tag in _NO_MARKUP:
+            end_tag = _NO_MARKUP[tag].search(text, at)
+            end = end_tag.start() if end_tag else len(text)
+            content, at = text[at:end], end
+        yield tag, values, content
+
+
+def _attributes(text: str, at: int) -> tuple[dict[str, str], int]:
+    """Those of a tag, each as it is there first, and where the tag ends."""
+    values: dict[str, str] = {}
+    while True:
+        gap = _GAP.match(text, at)
+        at = gap.end() if gap else at
+        if at >= len(text) or text[at] == ">":
+            return values, at + 1
+        match = _ATTRIBUTE.match(text, at)
+        if not match:
+            at += 1
+            continue
+        at = match.end()
+        value = next((part for part in match.groups()[1:] if part is not None), "")
+        if value:
+            values.setdefault(match[1].lower(), html.unescape(value))
+
+
+def _of_set(text: str) -> Links:
+    """Of several images with their widths or densities."""
+    at = 0
+    while match := _CANDIDATE.match(text, at):
+        yield match[1].rstrip(",")
+        at = match.end(1) if match[1].endswith(",") else match.end()
 
 
 def _of_css(text: str) -> Links:
-    plain = _COMMENT.sub("", text)
+    plain = _without_comments(text)
     for pattern in (_IMPORT, _URL):
         for match in pattern.finditer(plain):
             yield next(part for part in match.groups() if part)
+
+
+def _without_comments(text: str) -> str:
+    parts, at = [], 0
+    while (begin := text.find("/*", at)) >= 0:
+        parts.append(text[at:begin])
+        end = text.find("*/", begin + 2)
+        at = end + 2 if end >= 0 else len(text)
+    return "".join([*parts, text[at:]])
 
 
 def _absolute(base: str, link: str) -> str | None:
@@ -61,40 +136,3 @@ def _absolute(base: str, link: str) -> str | None:
     except ValueError:
         return None
     return url if url.startswith(("http://", "https://")) else None
-
-
-class _Reader(HTMLParser):
-    """Collects what a browser would load, as it is written."""
-
-    def __init__(self, base: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.base = base
-        self.found: list[str] = []
-        self._style = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value for name, value in reversed(attrs) if value}
-        self.found += [values[name] for name in LOADED.get(tag, ()) if name in values]
-        for name in SETS.get(tag, ()):
-            self.found += [part for part in _SRCSET.findall(values.get(name, "")) if not _is_size(part)]
-        self.found += _of_css(values.get("style", ""))
-        self._style = tag == "style"
-        if tag == "link" and RELATIONS & set(values.get("rel", "").lower().split()):
-            self.found.append(values.get("href", ""))
-        elif tag == "base" and "href" in values:
-            self.base = _absolute(self.base, values["href"]) or self.base
-        elif tag == "meta" and values.get("http-equiv", "").lower() == "refresh":
-            self.found += _REFRESH.findall(values.get("content", ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "style":
-            self._style = False
-
-    def handle_data(self, data: str) -> None:
-        if self._style:
-            self.found += _of_css(data)
-
-
-def _is_size(word: str) -> bool:
-    """The width or density of one of several images."""
-    return bool(re.fullmatch(r"[\d.]+[wxh],?", word))

@@ -86,7 +86,7 @@ class _Joined:
     def _guarded(self, record: Record) -> Exchange | None:
         scheme = record.url.partition(":")[0].lower()
         if scheme not in ("http", "https"):
-            self.other[scheme[:20] or "no address"] += 1
+            self.other[shown(scheme)[:20] or "no address"] += 1
             return None
         try:
             # A revisit lacks its body by design, and some tools call that cut off.

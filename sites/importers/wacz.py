@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from model.errors import InputError
-from sites.archive.read_warc import read_warcs
+from sites.archive.read_warc import read_warcs, shown
 from sites.importers.imported import Imported, Importer, Source, start_of
 from sites.importers.zipped import MAGIC, ZipReader, member_names
 
@@ -24,7 +24,7 @@ def read(source: Source) -> Imported:
         names = sorted(name for name in members.members if name.startswith(ARCHIVES) and name.endswith(ENDS))
         if not names:
             raise InputError(f"{source.path} has no WARC file in {ARCHIVES}", "Name a WACZ file that has")
-        archive = read_warcs([(name, members.read(name)) for name in names], source.limits)
+        archive = read_warcs([(shown(name), members.read(name)) for name in names], source.limits)
         url, title = _first_page(members.read(PAGES)) if PAGES in members.members else (None, None)
     asked = {each.url for each in archive.exchanges}
     return Imported(archive.exchanges, archive.left_out, url if url in asked else None, title)

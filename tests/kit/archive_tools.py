@@ -1,0 +1,139 @@
+"""Other people's tools for web archives, and their recordings, from public registries.
+
+Everything is fetched on first use into build/peers, pinned with checksums, and is no part of what users get.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from driver.host.build import once
+from driver.host.find_program import find
+from model.errors import BuildError
+from model.paths import PROJECT, build_folder
+from tests.wire.peers import end_group
+
+LOCK = PROJECT / "requirements-archives.lock"
+STARTING_S = 60
+NPM_PACKAGE = "json-caching-proxy@1.6.1"
+# Packages with recordings in them, as they are published, and the sha256 of each.
+PACKAGES = {
+    "pywb==2.10.0": "5ae43c9b2a5321e39b9c8e16538bfbc0146eeb6fe26713232e45378b774a1a96",
+    "warcat==2.2.5": "a3d7af6b4f1cbc6244833e19904932647c8f57d46a2b770fc499a1ec5ca8a8bd",
+    "har2warc==1.0.4": "d795e48acbea083b7c731137f5ac0b3d145e5ed9d468b827957d73c1ebc3027c",
+    NPM_PACKAGE: "904053b2cab841b59b575f114fe1c19d94d4b2be96d4fcf7094c72c1ecb3a436",
+}
+
+
+def tool(code: str, *args: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a tool of theirs. `code`: the Python that its command would run."""
+    argv = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.run(argv, env=_environment(), cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
+
+
+WACZ = "import sys; sys.argv[0] = 'wacz'; from wacz.main import main; sys.exit(main())"
+MANAGER = "import sys; sys.argv[0] = 'wb-manager'; from pywb.manager.manager import main_wrap_exc as m; sys.exit(m())"
+PYWB = "import sys; sys.argv[0] = 'wayback'; from pywb.apps.cli import wayback; wayback()"
+
+
+@contextlib.contextmanager
+def pywb(archive: Path, folder: Path) -> Iterator[str]:
+    """The endpoint of a collection with that archive, on loopback, for as long as the block takes."""
+    folder.mkdir(parents=True)
+    for words in (("init", "all"), ("add", "all", str(archive))):
+        done = tool(MANAGER, *words, cwd=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    log = folder / "log"
+    argv = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-c", PYWB, "-b", "127.0.0.1", "-p", str(port)]
+    with log.open("wb") as out:
+        process = subprocess.Popen(argv, cwd=folder, env=_environment(), stdout=out, stderr=out, start_new_session=True)
+    try:
+        _wait_until_it_answers(f"http://127.0.0.1:{port}/all/", process, log)
+        yield f"http://127.0.0.1:{port}/all"
+    finally:
+        end_group(process)
+
+
+def recording(package: str, member: str, folder: Path) -> Path:
+    """A file of a source package, in that folder."""
+    packed = _or_skip(package)
+    file = folder / Path(member).name
+    with tarfile.open(next(packed.iterdir())) as opened:
+        inner = next(name for name in opened.getnames() if name.endswith(member))
+        content = opened.extractfile(inner)
+        assert content is not None
+        file.write_bytes(content.read())
+    return file
+
+
+def _or_skip(package: str) -> Path:
+    make = {NPM_PACKAGE: _npm_pack}.get(package, _download)
+
+    def fetch(folder: Path, log: once.Log) -> None:
+        make(package, folder, log)
+        [file] = folder.iterdir()
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == PACKAGES[package], f"{package} is another one"
+
+    try:
+        return once.made_once(f"fetching {package}", _peers(package), PACKAGES[package][:16], fetch, about_s=10)
+    except BuildError as error:
+        pytest.skip(f"{package} cannot be had here: {error}")
+
+
+def _download(package: str, folder: Path, log: once.Log) -> None:
+    pip = [sys.executable, "-I", "-m", "pip", "download", "--no-input", "--disable-pip-version-check", "--quiet"]
+    words = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), package]
+    log.run([*pip, *words], environment=os.environ)
+
+
+def _npm_pack(package: str, folder: Path, log: once.Log) -> None:
+    npm = find("npm")
+    if npm is None:
+        raise BuildError(f"npm, which fetches {package}, is not installed")
+    log.run([str(npm), "pack", "--ignore-scripts", package], environment=os.environ, folder=folder)
+
+
+def _peers(package: str) -> Path:
+    return build_folder() / "peers" / package.replace("==", "-").replace("@", "-")
+
+
+def _environment() -> dict[str, str]:
+    def make(folder: Path, log: once.Log) -> None:
+        once.pip_install(LOCK, folder, log)
+
+    try:
+        place = build_folder() / "peers" / "archives"
+        folder = once.made_once("installing pywb and wacz", place, once.key_of(LOCK.read_bytes()), make, about_s=60)
+    except BuildError as error:
+        pytest.skip(f"pywb and wacz cannot be had here: {error}")
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + STARTING_S
+    while True:
+        try:
+            urllib.request.urlopen(url, timeout=STARTING_S).close()  # noqa: S310 - ours, on loopback
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"pywb did not start:\n{log.read_text()}") from None
+            time.sleep(0.1)
+        else:
+            return
