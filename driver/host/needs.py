@@ -21,6 +21,7 @@ ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variabl
 # What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
 BED = ("bed", "uml")
 BROWSING = (*BED, "capture", "browser")
+RECORDING = ("browser",)
 PAGE_LOAD = (*BROWSING, "apache", "module")
 SERVER_LOAD = (*BED, "apache", "module")
 MACHINES_OVER_SSH = ("ssh",)

@@ -15,6 +15,8 @@ from driver.browser import fields
 from driver.cli.options import as_typed
 from driver.cli.output import note
 from driver.cli.site.import_site import tell
+from driver.host import needs
+from driver.host.install import prepare
 from driver.recorders.screenshot import FILE as PICTURE
 from driver.recording.devices import DEVICES, Device, device_named
 from model.errors import InputError
@@ -67,6 +69,7 @@ def record_site(  # noqa: PLR0913 - each is an option
     require_free(name, replace=replace)
     wanted = _address(url)
     shown_as = _device(device, user_agent, viewport)
+    prepare(needs.programs(*needs.RECORDING))
     from driver.recording.record import Wish, record  # noqa: PLC0415 - slow to import
     from driver.recording.this_machine import ThisMachine  # noqa: PLC0415
 
@@ -114,7 +117,8 @@ def _device(name: str, user_agent: str | None, viewport: str | None) -> Device:
         if user_agent is not None:
             device = with_changes(device, user_agent=BROWSER_SETTINGS["user_agent"].read(user_agent))
         if viewport is not None:
-            device = with_changes(device, viewport=BROWSER_SETTINGS["viewport"].read(viewport))
+            size = BROWSER_SETTINGS["viewport"].read(viewport)
+            device = with_changes(device, viewport=size or device.viewport)
     except InputError as error:
         raise as_typed(error) from None
     return device
