@@ -25,7 +25,8 @@ BASE = "http://a.test/dir/page.html"
     [
         ("<img src=x.png><IMG SRC='/y.png#top'>", ["http://a.test/dir/x.png", "http://a.test/y.png"]),
         ("<img srcset='a.png 1x, b.png 2x' src=c.png>", [f"http://a.test/dir/{name}.png" for name in "cab"]),
-        ("<source srcset='a.webp'><source srcset='b.webp 300w,c.webp 600w'>", [f"http://a.test/dir/{name}.webp" for name in "abc"]),
+        ("<source srcset=a.webp><source srcset='b.webp 300w,c.webp 600w'>",
+         [f"http://a.test/dir/{name}.webp" for name in "abc"]),
         ("<link rel='Alternate Stylesheet' href=a.css><link rel=canonical href=/x>", ["http://a.test/dir/a.css"]),
         ("<link rel=modulepreload href=//b.test/m.js>", ["http://b.test/m.js"]),
         ("<base href=https://c.test/d/><script src=e.js></script>", ["https://c.test/d/e.js"]),
