@@ -26,7 +26,8 @@ class SiteFacts(Coded):
     synthetic: bool
     objects: int | None
     bytes: int | None
-    origins: tuple[str, ...]  # the entry's first; of a recording, that one alone
+    origins: tuple[str, ...]  # the entry's first
+    all_origins: bool  # else only the entry's, since the manifest lists no objects
     composition: Composition
     fidelity: str  # the score, for people
     score: float | None
@@ -55,6 +56,7 @@ def facts_of(name: str, manifest: Manifest) -> SiteFacts:
         objects=None if parts is None else sum(part.objects for part in parts),
         bytes=None if parts is None else sum(part.bytes for part in parts),
         origins=manifest.hosts,
+        all_origins=bool(manifest.objects),
         composition=composition or {},
         fidelity=manifest.fidelity.words if manifest.fidelity else NOT_VERIFIED,
         score=manifest.fidelity.score if manifest.fidelity else None,

@@ -146,6 +146,11 @@ def test_what_deferred_scripts_ask_for_is_late() -> None:
     files["/c.png"] = b"y"
     made = minified(page, files, "defer_javascript")
     assert {each.object.path: each.object.late for each in made.objects} == {
-        "/index.html": False, "/a.png": False, "/a.js": True, "/b.js": True, "/a.css": False, "/c.png": False
+        "/index.html": False,
+        "/a.png": False,
+        "/a.js": True,
+        "/b.js": True,
+        "/a.css": False,
+        "/c.png": False,
     }
     assert not any(each.object.late for each in minified(page, files, "add_head").objects)

@@ -26,4 +26,5 @@ def _row(facts: SiteFacts) -> tuple[str, ...]:
     unknown = "-"
     objects = unknown if facts.objects is None else f"{facts.objects:,}"
     size = unknown if facts.bytes is None else f"{facts.bytes:,}"
-    return facts.name, facts.kind, facts.title, objects, size, ", ".join(facts.origins), facts.fidelity
+    origins = ", ".join((*facts.origins, *(() if facts.all_origins else ("…",))))
+    return facts.name, facts.kind, facts.title, objects, size, origins, facts.fidelity
