@@ -9,3 +9,4 @@ COMPRESSED_TYPES = (
     "application/atom+xml", "application/wasm", "application/vnd.ms-fontobject", "font/ttf", "font/otf",
     "image/svg+xml", "image/x-icon", "image/vnd.microsoft.icon",
 )  # fmt: skip
+SMALLEST_COMPRESSED = 70  # bytes: mod_deflate leaves alone what is smaller, since it would grow

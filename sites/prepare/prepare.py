@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from model.errors import BedError, RecordError
-from model.site.compressed_types import COMPRESSED_TYPES
+from model.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from model.site.site import Site, SiteObject, StoredObject
 from sites import bodies
 from sites.prepare.coding import decoded, encoded
@@ -56,7 +56,8 @@ def transform(objects: Sequence[StoredObject], site: Site, variant: Variant) -> 
     if variant.minify != "off":
         objects = _minified(objects, site, variant)
     if variant.compression == RECORDED:
-        return [_for_clear_http(each) for each in objects] if variant.schemes == "http" else objects
+        made = [replace(each, object=_if_worth_it(each.object)) for each in objects]
+        return [_for_clear_http(each) for each in made] if variant.schemes == "http" else made
     plain = [decoded(each) for each in objects]
     if variant.compression == "off":
         return [replace(each, object=replace(each.object, compressed=None)) for each in plain]
@@ -89,8 +90,12 @@ def _for_clear_http(stored: StoredObject) -> StoredObject:
 def _compressed(stored: StoredObject, coding: str) -> SiteObject:
     """With the mark that the server compresses it, where that makes it smaller."""
     each = stored.object
-    worth = each.status == 200 and each.size and each.mime in COMPRESSED_TYPES and not each.encoding
-    return replace(each, compressed=coding if worth else None)
+    worth = each.status == 200 and each.mime in COMPRESSED_TYPES and not each.encoding
+    return _if_worth_it(replace(each, compressed=coding if worth else None))
+
+
+def _if_worth_it(each: SiteObject) -> SiteObject:
+    return replace(each, compressed=None) if each.size < SMALLEST_COMPRESSED else each
 
 
 def _read(file: Path, content: Path) -> tuple[SiteObject, ...] | None:

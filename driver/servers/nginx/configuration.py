@@ -11,7 +11,7 @@ from driver.servers.layout import HOSTS, INDEX, MAPPED, Layout
 from driver.servers.nginx.fields import nginx_settings
 from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
-from model.site.compressed_types import COMPRESSED_TYPES
+from model.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from model.site.site import Site
 
 DIRECTIVES_BEGIN = "# server_directives of the arm"
@@ -124,7 +124,7 @@ def _compression(arm: ServerArm) -> list[str]:
     return [
         f"{name} on;",
         f"{name}_comp_level {level};",
-        f"{name}_min_length 1;",
+        f"{name}_min_length {SMALLEST_COMPRESSED};",
         f"{name}_types {types};",
         "gzip_vary on;",
     ]

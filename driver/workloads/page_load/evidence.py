@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from driver.recorders.tcpdump import CaptureOptions, Tcpdump
+from driver.servers.server import PORTS
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.objects import BAD_GATEWAY, PREFLIGHT
 from driver.workloads.page_load.requests import fetched, host, target
@@ -17,8 +18,9 @@ from model.evidence.browser import BrowserEvidence, Request
 from model.evidence.gateway import GatewayLog, GatewayRequest
 from model.evidence.packets import PacketSummary
 from model.evidence.page_load import PageLoadEvidence
-from model.evidence.server import ServerLog
+from model.evidence.server import ServedRequest, ServerLog
 from model.record import RECORDINGS, TrialRecord
+from sites.prepare.variant import RECORDED
 
 BAD_REQUEST = 400
 FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
@@ -96,9 +98,14 @@ class _Pieces:
             fields: dict[str, object] = {}
             if each.status < BAD_REQUEST:  # else it may have been no request at all
                 fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
-            if self.expected.arm.tls != "off":
+            if self.expected.arm.tls != "off" and not self._in_clear(each):
                 fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
             yield from (f"evidence.server.requests[{number}].{name}" for name, value in fields.items() if value is None)
+
+    def _in_clear(self, served: ServedRequest) -> bool:
+        """Whether it came without TLS, as the site's own addresses want it."""
+        in_clear = served.local.endswith(f":{PORTS['http']}")
+        return in_clear and self.expected.arm.schemes == RECORDED
 
     def _of_resolver(self) -> Iterator[str]:
         if self.expected.arm.dns != "resolver":
