@@ -21,12 +21,37 @@ from model.errors import LanelabError
 from model.paths import PROJECT
 from sites.load import load_site
 from sites.new_site import Facts, add_site
+from tests.e2e import pages
 from tests.e2e.loads import Settings, browsers, running_browsers
 from tests.e2e.pages import await_port
 from tests.kit.inside import InsideBed
 from tests.kit.origins import page
 
 LOG = "/run/origins.log"
+APACHE = """
+ServerRoot /run
+ServerName site.example
+PidFile /run/httpd.pid
+ErrorLog /run/httpd-error.log
+Mutex pthread
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so
+LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so
+LoadModule filter_module /usr/lib/apache2/modules/mod_filter.so
+LoadModule deflate_module /usr/lib/apache2/modules/mod_deflate.so
+LoadModule mime_module /usr/lib/apache2/modules/mod_mime.so
+LoadModule dir_module /usr/lib/apache2/modules/mod_dir.so
+TypesConfig /etc/mime.types
+Listen 443
+Protocols h2
+SSLEngine on
+SSLCertificateFile {certificate}
+SSLCertificateKeyFile {key}
+DocumentRoot /run/site
+DirectoryIndex index.html
+AddOutputFilterByType DEFLATE text/html text/css text/javascript application/javascript
+"""
 
 
 def around(inside: InsideBed) -> Surroundings:
@@ -75,7 +100,7 @@ def as_a_trial(inside: InsideBed, surroundings: Surroundings) -> list[str]:
 
 def thirty_origins(inside: InsideBed, surroundings: Surroundings) -> dict[str, Any]:
     """The whole page, scrolled through."""
-    wish = Wish(page.ENTRY, device_named("desktop"), scroll=True, wait_s=1.0, browser_flags=(page.SECURE,))
+    wish = Wish(page.ENTRY, device_named("desktop"), scroll=True, browser_flags=(page.SECURE,))
     recording = record(inside.client, wish, surroundings)
     return {"recording": flat(recording), "sent": sent()}
 
@@ -99,6 +124,25 @@ def no_pages(inside: InsideBed) -> dict[str, str]:
         except LanelabError as error:
             found[name] = str(error)
     return found
+
+
+def apache(inside: InsideBed) -> dict[str, Any]:
+    """A page of Apache's own, over HTTP/2 with its own compression, beside what curl gets of it."""
+    leaf = Authority.make(Path("/run/authority")).leaf([pages.HOST], "ecdsa-p256")
+    pages.write(Path("/run/site"))
+    Path("/run/site/s.css").write_text("".join(f"p.a{number} {{ color: #{number:06x} }}\n" for number in range(5000)))
+    Path("/run/httpd.conf").write_text(APACHE.format(certificate=leaf.certificate, key=leaf.key))
+    inside.server.spawn(Command(["apache2", "-f", "/run/httpd.conf", "-D", "FOREGROUND"]))
+    await_port(inside.server, 443)
+    surroundings = Surroundings(hosts={pages.HOST: ADDRESSES["server"]}, trusted=(leaf.spki_sha256_b64,))
+    recording = record(inside.client, Wish(f"https://{pages.HOST}/", device_named("desktop")), surroundings)
+    fetched = {}
+    for each in recording.exchanges:
+        ask = ["curl", "-sk", "--http2", "--resolve", f"{pages.HOST}:443:{ADDRESSES['server']}", "-D", "/run/head"]
+        inside.client.run([*ask, "-H", "Accept-Encoding: gzip, br", "-o", "/run/body", each.url])
+        head, body = Path("/run/head").read_text("latin-1"), Path("/run/body").read_bytes()
+        fetched[each.url] = {"head": head.splitlines(), "body": base64.b64encode(body).decode()}
+    return {"recording": flat(recording), "fetched": fetched}
 
 
 def by_command(inside: InsideBed) -> dict[str, Any]:
@@ -159,7 +203,7 @@ def interrupted(inside: InsideBed, number: int) -> dict[str, Any]:
 
 def thirty_origins_site(inside: InsideBed, archive: str) -> dict[str, Any]:
     """The page of thirty origins as a site of the archive: tests/kit/origins/record.py calls this."""
-    wish = Wish(page.ENTRY, device_named("desktop"), scroll=True, wait_s=1.0, browser_flags=(page.SECURE,))
+    wish = Wish(page.ENTRY, device_named("desktop"), scroll=True, browser_flags=(page.SECURE,))
     recording = record(inside.client, wish, around(inside))
     facts = Facts(
         title="A page of thirty origins with all that servers do",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e import pages
 from tests.kit.inside import call
 from tests.kit.origins.page import replies
 
@@ -109,6 +110,24 @@ def test_a_device_is_what_the_page_sees(everything: dict[str, Any]) -> None:
     assert "Lumia 900" in recording["user_agent"]
     sent = [value for name, value in recording["exchanges"][0]["request_headers"] if name.lower() == "user-agent"]
     assert sent == [recording["user_agent"]]
+
+
+@pytest.mark.long
+def test_what_apache_sends_is_what_curl_gets(tmp_path: Path) -> None:
+    """Header compression, frames and deflated bodies of a server that is not ours."""
+    found = call("recordings", "apache", tmp_path, LINK)
+    exchanges = found["recording"]["exchanges"]
+    assert len(exchanges) == pages.FILES + 1
+    assert {each["protocol"] for each in exchanges} == {"h2"}
+    coded = [each["url"] for each in exchanges if ["content-encoding", "gzip"] in each["headers"]]
+    assert len(coded) >= 2, "page and style sheet"
+    for each in exchanges:
+        fetched = found["fetched"][each["url"]]
+        assert each["body"] == fetched["body"]
+        status, *fields = [line for line in fetched["head"] if line]
+        assert str(each["status"]) in status
+        recorded = [f"{name}: {value}" for name, value in each["headers"] if name != "date"]
+        assert recorded == [line for line in fields if not line.startswith("date:")]
 
 
 @pytest.mark.long

@@ -134,7 +134,7 @@ PAGE = """<!doctype html>
 <video src="https://video.thirty-media.test/clip.webm" preload="auto" width="64" height="48" muted></video>
 <iframe src="https://frame.thirty-ads.test/" width="300" height="90"></iframe>
 <iframe src="https://worker.thirty-apps.test/" width="300" height="60"></iframe>
-<div style="height: 6000px"></div>
+<div style="height: 4500px"></div>
 <img src="http://late.thirty-images.test/far.png" loading="lazy" width="48" height="48" alt="far">
 </body></html>
 """
