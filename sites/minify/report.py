@@ -40,6 +40,7 @@ class ObjectLeft(Coded):
     mime: str
     bytes: int
     sent: int
+    late: bool  # a load may do without it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +57,26 @@ class MinifyReport(Coded):
 def report_of(
     site: str, filters: Iterable[str], generation: str, before: Sequence[StoredObject], made: Minified
 ) -> MinifyReport:
-    changes = [_change(each, _of_type(before, each), _of_type(made.objects, each)) for each in TYPES]
+    after = _asked_for(before, made.objects)
+    changes = [_change(each, _of_type(before, each), _of_type(after, each)) for each in TYPES]
     return MinifyReport(
         site,
         tuple(sorted(filters)),
         generation,
         tuple(each for each in changes if each.before.objects or each.after.objects),
-        _change("all", before, made.objects),
+        _change("all", before, after),
         made.effects,
-        tuple(ObjectLeft(each.object.url, each.object.mime, len(each.body), sent(each)) for each in made.objects),
+        tuple(
+            ObjectLeft(each.object.url, each.object.mime, len(each.body), sent(each), each.object.late)
+            for each in made.objects
+        ),
     )
+
+
+def _asked_for(before: Iterable[StoredObject], after: Iterable[StoredObject]) -> list[StoredObject]:
+    """Without what only minify lets a load do without: replaced originals whose names scripts have, and what waits."""
+    late = {each.object.url for each in before if each.object.late}
+    return [each for each in after if not each.object.late or each.object.url in late]
 
 
 def sent(each: StoredObject) -> int:

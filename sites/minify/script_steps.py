@@ -148,7 +148,7 @@ def _shorten_inline(work: Work, place: int, text: str, edits: dict[int, list[Nod
 
 
 def _shortened(work: Work, found: Resource) -> Resource | None:
-    if found.address.rewritten and f".pagespeed.{COMBINED_ID}." not in found.address.path:
+    if found.address.rewritten:
         return None
     result = shorten(found.body)
     if looks_itself_up(found.body):
@@ -247,7 +247,9 @@ def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:
 
 def _combine(work: Work, run: _Run, edits: dict[int, list[Node]]) -> None:
     sources = [found for _, found in run.members]
-    body = combination([(found.address.path, found.body) for found in sources])
+    # The last release shortened each of them here; that of 2012 had done so before.
+    shortens = work.wish.has(EXTERNAL) and not work.wish.generation.javascript_before_combining
+    body = combination([(each.address.path, _shortest(each.body) if shortens else each.body) for each in sources])
     folder, leaves = names_in_common_folder([found.address for found in sources])
     leaf = rewritten_leaf(joined_names(leaves), COMBINED_ID, body, "js")
     made = work.resources.add_at(folder, sources, leaf, body)
@@ -259,6 +261,11 @@ def _combine(work: Work, run: _Run, edits: dict[int, list[Node]]) -> None:
     edits[first] = [start_tag("script", ("src", work.written(made))), end_tag("script"), *edits[first]]
     what = f"{len(sources)} scripts became one"
     work.note("combine_javascript", what, sum(each.size for each in sources), made.size, made.address)
+
+
+def _shortest(script: bytes) -> bytes:
+    result = shorten(script)
+    return result.body if isinstance(result, Shortened) else script
 
 
 def _deferred(tag: StartTag, number: int) -> StartTag:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,9 @@ def test_figures_are_of_the_bodies_before_and_after() -> None:
     assert report.total.before.gzipped == gzipped(page) + gzipped(style) + 1
     assert report.total.after.bytes == len(page) + 1
     assert report.total.after.sent == gzipped(page) + 1
+    waiting = replace(before[2], object=replace(before[2].object, late=True))
+    assert report_of("a", {"x"}, "2012", before, Minified((after, waiting), ())).total.after.objects == 1
+    assert report_of("a", {"x"}, "2012", [before[0], waiting], Minified((after, waiting), ())).total.after.objects == 2
     assert gzip.decompress(gzip.compress(page, 6)) == page
     assert abs(gzipped(page) - len(gzip.compress(page, 6))) <= 1
 

@@ -83,6 +83,14 @@ def test_scripts_are_combined_and_run_where_they_were() -> None:
     assert b'"b(\'\\"\')"' in made.objects[1].body
 
 
+def test_the_last_release_shortens_what_it_combines() -> None:
+    page = "<script src=/a.js></script><script src=/b.js></script>"
+    for filters, short in (("combine_javascript,rewrite_javascript", True), ("combine_javascript", False)):
+        made = minified(page, {"/a.js": LONG, "/b.js": b"b()"}, filters)
+        assert len(made.objects) == 2
+        assert (b"// adds" not in made.objects[1].body) is short
+
+
 @pytest.mark.parametrize(
     "between",
     [
