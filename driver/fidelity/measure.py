@@ -5,6 +5,7 @@ What was asked for is what the server's log has: it sees the requests of pages, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from model.site.site import Site, SiteObject
 Key = tuple[str, str]  # method, and URL without scheme
 PARTIAL = 206  # of an object that was recorded whole
 EXACT = "exact"
+FLOAT_ERROR = 1e-6
 # Reasons against a trial that are what fidelity counts.
 TOLERATED = {
     *(Reason.MISSING_OBJECT, Reason.FAILED_OBJECT, Reason.EXTRA_REQUEST, Reason.OUTSIDE_REQUEST),
@@ -180,10 +182,10 @@ def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity
 
 
 def score_of(counted: ProtocolFidelity) -> float | None:
-    """The least of its parts, in percent; None where evidence is absent."""
+    """The least of its parts, in percent, rounded down: 100 means all. None where evidence is absent."""
     if counted.problems or not counted.loads:
         return None
-    return round(100 * min(parts_of(counted).values()), 3)
+    return math.floor(100_000 * min(parts_of(counted).values()) + FLOAT_ERROR) / 1000
 
 
 def parts_of(counted: ProtocolFidelity) -> dict[str, float]:

@@ -15,7 +15,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.read import parse_experiment
 from driver.fidelity.experiment import experiment_text, wished
 from driver.fidelity.keep import keep, with_fidelity
-from driver.fidelity.measure import Loads, fidelity_of, least, parts_of
+from driver.fidelity.measure import Loads, fidelity_of, least, parts_of, score_of
 from driver.fidelity.picture import compare
 from model.errors import InputError, RecordError
 from model.paths import PROJECT
@@ -103,6 +103,16 @@ def test_bytes_that_differ_are_counted() -> None:
     assert (counts(each), each.bytes_off) == ((6, 0, 0, 0), 1000)
     assert each.score == pytest.approx(100 * (1 - 1000 / 12_400), abs=0.001)
     assert found(lambda data: log(data)[2].update(body_bytes=4000, status=206)).bytes_off == 0
+
+
+def test_all_but_a_little_is_not_all() -> None:
+    large = replace(SITE, objects=(*SITE.objects[:2], replace(SITE.objects[2], size=10**9)))
+    each = found(lambda data: log(data)[2].update(body_bytes=10**9 - 1), site=large)
+    log_of_first = 10**9 - 5000  # the first load has the small one
+    assert each.bytes_off == log_of_first + 1
+    counted = replace(each, bytes_recorded=10**9, bytes_off=1)
+    assert score_of(counted) == 99.999
+    assert score_of(replace(counted, bytes_off=0)) == 100.0
 
 
 def test_what_went_to_other_hosts_is_extra() -> None:
