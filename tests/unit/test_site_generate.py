@@ -48,7 +48,7 @@ objects:
   - {type: image, name: ad, from: frame, size: 4000}
 """
 REFERENCES = r'src="([^"]+)"|stylesheet" href="([^"]+)"|url\("([^"]+)"\)|import "([^"]+)"|ask\("\w+", "([^"]+)"'
-DIGEST = "a74546a0c2da16b539fc16de77aa7caec8f496f1ebfcaa01bc067ccff04f37fe"
+DIGEST = "67b2d8ec906b838da9901b5b8afd09d5a1497c8f1d10f1f3809bc9d6bbfe7efb"
 
 
 def made(text: str, seed: int | None = None) -> dict[str, StoredObject]:

@@ -9,12 +9,13 @@ import struct
 from collections.abc import Iterator, Mapping
 
 from sites.generate.images.common import TooSmall, comment, shape
-from sites.generate.noise import numbers
+from sites.generate.noise import noise, numbers
 
 BLOCK = 8
 BITS_PER_BLOCK = 150  # of noise, in three components: about 2.3 bits a pixel, as photographs have
 COMMENT = 4  # what a segment adds to its text
 LONGEST = 65_533
+DRAWN_AT_ONCE = 1024  # blocks
 POOL = 251  # different contents of a block
 COEFFICIENTS = (16, 7, 7)  # drawn for each component
 LEVELS = 24  # the mean of a block is up to so many steps from grey
@@ -118,17 +119,21 @@ def _flush(out: bytearray, value: int, count: int) -> tuple[int, int]:
 def _noise(seed: str) -> Iterator[tuple[int, int]]:
     """Blocks without end, as bits and their count."""
     pools = [[_coefficients(f"{seed} {each} {one}", each) for one in range(POOL)] for each in COEFFICIENTS]
-    means = [0, 0, 0]
-    chance = numbers(f"{seed} blocks", POOL * (2 * LEVELS + 1))
+    means = [LEVELS] * len(pools)  # grey, from which the first differs
+    differences = {step: _number(step, DC) for step in range(-2 * LEVELS, 2 * LEVELS + 1)}
+    draws = 0
     while True:
-        value, count = 0, 0
-        for component, pool in enumerate(pools):
-            picked, mean = divmod(next(chance), 2 * LEVELS + 1)
-            bits, length = _number(mean - LEVELS - means[component], DC)
-            means[component] = mean - LEVELS
-            more, longer = pool[picked]
-            value, count = (((value << length) | bits) << longer) | more, count + length + longer
-        yield value, count
+        chance = iter(noise(f"{seed} blocks {draws}", 2 * len(pools) * DRAWN_AT_ONCE))
+        draws += 1
+        for _ in range(DRAWN_AT_ONCE):
+            value, count = 0, 0
+            for component, pool in enumerate(pools):
+                mean = next(chance) % (2 * LEVELS + 1)
+                bits, length = differences[mean - means[component]]
+                means[component] = mean
+                more, longer = pool[next(chance) % POOL]
+                value, count = (((value << length) | bits) << longer) | more, count + length + longer
+            yield value, count
 
 
 def _number(difference: int, codes: Codes) -> tuple[int, int]:
