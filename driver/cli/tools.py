@@ -132,6 +132,17 @@ def bench_servers(*, quick: bool, as_json: bool) -> None:
     _print_figures(measure_servers(quick=quick, tell=note), as_json=as_json)
 
 
+@bench.command("replay")
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@json_option
+def bench_replay(*, quick: bool, as_json: bool) -> None:
+    """Requests per second and first bytes of Apache's mod_replay against the same Apache with plain files, in turns."""
+    from driver.bench.replay import measure_replay  # noqa: PLC0415 - only this command needs it
+
+    prepare(needs.programs("apache", "module"))
+    _print_figures(measure_replay(quick=quick, tell=note), as_json=as_json)
+
+
 def _print_figures(figures: list[Figure], *, as_json: bool) -> None:
     if as_json:
         print_json([figure.to_json() for figure in figures])
