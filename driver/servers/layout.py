@@ -1,23 +1,27 @@
-"""Where a site's objects are on the server, and how it knows their types and odd names. Pure.
+"""Where a site's objects are on a server that answers from files, and how it knows their types and odd names. Pure.
 
 Most objects are where their URL says, as on any web server. Those that a file name cannot say (a query, an escaped
-character, a type that others with the same extension do not have) are in one folder, named by content and type, and a
-map from URL to file leads there. So every object is sent with exactly the manifest's type, and nothing else is sent.
+character, a type that others with the same extension do not have, recorded headers, another status than 200) are in one
+folder, named by content and type, and a map from URL to file leads there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from model.site.site import Site, SiteObject
+from model.site.site import CONTENT_TYPE, Site, SiteObject
 
-MAPPED = "mapped"  # no host's folder: those are below "hosts"
+MAPPED = "lanelab-mapped"  # no host's folder: those are below "hosts"
 HOSTS = "hosts"
 INDEX = "index.html"
+OK = 200
+_PLAIN_PATH = re.compile(r"(?!.*//)(?!.*/\.\.?(/|$))[!#$&-~]*")  # a file's name says all of it
+_PLAIN_TYPE = re.compile(r"[ !#%-:<-\[\]-~]+(;[ !#%-\[\]-~]+)*")  # no quotes, dollars or backslashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +32,53 @@ class Layout:
     types: Mapping[str, Mapping[str, str]]  # host -> extension with its dot -> type
     mapped_types: tuple[str, ...]  # the type of ".type0", ".type1", … in the folder of mapped ones
     maps: Mapping[str, Mapping[str, str]]  # host -> path with its query -> name in the folder of mapped ones
+    answers: Mapping[str, SiteObject]  # URL -> the object, of mapped ones
+    coded: Mapping[str, str]  # name -> coding, of files that are compressed before they are put there
 
     def digest(self) -> str:
         """The same for the same files in the same places."""
-        listed = [[name, each.sha256, each.size] for name, each in sorted(self.files.items())]
+        listed = [[name, each.sha256, each.size, self.coded.get(name)] for name, each in sorted(self.files.items())]
         return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
 
 
-def lay_out(site: Site) -> Layout:
-    types = {host: extension_types(each for each in site.objects if each.host == host) for host in site.hosts}
+def lay_out(site: Site, *, compressed_before: bool = False) -> Layout:
+    """`compressed_before`: what the server is to compress is put there compressed."""
+    objects = answered(site.objects)
+    hosts = site.hosts
+    types = {host: extension_types(each for each in objects if each.host == host) for host in hosts}
     files: dict[str, SiteObject] = {}
     maps: dict[str, dict[str, str]] = {}
+    answers: dict[str, SiteObject] = {}
+    coded: dict[str, str] = {}
     mapped_types: list[str] = []
-    for each in site.objects:
-        if is_natural(each, types[each.host]):
+    for each in objects:
+        coding = each.compressed if compressed_before else None
+        if is_natural(each, types[each.host]) and not coding:
             files[f"{HOSTS}/{each.host}{natural_path(each.path)}"] = each
             continue
-        if each.mime not in mapped_types:
-            mapped_types.append(each.mime)
-        name = f"{each.sha256[:20]}.type{mapped_types.index(each.mime)}"
+        if content_type(each) not in mapped_types:
+            mapped_types.append(content_type(each))
+        name = f"{each.sha256[:20]}{'.' + coding if coding else ''}.type{mapped_types.index(content_type(each))}"
         files[f"{MAPPED}/{name}"] = each
+        coded |= {f"{MAPPED}/{name}": coding} if coding else {}
         maps.setdefault(each.host, {})[each.path] = name
-    return Layout(files, types, tuple(mapped_types), maps)
+        answers[each.url] = each
+    return Layout(files, types, tuple(mapped_types), maps, answers, coded)
+
+
+def answered(objects: Iterable[SiteObject]) -> list[SiteObject]:
+    """Those that files can answer with: the first GET of each URL."""
+    found: dict[str, SiteObject] = {}
+    for each in objects:
+        if each.method == "GET":
+            found.setdefault(each.url, each)
+    return list(found.values())
+
+
+def content_type(each: SiteObject) -> str:
+    """As it was recorded, with its parameters."""
+    recorded = (value for name, value in each.headers if name.lower() == CONTENT_TYPE)
+    return next((value for value in recorded if _PLAIN_TYPE.fullmatch(value)), each.mime)
 
 
 def natural_path(path: str) -> str:
@@ -57,8 +86,8 @@ def natural_path(path: str) -> str:
 
 
 def is_natural(each: SiteObject, types: Mapping[str, str]) -> bool:
-    """Whether a web server finds it by its path alone, and knows its type by its name alone."""
-    if "?" in each.path or "%" in each.path:
+    """Whether a web server finds it by its path alone, knows its type by its name alone, and adds nothing to it."""
+    if "?" in each.path or not _PLAIN_PATH.fullmatch(each.path) or each.headers or each.status != OK:
         return False
     return type_by_name(natural_path(each.path), types) == each.mime
 
@@ -86,19 +115,3 @@ def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
 def _extensions(path: str) -> list[str]:
     words = path.rpartition("/")[2].lower().split(".")
     return ["." + word for word in words[1:] if word]
-
-
-def not_reproduced(site: Site) -> Iterator[str]:
-    """What a server that answers from files answers otherwise than it was recorded, in words."""
-    for each in site.objects:
-        for what in _lost(each):
-            yield f"{each.method} {each.url}: {what}"
-
-
-def _lost(each: SiteObject) -> Iterator[str]:
-    if each.method != "GET":
-        yield "only GET is answered"
-    if each.status != 200:
-        yield f"status {each.status}"
-    if each.headers:
-        yield "recorded headers"

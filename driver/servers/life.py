@@ -177,7 +177,7 @@ def _prepare(node: Node, assignment: Assignment) -> _Prepared:
     server, site, leaf = SERVERS[assignment.arm.server], assignment.site, assignment.leaf
     if assignment.arm.tls != "off" and leaf is None:
         raise ServerError("a server that speaks TLS needs a certificate", "Make one with Authority.leaf")
-    content = server.content(site)
+    content = server.content(assignment)
     place = Place(f"{assignment.folder}/{server.name}", f"{assignment.folder}/sites/{site.name}-{content.digest}")
     set_up = server.set_up(node, assignment, place)
     files = {server.configuration_file: set_up.configuration.encode(), ERROR_LOG: b"", ACCESS_LOG: b"", **set_up.files}

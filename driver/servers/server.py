@@ -19,6 +19,10 @@ from model.units import Duration
 
 PORTS = {"http": 80, "https": 443}
 NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
+# Headers of one connection: the arm decides about connections, and servers say themselves how long a body is.
+CONNECTION_HEADERS = frozenset(
+    ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade")
+)
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
 
 
@@ -153,8 +157,8 @@ class Server(Protocol):
     def builds(self, arm: ServerArm) -> tuple[str, ...]:
         """Programs of lanelab's own that it needs for this arm, as driver/run/built_programs.py calls them."""
 
-    def content(self, site: Site) -> Content:
-        """What this server answers from where it serves that site."""
+    def content(self, assignment: Assignment) -> Content:
+        """What this server answers from."""
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         """What it cannot answer as it was recorded, in words, with the object's method and address."""

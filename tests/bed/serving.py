@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from driver.servers.server import Assignment
 from driver.shaping.addresses import origin_addresses
 from model.errors import InputError, ServerError
 from model.evidence.server import ServedRequest
-from model.site.site import Site, SiteObject
+from model.site.site import Headers, Site, SiteObject
 from tests.kit.inside import Check, InsideBed, main
 from tests.kit.server_arms import compressed
 
@@ -67,9 +69,13 @@ def site(bed: InsideBed) -> Site:
 
 
 @contextlib.contextmanager
-def served(bed: InsideBed, /, what: Site | None = None, **settings: Any) -> Iterator[RunningServer]:
+def served(
+    bed: InsideBed, /, what: Site | None = None, *, marked: bool = True, **settings: Any
+) -> Iterator[RunningServer]:
+    """`marked`: with the marks of the arm's compression, as preparing a site gives them."""
     arm = Arm.parse("arm", {"server": bed.kept.get("server", "apache"), **settings})
-    what = compressed(what or site(bed), arm)
+    what = what or site(bed)
+    what = compressed(what, arm) if marked else what
     leaf = bed.kept["authority"].leaf(what.hosts, arm.tls_certificate) if arm.tls != "off" else None
     server = RunningServer.start(bed.server, assigned(bed, arm, what, leaf=leaf))
     try:
@@ -415,6 +421,66 @@ def a_file_that_nginx_cannot_open_is_an_unexpected_line(bed: InsideBed) -> None:
         assert "Too many levels of symbolic links" in server.error_lines()[0]
 
 
+RECORDED: dict[str, tuple[int, Headers, bytes]] = {
+    "/": (200, (("Content-Type", "text/html; charset=utf-8"), ("X-One", 'a "b" c'), ("Set-Cookie", "a=1"),
+                ("Set-Cookie", "b=2"), ("ETag", '"e"'), ("Last-Modified", "Tue, 01 Jan 2019 00:00:00 GMT")), b"<p>"),
+    "/zipped.css": (200, (("Content-Type", "text/css"), ("Content-Encoding", "gzip")), gzip.compress(b"p { }", mtime=0)),
+    "/lost": (404, (("Content-Type", "text/plain"), ("X-Two", "two")), b"it is lost"),
+    "/broken?x=1": (502, (("Content-Type", "text/html"),), b"broken"),
+    "/moved": (302, (("Location", "http://a.test/"), ("Set-Cookie", "c=3")), b"elsewhere"),
+    "/nothing": (204, (("X-Three", "three"),), b""),
+}  # fmt: skip
+
+
+def recorded_site(bed: InsideBed) -> Site:
+    content = bed.memory / "recorded"
+    content.mkdir(exist_ok=True)
+    objects = []
+    for path, (status, headers, body) in RECORDED.items():
+        digest = hashlib.sha256(body).hexdigest()
+        (content / digest).write_bytes(body)
+        mime = next((value for name, value in headers if name == "Content-Type"), "text/plain").partition(";")[0]
+        objects.append(SiteObject("a.test", path, len(body), mime, digest, status=status, headers=headers))
+    rewritten = b"p { color: red }" * 100
+    digest = hashlib.sha256(rewritten).hexdigest()
+    (content / digest).write_bytes(rewritten)
+    objects.append(SiteObject("a.test", "/min.css", len(rewritten), "text/css", digest, compressed="gzip"))
+    return Site("recorded", "A recorded site", "a.test", "/", tuple(objects), content)
+
+
+def recorded_answers_come_as_they_were(bed: InsideBed) -> None:
+    """Those that both servers can give."""
+    site(bed)  # makes the authority
+    headers = {"Accept-Encoding": "gzip"}
+    with served(bed, recorded_site(bed), keepalive_requests=0, marked=False) as server:
+        (found,) = fetch(bed, {"name": "a.test", "get": [*RECORDED, "/min.css"], "headers": headers})
+        *answers, small = found["responses"]
+        for answer, (status, wanted, body) in zip(answers, RECORDED.values(), strict=True):
+            cookies = [value for name, value in wanted if name == "Set-Cookie"]
+            assert (answer["status"], answer["cookies"], answer["bytes"]) == (status, cookies, len(body)), answer
+            recorded = {name: value for name, value in wanted if name != "Set-Cookie"}
+            assert recorded.items() <= answer["headers"].items(), answer
+        assert (small["encoding"], small["type"]) == ("gzip", "text/css")
+        assert small["sha256"] == recorded_site(bed).objects[-1].sha256
+        (missing,) = fetch(bed, {"name": "a.test", "get": ["/gone", "/lanelab-mapped/x.type0"]})
+        assert [one["status"] for one in missing["responses"]] == [404, 404]
+        assert server.error_lines() == []
+
+
+def three_hundred_origins_have_an_address_each(bed: InsideBed) -> None:
+    what = site(bed)
+    names = [f"h{number}.test" for number in range(300)]
+    objects = tuple(replace(what.objects[0], host=name) for name in names)
+    many = replace(what, name="many", entry_host=names[0], objects=objects)
+    addresses = origin_addresses(many.hosts, "per-origin")
+    plans = [{"name": name, "address": address, "get": ["/"]} for name, address in addresses.items()]
+    with served(bed, many) as server:
+        for found, each in zip(fetch(bed, *plans), objects, strict=True):
+            assert found["responses"][0]["sha256"] == each.sha256, found
+        assert {line.local for line in access(server, 300)} == {f"{address}:80" for address in addresses.values()}
+    assert "10.10.17.44" in addresses.values()
+
+
 def names_that_differ_in_case_alone_are_told_apart(bed: InsideBed) -> None:
     with served(bed):
         (found,) = fetch(bed, {"name": "a.test", "get": ["/v?a=x", "/v?a=X", "/V?a=x"]})
@@ -445,6 +511,8 @@ BOTH = (
     http2_is_negotiated,
     compression_is_as_asked,
     each_origin_has_its_address,
+    three_hundred_origins_have_an_address_each,
+    recorded_answers_come_as_they_were,
     names_that_differ_in_case_alone_are_told_apart,
     one_connection_may_be_for_several_hosts,
     a_port_in_use_is_named,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.servers.apache import log as apache_log
-from driver.servers.layout import lay_out, type_by_name
+from driver.servers.layout import MAPPED, lay_out, type_by_name
 from driver.servers.nginx import log as nginx_log
 from driver.servers.nginx.installation import BROTLI
 from driver.servers.nginx.installation import read as read_installation
@@ -47,7 +47,7 @@ def test_what_a_name_cannot_say_is_mapped(path: str, mime: str) -> None:
     layout = lay_out(site(("/", "text/html"), ("/1.png", "image/png"), ("/2.png", "image/png"), (path, mime)))
     (name,) = layout.maps["a.test"].values()
     assert layout.mapped_types[int(name.rpartition(".type")[2])] == mime
-    assert layout.files[f"mapped/{name}"].path == path
+    assert layout.files[f"{MAPPED}/{name}"].path == path
 
 
 def test_the_same_content_under_two_types_is_two_files() -> None:

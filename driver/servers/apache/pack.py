@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from driver.servers.server import CONNECTION_HEADERS
 from model.errors import InputError
 from model.site.site import Headers, Site, SiteObject
 
@@ -33,10 +34,6 @@ _RECORDED = struct.Struct("<II")
 _HTTPS, _PLAIN, _HAS_SHA1, _GZIP, _BROTLI, _HEAD = (1 << bit for bit in range(6))
 _COMPRESSED = {None: 0, "gzip": _GZIP, "br": _BROTLI}
 LOWEST_STATUS, HIGHEST_STATUS = 200, 999
-# Headers of one connection: the arm decides about connections. Apache says the length and the coding of a transfer.
-CONNECTION_HEADERS = frozenset(
-    ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade")
-)
 # Parameters with one of these names, whatever their value is, only keep caches from answering …
 CACHE_BUSTERS = frozenset(
     ("_", "_t", "_ts", "cb", "cachebuster", "cachebust", "cache_buster", "nocache", "no_cache", "uncache", "rand",

@@ -38,7 +38,8 @@ class Apache:
     def builds(self, arm: ServerArm) -> tuple[str, ...]:
         return (REPLAY, SPDY) if arm.spdy else (REPLAY,)
 
-    def content(self, site: Site) -> Content:
+    def content(self, assignment: Assignment) -> Content:
+        site = assignment.site
         return Content(pack.digest(site), lambda: {pack.FILE: pack.pack(site.objects, lambda o: _body(site, o))})
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:

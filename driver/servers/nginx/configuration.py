@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from driver.servers.layout import HOSTS, INDEX, MAPPED, Layout
 from driver.servers.nginx.fields import nginx_settings
+from driver.servers.nginx.recorded import PAGES, Recorded, recorded
 from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
 from model.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from model.site.site import Site
 
+COMPRESSORS = ("gzip", "brotli")  # of an arm's `compression`: those with which nginx compresses
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
 HTTP2_DIRECTIVE_SINCE = (1, 25, 1)  # before it, http2 was a word of `listen`
@@ -46,16 +48,17 @@ class Build:
 
 def configuration(arm: ServerArm, site: Site, place: Place, build: Build, layout: Layout) -> str:
     """The text of nginx.conf."""
+    sent = recorded(layout)
     inside = [
         _files(place),
         _connections(arm),
         _tls(arm, place),
         _compression(arm),
-        _map(layout),  # first among the maps: its sizes are for all
+        _map(layout, sent),  # first among the maps: its sizes are for all
         _log(place),
         _directives(arm),
         _nobody(arm, site, build),
-        *(_origin(host, arm, layout, build) for host in site.hosts),
+        *(_origin(host, arm, layout, build, sent) for host in site.hosts),
     ]
     parts = [_base(arm, place, build), *([_INDENT + line for line in part] for part in inside if part)]
     return "\n".join("".join(line + "\n" for line in part) for part in parts) + "}\n"
@@ -117,7 +120,7 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
 
 def _compression(arm: ServerArm) -> list[str]:
     """HTML is always among nginx's types. `gzip_vary` is for brotli too."""
-    if arm.compression in ("recorded", "off"):
+    if arm.compression not in COMPRESSORS:
         return []
     name, level = ("gzip", GZIP_LEVEL) if arm.compression == "gzip" else ("brotli", BROTLI_LEVEL)
     types = " ".join(each for each in COMPRESSED_TYPES if each != "text/html")
@@ -141,24 +144,35 @@ def _log(place: Place) -> list[str]:
     ]
 
 
-def _map(layout: Layout) -> list[str]:
-    """From what is asked for to its file, for objects that a file name cannot say."""
+def _map(layout: Layout, sent: Recorded) -> list[str]:
+    """From what is asked for to its file, its status and its headers, for objects that a file name cannot say."""
     if not layout.maps:
         return []
     names = {f"{host}{path}": name for host, named in layout.maps.items() for path, name in named.items()}
-    alike = Counter(key.lower() for key in names)
-    return [
-        *_hash("map", names),
-        "map $server_name$request_uri $mapped {",
-        *(f"    {_key(key, exact=alike[key.lower()] > 1)} /{MAPPED}/{name};" for key, name in sorted(names.items())),
-        "}",
-    ]
+    files = {key: f"/{MAPPED}/{name}" for key, name in names.items()}
+    alike = frozenset(key for key, count in Counter(key.lower() for key in names).items() if count > 1)
+    lines = [*_hash("map", names), "variables_hash_max_size 4096;", "variables_hash_bucket_size 128;"]
+    lines += _one_map("$mapped", files, alike)
+    if sent.statuses:
+        lines += _one_map("$status_of", {key: str(status) for key, status in sent.statuses.items()}, alike)
+        lines += [f'map $mapped $page {{ "" /{MAPPED}/none; default $mapped; }}']
+    for number, (_, values) in enumerate(sent.headers):
+        lines += _one_map(f"$header{number}", {key: _quoted(value) for key, value in values.items()}, alike)
+    return lines
+
+
+def _one_map(variable: str, values: Mapping[str, str], alike: frozenset[str]) -> list[str]:
+    lines = (f"    {_key(key, exact=key.lower() in alike)} {value};" for key, value in sorted(values.items()))
+    return [f"map $server_name$request_uri {variable} {{", *lines, "}"]
 
 
 def _key(key: str, *, exact: bool) -> str:
     """A key of a map, quoted. nginx compares plain keys without regard to case; where two would be the same key, each
     is a regular expression."""
-    text = f"~^{re.escape(key)}$" if exact else key
+    return _quoted(f"~^{re.escape(key)}$" if exact else key)
+
+
+def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -179,12 +193,15 @@ def _directives(arm: ServerArm) -> list[str]:
 
 
 def _listen(arm: ServerArm, build: Build, *, first: bool = False) -> list[str]:
-    words = [f"0.0.0.0:{PORTS[arm.scheme]}", *(["default_server"] if first else [])]
-    words += ["ssl"] if arm.tls != "off" else []
     http2 = arm.protocol == "h2"
-    if http2 and build.version < HTTP2_DIRECTIVE_SINCE:
-        return [f"    listen {' '.join([*words, 'http2'])};"]
-    return [f"    listen {' '.join(words)};", *(["    http2 on;"] if http2 else [])]
+    old = http2 and build.version < HTTP2_DIRECTIVE_SINCE
+    lines = []
+    for scheme in arm.ports:
+        words = [f"0.0.0.0:{PORTS[scheme]}", *(["default_server"] if first else [])]
+        # In clear beside TLS it is HTTP/1.1: browsers speak nothing else there.
+        words += (["ssl"] if scheme == "https" else []) + (["http2"] if old and scheme == arm.scheme else [])
+        lines.append(f"    listen {' '.join(words)};")
+    return [*lines, *(["    http2 on;"] if http2 and not old else [])]
 
 
 def _nobody(arm: ServerArm, site: Site, build: Build) -> list[str]:
@@ -199,11 +216,13 @@ def _nobody(arm: ServerArm, site: Site, build: Build) -> list[str]:
     ]
 
 
-def _origin(host: str, arm: ServerArm, layout: Layout, build: Build) -> list[str]:
+def _origin(host: str, arm: ServerArm, layout: Layout, build: Build, sent: Recorded) -> list[str]:
     """No listing of folders, and no redirect from a folder without its slash: only files are tried."""
     types = [f'        "{mime}" "{extension.removeprefix(".")}";' for extension, mime in layout.types[host].items()]
     types += [f'        "{mime}" type{number};' for number, mime in enumerate(layout.mapped_types)]
-    mapped = "$mapped " if host in layout.maps else ""
+    statuses = sorted({status for url, status in sent.statuses.items() if layout.answers[url].host == host})
+    pages = [status for status in statuses if status in PAGES]
+    mapped = host in layout.maps
     return [
         "server {",
         *_listen(arm, build),
@@ -211,9 +230,26 @@ def _origin(host: str, arm: ServerArm, layout: Layout, build: Build) -> list[str
         "    types {",
         *types,
         "    }",
-        f"    location / {{ try_files {mapped}/{HOSTS}/{host}$uri /{HOSTS}/{host}${{uri}}{INDEX} =404; }}",
+        *([f"    error_page {' '.join(map(str, pages))} $page;"] if pages else []),
+        "    location / {",
+        *(f"        if ($status_of = {status}) {{ return {status}; }}" for status in statuses),
+        *(["        if ($mapped) { rewrite ^ $mapped last; }"] if mapped else []),
+        f"        try_files /{HOSTS}/{host}$uri /{HOSTS}/{host}${{uri}}{INDEX} =404;",
+        *([f"        {line}" for line in _headers(sent)] if set(statuses) - PAGES else []),
+        "    }",
+        *(_mapped(sent) if mapped else []),
         "}",
     ]
+
+
+def _mapped(sent: Recorded) -> list[str]:
+    """Its headers are the record's."""
+    lines = ["internal;", "log_not_found off;", "etag off;", *_headers(sent)]
+    return [f"    location ^~ /{MAPPED}/ {{", *(f"        {line}" for line in lines), "    }"]
+
+
+def _headers(sent: Recorded) -> list[str]:
+    return [f"add_header {name} $header{number} always;" for number, (name, _) in enumerate(sent.headers)]
 
 
 def directive_of(text: str, number: int) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from driver.bed.node import Node
-from driver.servers.layout import HOSTS, lay_out, not_reproduced
-from driver.servers.nginx import configuration, fields, installation, log
+from driver.servers.layout import HOSTS, Layout, lay_out
+from driver.servers.nginx import configuration, fields, installation, log, recorded
 from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
 from model.errors import InputError, MissingProgram
 from model.evidence.server import ServedRequest
@@ -37,14 +37,17 @@ class Nginx:
     def builds(self, _arm: ServerArm) -> tuple[str, ...]:
         return ()
 
-    def content(self, site: Site) -> Content:
-        layout = lay_out(site)
+    def content(self, assignment: Assignment) -> Content:
+        site, layout = assignment.site, _layout(assignment)
         folders = tuple(f"{HOSTS}/{host}/" for host in site.hosts)
-        files = layout.files.items()
-        return Content(layout.digest(), lambda: {name: site.file(each).read_bytes() for name, each in files}, folders)
+
+        def files() -> Mapping[str, bytes]:
+            return {name: _content(name, site.file(each).read_bytes(), layout) for name, each in layout.files.items()}
+
+        return Content(layout.digest(), files, folders)
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
-        return tuple(not_reproduced(site))
+        return tuple(recorded.not_reproduced(site.objects))
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         installed = installation.installation(node)
@@ -53,7 +56,7 @@ class Nginx:
             remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
             raise MissingProgram(what, remedy)
         site = assignment.site
-        text = configuration.configuration(assignment.arm, site, place, installed.build, lay_out(site))
+        text = configuration.configuration(assignment.arm, site, place, installed.build, _layout(assignment))
         # -e: without it nginx first opens the system's own error log, which it may not.
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]
@@ -67,3 +70,15 @@ class Nginx:
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         return log.unexpected(lines)
+
+
+def _layout(assignment: Assignment) -> Layout:
+    """What minify has rewritten comes compressed whatever the arm's compression is; nginx would then compress all."""
+    return lay_out(assignment.site, compressed_before=assignment.arm.compression not in configuration.COMPRESSORS)
+
+
+def _content(name: str, body: bytes, layout: Layout) -> bytes:
+    from sites.prepare.coding import encode  # noqa: PLC0415 - its libraries are not for every command
+
+    coding = layout.coded.get(name)
+    return encode(body, coding) if coding else body
