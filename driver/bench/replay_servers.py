@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import os
 import pwd
-import random
 import secrets
 import signal
 import socket
@@ -43,9 +42,9 @@ def made_site(folder: Path, objects: int, hosts: int) -> Site:
     """Objects of one size, in turns on the hosts; bodies are all different."""
     content = folder / "content"
     content.mkdir(parents=True)
-    noise, listed = random.Random(objects), []
+    listed = []
     for number in range(objects):
-        body = noise.randbytes(OBJECT_BYTES)
+        body = hashlib.shake_128(str(number).encode()).digest(OBJECT_BYTES)
         digest = hashlib.sha256(body).hexdigest()
         (content / digest).write_bytes(body)
         host, path = f"h{number % hosts}.test", f"/{number // hosts}.bin"
@@ -87,7 +86,9 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
     modules = next(Path(name) for name in MODULE_FOLDERS.split() if Path(name).is_dir())
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
     arm = Arm.parse(server.name, {"protocol": protocol, "keepalive_requests": 0})
-    text = configuration(arm, site, Place(str(folder), str(folder)), Modules(str(modules), there, str(module(REPLAY)), ""))
+    text = configuration(
+        arm, site, Place(str(folder), str(folder)), Modules(str(modules), there, str(module(REPLAY)), "")
+    )
     text = text.replace(f"0.0.0.0:{PORTS['http']} ", f"127.0.0.1:{server.port} ")
     if server.name == REPLAY:
         (folder / pack.FILE).write_bytes(pack.pack(site.objects, lambda each: site.file(each).read_bytes()))
@@ -103,8 +104,8 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
 def _files(folder: Path, site: Site, server: Server, modules: Path) -> str:
     lines = [
         *(f'LoadModule {name}_module "{modules}/mod_{name}.so"' for name in ("mime", "dir")),
-        "TypesConfig /dev/null", "DirectorySlash Off", '<Directory "/">', "AllowOverride None", "Options FollowSymLinks",
-        "Require all granted", "</Directory>",
+        "TypesConfig /dev/null", "DirectorySlash Off", '<Directory "/">', "AllowOverride None",
+        "Options FollowSymLinks", "Require all granted", "</Directory>",
     ]  # fmt: skip
     for host in site.hosts:
         lines += [f"<VirtualHost *:{server.port}>", f"ServerName {host}", f'DocumentRoot "{folder}/hosts/{host}"']

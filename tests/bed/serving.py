@@ -424,7 +424,7 @@ def a_file_that_nginx_cannot_open_is_an_unexpected_line(bed: InsideBed) -> None:
 RECORDED: dict[str, tuple[int, Headers, bytes]] = {
     "/": (200, (("Content-Type", "text/html; charset=utf-8"), ("X-One", 'a "b" c'), ("Set-Cookie", "a=1"),
                 ("Set-Cookie", "b=2"), ("ETag", '"e"'), ("Last-Modified", "Tue, 01 Jan 2019 00:00:00 GMT")), b"<p>"),
-    "/zipped.css": (200, (("Content-Type", "text/css"), ("Content-Encoding", "gzip")), gzip.compress(b"p { }", mtime=0)),
+    "/packed.css": (200, (("Content-Type", "text/css"), ("Content-Encoding", "gzip")), gzip.compress(b"p {}", mtime=0)),
     "/lost": (404, (("Content-Type", "text/plain"), ("X-Two", "two")), b"it is lost"),
     "/broken?x=1": (502, (("Content-Type", "text/html"),), b"broken"),
     "/moved": (302, (("Location", "http://a.test/"), ("Set-Cookie", "c=3")), b"elsewhere"),

@@ -13,14 +13,16 @@ from model.site.site import StoredObject
 
 from .replaying import ask, pack_of, replaying, site_of, stored
 
-NAMES = "a b c _ v cb CB ts ord rnd x".split()
+NAMES = ["a", "b", "c", "_", "v", "cb", "CB", "ts", "ord", "rnd", "x"]
 VALUES = ["", "1", "2", "abc", "1353586800", "1353586800123", "1353586800123.5", "0.12345678", "0.1234567", "%20"]
 PARAMETERS = st.one_of(
     st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES)).map("=".join), st.sampled_from(["", "a", "1353586800"])
 )
 QUERIES = st.one_of(st.none(), st.lists(PARAMETERS, max_size=4).map("&".join))
 TARGETS = st.builds(
-    lambda path, query: path if query is None else f"{path}?{query}", st.sampled_from(["/", "/p", "/p/", "/%2f|"]), QUERIES
+    lambda path, query: path if query is None else f"{path}?{query}",
+    st.sampled_from(["/", "/p", "/p/", "/%2f|"]),
+    QUERIES,
 )
 HOSTS = st.sampled_from(["a.test", "b.test"])
 TOKENS = st.text("!#$%&'*+-.^_`|~09AZaz", min_size=1, max_size=8).map(lambda name: "X-" + name)
