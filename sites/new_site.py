@@ -164,7 +164,7 @@ def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Seque
         synthetic=facts.synthetic,
         archive=ARCHIVE,
         late=_unique(each.url for each in made if each.late),
-        unanswered=_few(facts.unanswered),
+        unanswered=_unique(each for each in facts.unanswered if each.isprintable()),
         left_out=_few(left_out),
         composition=composition_of(made),
     )

@@ -12,10 +12,12 @@ REFERENCE = "See 'Limits' in docs/reference/import.md"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    file_bytes: int = 2_000 * MEGABYTE  # of the archive as it lies there
-    total_bytes: int = 1_000 * MEGABYTE  # of all records, expanded
+    file_bytes: int = 1_000 * MEGABYTE  # of the archive as it lies there
+    total_bytes: int = 500 * MEGABYTE  # of all records, expanded; while a site is made there are several copies of them
     record_bytes: int = 200 * MEGABYTE  # of one record, or one file of a mirror; of one body, decoded
+    json_bytes: int = 200 * MEGABYTE  # of a HAR file, which takes many times as much in memory
     head_bytes: int = 1 * MEGABYTE  # of one record's head; of one answer's
+    directory_bytes: int = 50 * MEGABYTE  # of a zip file's list of contents
     records: int = 200_000
     damages: int = 1_000  # places where an archive may be damaged
 

@@ -70,7 +70,7 @@ def read(source: Source) -> Imported:
 
 def _log(source: Source) -> Json:
     try:
-        data = json.loads(read_file(source.path, source.limits).decode("utf-8-sig"))
+        data = json.loads(read_file(source.path, most=source.limits.json_bytes).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{source.path} is no JSON: {error}", "Save the HAR file again") from error
     log = data.get("log") if isinstance(data, dict) else None

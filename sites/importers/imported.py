@@ -42,15 +42,16 @@ class Importer:
     read: Callable[[Source], Imported]
 
 
-def read_file(path: Path, limits: Limits = LIMITS) -> bytes:
-    """A whole file. No pipe, no device, nothing endless."""
+def read_file(path: Path, limits: Limits = LIMITS, *, most: int | None = None) -> bytes:
+    """A whole file, of at most so many bytes."""
+    most = most or limits.file_bytes
     try:
         with path.open("rb") as opened:
-            data = opened.read(limits.file_bytes + 1)
+            data = opened.read(most + 1)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}", "Check its path and permissions") from error
-    if len(data) > limits.file_bytes:
-        raise InputError(f"{path} is larger than {limits.file_bytes:,} bytes", REFERENCE)
+    if len(data) > most:
+        raise InputError(f"{path} is larger than {most:,} bytes", REFERENCE)
     return data
 
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from model.errors import InputError
-from sites.archive.limits import Limits
-from sites.importers.imported import read_file
+from sites.archive.limits import LIMITS, REFERENCE, Limits
 
 MAGIC = b"PK\x03\x04"
+# What ends a zip file, where in it the size of the list of contents is, and what stands before it in one of more than
+# 65,535 members, or of 4 GB.
+_END, _END_SIZE, _SIZE_AT = b"PK\x05\x06", 22, 12
+_LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20
 # What Python raises where a zip file is damaged, encrypted, or of a kind that it does not know.
 _ERRORS = (
     zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, OverflowError,
@@ -28,7 +31,9 @@ class ZipReader:
 
     def __init__(self, path: Path, limits: Limits) -> None:
         if path.stat().st_size > limits.file_bytes:
-            read_file(path, limits)  # says so
+            raise InputError(f"{path} is larger than {limits.file_bytes:,} bytes", REFERENCE)
+        if not has_short_list(path, limits):
+            raise InputError(f"{path} has too long a list of contents, or none", REFERENCE)
         self.path, self.limits = path, limits
         self._total = 0
         self._zip = self._guarded("its list of contents", lambda: zipfile.ZipFile(path))
@@ -78,8 +83,21 @@ class ZipReader:
             raise InputError(f"cannot read {what} in {self.path}: {error}", "Get a whole copy of it") from error
 
 
-def member_names(path: Path) -> list[str]:
+def has_short_list(path: Path, limits: Limits) -> bool:
+    """Whether it is a zip file whose list of contents Python can be let read: it reads all of it, however long."""
+    with path.open("rb") as opened:
+        opened.seek(-min(path.stat().st_size, _END_SIZE + 0xFFFF + _LOCATOR_SIZE), 2)
+        tail = opened.read()
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) - at < _END_SIZE or tail[max(0, at - _LOCATOR_SIZE) : at].startswith(_LOCATOR):
+        return False
+    return int.from_bytes(tail[at + _SIZE_AT : at + _SIZE_AT + 4], "little") <= limits.directory_bytes
+
+
+def member_names(path: Path, limits: Limits = LIMITS) -> list[str]:
     """Of a zip file; none where it is not one."""
+    if not has_short_list(path, limits):
+        return []
     try:
         with zipfile.ZipFile(path) as opened:
             return opened.namelist()

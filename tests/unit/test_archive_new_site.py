@@ -107,9 +107,12 @@ def test_a_site_that_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path) 
 
 def test_facts_of_any_kind_make_a_manifest(tmp_path: Path) -> None:
     words = tuple(f"word {number}\n\x1b[31m" for number in range(2_000))
-    facts = Facts("\x00\n", "a: b # c\u2028", left_out=(*words, "", "~", "x" * 9_999), licence="'\"")
+    left_out = (*words, "", "~", "x" * 9_999)
+    asked = ("a.test/?" + "q" * 5_000, "a.test/\n")
+    facts = Facts("\x00\n", "a: b # c\u2028", left_out=left_out, licence="'\"", unanswered=asked)
     manifest = add_site("one", RECORDED, facts, tmp_path).manifest
     assert (manifest.title, manifest.source) == ("a.test/", "a: b # c")
+    assert manifest.unanswered == asked[:1]
     assert len(manifest.left_out) == 1_001
     assert manifest.left_out[-1] == "and 1,004 more"
 

@@ -74,6 +74,25 @@ def test_a_zip_file_that_is_made_to_do_harm_is_refused(names: list[str], why: st
         read(tmp_path / "x", Limits(record_bytes=1_000_000, records=100))
 
 
+@pytest.mark.parametrize("more", [b"PK\x06\x07" + bytes(16), b""], ids=["of another kind", "long"])
+def test_a_long_list_of_contents_is_not_read(more: bytes, tmp_path: Path) -> None:
+    data = recordings.wacz(tmp_path / "x").read_bytes()
+    at = data.rindex(b"PK\x05\x06")
+    size = data[at + 12 : at + 16] if more else (60_000_000).to_bytes(4, "little")
+    (tmp_path / "x").write_bytes(data[:at] + more + data[at : at + 12] + size + data[at + 16 :])
+    with pytest.raises(InputError, match="nothing that can be imported"):
+        read(tmp_path / "x")
+    mirror = recordings.httrack(tmp_path / "mirror")
+    (mirror / "hts-cache" / "new.zip").write_bytes((tmp_path / "x").read_bytes())
+    with pytest.raises(InputError, match="too long a list"):
+        read(mirror)
+
+
+def test_a_har_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="larger than 100 bytes"):
+        read(_har(tmp_path), Limits(json_bytes=100))
+
+
 def test_names_in_a_zip_file_lead_nowhere(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x", "w") as out:
         out.writestr("archive/../../../evil.warc.gz", recordings.warc())
