@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from driver.cli.main import lanelab
+from driver.experiment.read import parse_experiment
+from driver.run import start
 from model.errors import InputError
 from model.paths import PROJECT
 from model.site.composition import Part, composition_of, type_of
@@ -111,6 +113,19 @@ def test_removing_takes_the_site_and_what_was_made_of_it_alone(archive: Path, tm
     assert [each.name for each in archive.iterdir()] == ["two-origins"]
     assert [each.name.rpartition("-")[0] for each in cache.iterdir() if each.is_dir()] == ["two-origins"]
     load_site("two-origins")
+
+
+def test_a_site_that_a_run_is_using_stays(archive: Path, tmp_path: Path) -> None:
+    text = "sites: [two]\nlinks: {}\narms: {http: {}}\n"
+    begun = start.begin(parse_experiment(text, "one.yaml", ["two"]), "0.1.0", tmp_path / "runs" / "one", 1, {})
+    try:
+        with pytest.raises(InputError, match="the run runs/one is using the site two"):
+            call("remove", "two", "--yes")
+        call("remove", "two-origins", "--yes")
+    finally:
+        begun.store.close()
+    call("remove", "two", "--yes")
+    assert list(archive.iterdir()) == []
 
 
 def test_of_a_linked_site_the_link_is_removed(archive: Path, tmp_path: Path) -> None:
