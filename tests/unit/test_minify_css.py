@@ -6,7 +6,7 @@ import struct
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.site.site import StoredObject
@@ -61,7 +61,6 @@ def test_every_character_of_a_sheet_is_in_a_token(text: str) -> None:
 
 
 @given(SHEETS, SHEETS)
-@settings(deadline=None)
 def test_no_sheet_is_too_odd_for_any_filter(one: str, other: str) -> None:
     page = link("a.css") + link("b.css") + "<p style=\"background: url('c.png')\">"
     names = ["core", "move_css_to_head", "rewrite_style_attributes", "prioritize_critical_css"]

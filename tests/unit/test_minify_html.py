@@ -34,13 +34,11 @@ def test_every_byte_of_a_page_is_in_a_node(body: bytes) -> None:
 
 
 @given(st.one_of(st.binary(max_size=300).map(lambda body: body.decode("latin-1")), MARKUP))
-@settings(deadline=None)
 def test_no_page_is_too_odd_for_any_filter(text: str) -> None:
     assert html([*FILTERS], text) is not None
 
 
 @given(MARKUP)
-@settings(deadline=None)
 def test_what_makes_pages_smaller_keeps_their_text(text: str) -> None:
     def words(page: str) -> list[str]:
         return [node.raw for node in split(page) if isinstance(node, Text | RawText)]
@@ -100,6 +98,43 @@ def test_attributes_keep_what_is_not_edited() -> None:
     assert tag.with_value("src", "b'&.png").raw == "<IMG  SRC='b&#39;&amp;.png'\n alt=\"1 &amp; 2\" ismap/>"
     assert tag.with_value("width", "3").raw == '<IMG  SRC = \'a.png\'\n alt="1 &amp; 2" ismap width="3"/>'
     assert tag.without("alt").raw == "<IMG  SRC = 'a.png' ismap/>"
+
+
+TAGS = st.lists(
+    st.sampled_from(["a", "type", "=", '"text"', "'x'", "y", '""', "/", " ", "\n", "disabled", "'a b'", '"/"', "href"]),
+    max_size=12,
+).map(lambda parts: f"<input {''.join(parts)}>")
+
+
+@given(TAGS)
+@settings(max_examples=200)
+def test_an_edit_of_one_attribute_leaves_the_others(text: str) -> None:
+    """As the next reader of the tag sees them."""
+    (tag, *rest) = split(text)
+    if rest or not isinstance(tag, StartTag):
+        return
+    others = [(each.name, each.written) for each in tag.attributes if each.name != "type"]
+    for edited in (tag.with_value("type", "z"), tag.without("type")):
+        (again,) = split(edited.raw)
+        assert isinstance(again, StartTag)
+        assert [(each.name, each.written) for each in again.attributes if each.name != "type"] == others
+        assert again.get("type") == edited.get("type")
+
+
+@given(TAGS)
+@settings(max_examples=200)
+def test_values_are_the_same_without_quotes(text: str) -> None:
+    def values(page: str) -> list[tuple[str, str | None]]:
+        return [
+            (each.name, each.written) for node in split(page) if isinstance(node, StartTag) for each in node.attributes
+        ]
+
+    assert values(html(["remove_quotes"], text)) == values(text)
+
+
+def test_a_slash_does_not_become_part_of_a_value() -> None:
+    assert html(["remove_quotes"], '<input value="Go"/>') == "<input value=Go />"
+    assert html(["elide_attributes"], '<input a=x type="text"/>') == "<input a=x />"
 
 
 def test_the_first_of_two_attributes_counts() -> None:

@@ -116,14 +116,24 @@ class StartTag(Tag):
 
     @property
     def self_closing(self) -> bool:
-        return self.raw.endswith("/>")
+        last = max((each.end for each in self.attributes), default=0)
+        return self.raw.endswith("/>") and last < len(self.raw) - 1  # in <a b=c/> the slash is the value's
+
+    @property
+    def _room(self) -> int:
+        """Where an attribute can be added: at the end, but not where the last one would take it for its value."""
+        last = max(self.attributes, key=lambda each: each.end, default=None)
+        if last and last.written == "" and not last.quote:
+            return min(each.start for each in self.attributes)
+        return len(self.raw) - (2 if self.self_closing else 1)
 
     def with_value(self, name: str, value: str) -> StartTag:
         """The same tag with this attribute set; the rest of it keeps every byte."""
         found = self.attribute(name)
         if found is None:
-            end = len(self.raw) - (2 if self.self_closing else 1)
-            return StartTag(f'{self.raw[:end].rstrip(SPACE)} {name}="{escape(value)}"{self.raw[end:]}')
+            return StartTag(
+                self.raw[: self._room].rstrip(SPACE) + f' {name}="{escape(value)}"' + self.raw[self._room :]
+            )
         quote = found.quote or '"'
         lead = self._lead(found)
         written = self.raw[found.start + len(lead) :][: len(name)]
@@ -144,7 +154,12 @@ class StartTag(Tag):
         return text[: len(text) - len(text.lstrip(SPACE + "/"))]
 
     def _spliced(self, found: Attribute, text: str) -> StartTag:
-        return StartTag(self.raw[: found.start] + text + self.raw[found.end :])
+        before, after = self.raw[: found.start] + text, self.raw[found.end :]
+        # Behind a value without quotes a slash, or another name, would become part of it.
+        if after.lstrip(SPACE).startswith("="):
+            return StartTag(f"{before} /{after}")  # a name that begins so, and would give the one before it a value
+        gap = "" if after[0] in SPACE + ">" or before[-1] in SPACE + "\"'" else " "
+        return StartTag(before + gap + after)
 
 
 def escape(value: str, quote: str = '"') -> str:
