@@ -41,7 +41,7 @@ class Tests:
 
 
 TESTS = {
-    "unit": Tests(),
+    "unit": Tests(uses=("minify",)),
     "golden": Tests(),
     "wire": Tests(uses=("apache", "comparison", "module", "java")),
     "bed": Tests((*BED, "capture", "apache", "module", "resolver"), uses=("nginx", "nginx-brotli", "ssh", "sshd")),

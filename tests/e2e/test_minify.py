@@ -10,8 +10,11 @@ from PIL import Image, ImageChops, ImageStat
 
 from sites.minify import ALIASES, FILTERS
 from tests.e2e.minified import PLAIN, RESIZED
+from tests.kit.handles import LanelabCommand
 from tests.kit.inside import call
 from tests.kit.skipping import needs_program
+
+from .runs import play, share_programs
 
 pytestmark = needs_program("jpegtran")
 
@@ -44,6 +47,7 @@ def _off(one: dict[str, Any], other: dict[str, Any], *, resized: bool = False) -
     return off
 
 
+@pytest.mark.long
 def test_the_page_itself_is_whole(sets: dict[str, Any]) -> None:
     plain = sets[PLAIN]
     assert plain["failures"] == []
@@ -56,6 +60,7 @@ def test_the_page_itself_is_whole(sets: dict[str, Any]) -> None:
     assert plain["console"] == ["loaded after 8"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_scripts_run_the_same(sets: dict[str, Any], name: str) -> None:
     for what in ("seen", "ran", "text", "console", "failures"):
@@ -64,11 +69,13 @@ def test_scripts_run_the_same(sets: dict[str, Any], name: str) -> None:
     assert sets[name]["objects"] <= FEWER[name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["core-2012", "page-2012"])
 def test_it_looks_the_same_to_the_pixel(sets: dict[str, Any], name: str) -> None:
     assert _off(sets[PLAIN], sets[name], resized=name == "core-2012").getbbox() is None
 
 
+@pytest.mark.long
 def test_with_losses_it_looks_nearly_the_same(sets: dict[str, Any]) -> None:
     off = _off(sets[PLAIN], sets["core"])
     assert max(ImageStat.Stat(off).mean) <= MEAN_OFF
@@ -112,3 +119,30 @@ def test_what_happens_afterwards_comes_to_the_same(tmp_path_factory: pytest.Temp
     ]
     assert deferred["console"] == plain["console"]
     assert _off(plain, deferred).getbbox() is None
+
+
+ARMS = """\
+sites: cnn-mobile-2012
+links: {rtt: 10ms}
+defaults: {start: fresh-context}
+arms:
+  plain: {}
+  core-2012: {minify: core-2012}
+  page-2012: {minify: page-2012}
+  afterwards: {minify: [core, lazyload_images, defer_javascript]}
+trials: 1
+retries: 0
+"""
+REQUESTS = {"plain": 11, "core-2012": 2, "page-2012": 11}
+
+
+def test_arms_that_minify_load_what_is_left_of_the_site(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    share_programs(lanelab)
+    played = play(lanelab, tmp_path, ARMS)
+    for arm in (*REQUESTS, "afterwards"):
+        assert played.statuses(arm) == ["ok"], (played.reasons(arm), played.done.stderr)
+    assert {arm: len(played.requests(arm)) for arm in REQUESTS} == REQUESTS
+    page, style = played.requests("core-2012")
+    assert page["url"] == "http://m.cnn.test/index.html"
+    assert ["content-encoding", "gzip"] in [[name.lower(), value] for name, value in page["response_headers"]]
+    assert style["url"].endswith("/css/mobile.css")  # of another host: it stays as it is
