@@ -9,7 +9,6 @@ from dataclasses import replace
 from model.site.site import StoredObject
 from sites.minify.addresses import Address
 from sites.minify.css.scan import references as css_references
-from sites.minify.html.nodes import RawText, StartTag
 from sites.minify.html.page import Page
 from sites.minify.resources import CSS, SCRIPTS, Resource, Resources
 
@@ -114,18 +113,18 @@ def _mentions(each: StoredObject, address: Address) -> tuple[set[Address], froze
 def _page_references(page: Page, address: Address) -> set[Address]:
     base = (address.resolve(page.base) if page.base else None) or address
     written: list[str] = []
-    for index, node in enumerate(page.nodes):
-        if isinstance(node, StartTag) and node.name not in NOT_LOADED:
-            for each in node.attributes:
-                value = each.value or ""
-                if each.name == "style":
-                    written += css_references(value)
-                elif each.name == "srcset":
-                    written += [part.split()[0] for part in value.split(",") if part.split()]
-                elif not value.startswith("data:"):
-                    written.append(value)
-        elif isinstance(node, RawText):
-            before = page.nodes[index - 1]
-            if isinstance(before, StartTag) and before.name == "style":
-                written += css_references(node.raw)
+    for element in page.elements():
+        tag = element.tag
+        if element.in_noscript or tag.name in NOT_LOADED:
+            continue  # a browser that runs scripts reads noscript as text
+        for each in tag.attributes:
+            value = each.value or ""
+            if each.name == "style":
+                written += css_references(value)
+            elif each.name == "srcset":
+                written += [part.split()[0] for part in value.split(",") if part.split()]
+            elif not value.startswith("data:"):
+                written.append(value)
+        if tag.name == "style":
+            written += css_references(page.text_in(element.index) or "")
     return {found for each in written if each and (found := base.resolve(each))}

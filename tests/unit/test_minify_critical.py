@@ -76,6 +76,12 @@ def test_sheets_load_after_the_page() -> None:
     assert f'<noscript class="psa_add_styles">{link}<style>i{{j:k}}</style></noscript><script ' in page
     assert page.endswith("</script></body>")
     assert paths(made) == ["page.test/index.html", "page.test/s/a.css"]
+    assert [each.object.late for each in made.objects] == [False, True]
+
+
+def test_an_alternate_sheet_does_not_become_part_of_the_page() -> None:
+    page = '<p><link rel="alternate stylesheet" href="a.css">'
+    assert "<style" not in html(["prioritize_critical_css"], page, stored("/a.css", "p{a:b}"))
 
 
 @pytest.mark.parametrize("text", ["@import 'b.css';p{a:b}", "p{a:b"])

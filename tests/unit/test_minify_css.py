@@ -437,9 +437,9 @@ def test_an_original_stays_where_something_else_names_it() -> None:
     twice = f'{link("a.css")}<script>load("a.css")</script>'
     made = run(["inline_css"], twice, A)
     assert [(each.object.path, each.object.late) for each in made.objects] == [("/index.html", False), ("/a.css", True)]
-    framed = stored("/frame.html", "<noscript>" + link("a.css") + "</noscript>")
-    made = run(["inline_css"], link("a.css"), A, framed)
-    assert ("/a.css", False) in [(each.object.path, each.object.late) for each in made.objects]
+    for markup, late in ((link("a.css", " media=print"), False), (f"<noscript>{link('a.css')}</noscript>", True)):
+        made = run(["inline_css"], link("a.css"), A, stored("/frame.html", markup))
+        assert [each.object.late for each in made.objects if each.object.path == "/a.css"] == [late]
 
 
 def test_the_same_site_gives_the_same_bytes() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sites.minify.client_scripts import client_script
 from sites.minify.css.rewrite import minified
 from sites.minify.css.rules import Rule, rules
-from sites.minify.css.scan import has_import, tokens, whole
+from sites.minify.css.scan import has_import, references, tokens, whole
 from sites.minify.css.selectors import Elements
 from sites.minify.css.sheets import affects_screen, found_sheet, is_sheet, moved, without_bom
 from sites.minify.html.nodes import EndTag, Node, RawText, end_tag, start_tag
@@ -29,7 +29,9 @@ def prioritize_critical_css(work: Work) -> None:
         later += [work.page.nodes[place] for place in work.page.whole(each.index)]
         text = _text(work, each)
         if text is not None:
-            edits |= _critical(work, each, critical_rules(text, elements))
+            critical = critical_rules(text, elements)
+            edits |= _critical(work, each, critical)
+            _postpone(work, each, set(references(text)) - set(references(critical)))
     if not edits:
         return
     before = len(work.page.written())
@@ -58,11 +60,19 @@ def _text(work: Work, each: Element) -> str | None:
 
 def _critical(work: Work, each: Element, text: str) -> dict[int, Sequence[Node]]:
     media = each.tag.get("media") or ""
-    shown = text and affects_screen(media)
+    alternate = "alternate" in (each.tag.get("rel") or "").lower().split()  # a style element cannot say that
+    shown = text and affects_screen(media) and not alternate
     attributes = (("media", media),) if media else ()
     style = (start_tag("style", *attributes), RawText(text), end_tag("style")) if shown else ()
     first, *rest = work.page.whole(each.index)
     return {first: style, **dict.fromkeys(rest, ())}
+
+
+def _postpone(work: Work, each: Element, addresses: set[str]) -> None:
+    """The sheet, and what only its other rules name."""
+    for written in (each.tag.get("href"), *sorted(addresses)):
+        if written:
+            work.postpone(written)
 
 
 def critical_rules(text: str, elements: Elements) -> str:
