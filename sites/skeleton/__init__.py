@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from model.site.site import Site
 from sites import bodies
@@ -18,9 +19,11 @@ class Made:
     changed: tuple[str, ...]
 
 
-def add_skeleton(site: Site, name: str, *, keep_addresses: bool = False, replace: bool = False) -> Made:
+def add_skeleton(
+    site: Site, name: str, archive: Path | None = None, *, keep_addresses: bool = False, replace: bool = False
+) -> Made:
     """A site in the archive with the objects of `site`, and content of our own."""
-    require_free(name, replace=replace)
+    require_free(name, archive, replace=replace)
     stored = [bodies.read(site.content, each) for each in site.objects]
     skeleton = skeleton_of(site, stored, keep_addresses=keep_addresses)
     facts = Facts(
@@ -33,4 +36,5 @@ def add_skeleton(site: Site, name: str, *, keep_addresses: bool = False, replace
         synthetic=True,
         left_out=skeleton.changed,
     )
-    return Made(add_site(name, skeleton.exchanges, facts, replace=replace, keep_secrets=True), skeleton.changed)
+    made = add_site(name, skeleton.exchanges, facts, archive, replace=replace, keep_secrets=True)
+    return Made(made, skeleton.changed)
