@@ -23,7 +23,7 @@ FEWER = {"core-2012": 6, "page-2012": 16, "core": 6}  # objects at most, of 16
 MEAN_OFF = 3.0  # of 255: JPEG of quality 85 and lossy WebP, over the whole picture
 # Those that change when scripts run or images load, or what a script sees of the page.
 AFTERWARDS = ("defer_javascript", "lazyload_images", "inline_preview_images")
-NOT_ALONE = {*AFTERWARDS, "strip_scripts", "prioritize_critical_css"}
+NOT_ALONE = {*AFTERWARDS, "prioritize_critical_css"}
 
 
 def _loaded(tmp_path_factory: pytest.TempPathFactory, variants: dict[str, str], wait_s: float = 0) -> dict[str, Any]:
