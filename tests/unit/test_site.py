@@ -26,7 +26,9 @@ from sites.load import load_site, read_site_manifest, site_names
 
 ARCHIVE = PROJECT / "sites-archive"
 SITES = PROJECT / "tests" / "data" / "sites"
-NAMES = [*((ARCHIVE, name) for name in site_names()), *((SITES, name) for name in site_names(SITES))]
+# Those that come out of packages need a network, and have tests of their own.
+OWN = [name for name in site_names() if read_site_manifest(name).fetch is None]
+NAMES = [*((ARCHIVE, name) for name in OWN), *((SITES, name) for name in site_names(SITES))]
 GENERATOR = """import pathlib, sys
 host = pathlib.Path(sys.argv[1], "a.test")
 host.mkdir()
@@ -73,7 +75,7 @@ def test_a_site_of_two_origins() -> None:
 
 
 def test_an_unknown_site_is_told_with_what_is_near() -> None:
-    with pytest.raises(InputError, match=r"no site 'dumy'\. Did you mean dummy\? Sites are dummy"):
+    with pytest.raises(InputError, match=r"no site 'dumy'\. Did you mean dummy\? Sites are .*dummy"):
         load_site("dumy")
     with pytest.raises(InputError, match=r"no site '\.\./driver'"):
         load_site("../driver")
