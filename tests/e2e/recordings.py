@@ -126,6 +126,13 @@ def no_pages(inside: InsideBed) -> dict[str, str]:
     return found
 
 
+def each_way(inside: InsideBed) -> dict[str, Any]:
+    """A page that asks in each way that browsers have."""
+    wish = Wish(page.ODD, device_named("desktop"), wait_s=1.0, browser_flags=(page.SECURE,))
+    recording = record(inside.client, wish, around(inside))
+    return {"recording": flat(recording), "sent": sent()}
+
+
 def apache(inside: InsideBed) -> dict[str, Any]:
     """A page of Apache's own, over HTTP/2 with its own compression, beside what curl gets of it."""
     leaf = Authority.make(Path("/run/authority")).leaf([pages.HOST], "ecdsa-p256")

@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e import pages
 from tests.kit.inside import call
+from tests.kit.origins import odd
 from tests.kit.origins.page import replies
 
 LINK = {"rtt": "5ms", "rate": "50mbit"}
@@ -110,6 +111,16 @@ def test_a_device_is_what_the_page_sees(everything: dict[str, Any]) -> None:
     assert "Lumia 900" in recording["user_agent"]
     sent = [value for name, value in recording["exchanges"][0]["request_headers"] if name.lower() == "user-agent"]
     assert sent == [recording["user_agent"]]
+
+
+@pytest.mark.long
+def test_each_way_to_ask_is_recorded(tmp_path: Path) -> None:
+    """Workers, reports, prefetching, forms, objects, beacons: none is taken for the browser's own business."""
+    found = call("recordings", "each_way", tmp_path, LINK)
+    recorded = Counter(wire(each, asked_range(each)) for each in found["recording"]["exchanges"])
+    assert recorded == Counter(wire(each, each["range"]) for each in found["sent"])
+    assert {each["url"].removeprefix("http://www.thirty.test") for each in found["sent"]} == odd.WAYS
+    assert found["recording"]["unanswered"] == found["recording"]["left_out"] == []
 
 
 @pytest.mark.long

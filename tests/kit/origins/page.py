@@ -12,12 +12,14 @@ from pathlib import Path
 import brotlicffi
 
 from tests.e2e.pages import png
+from tests.kit.origins import odd
 
 Headers = tuple[tuple[str, str], ...]
 HERE = Path(__file__).parent
 DATE = "Sun, 22 Nov 2026 10:00:00 GMT"
 ENTRY = "http://thirty.test/"
 SMALL = "http://www.thirty.test/small"
+ODD = f"http://www.thirty.test{odd.PREFIX}"
 HANGS = "http://www.thirty.test/hangs"
 TROUBLE = "http://www.thirty.test/trouble"
 NO_PAGES = {
@@ -301,6 +303,9 @@ def reply_to(method: str, host: str, path: str, fields: Mapping[str, str], body:
         return _empty(204, "No Content", ("Access-Control-Max-Age", "60"))
     if (host, path) == ("video.thirty-media.test", "/clip.webm"):
         return _part((HERE / "clip.webm").read_bytes(), fields.get("range", ""))
+    if path.startswith(odd.PREFIX):
+        mime, text = odd.body_of(path)
+        return reply(text, mime, odd.REPORTED)
     if host == "empty.thirty.test" and fields.get("if-none-match") == '"one"':
         return _empty(304, "Not Modified", ("ETag", '"one"'))
     if (host, method) == ("api.thirty.test", "POST") and body != b'{"order": 1}':
