@@ -13,6 +13,7 @@ from sites.minify.html.page import Page
 from sites.minify.resources import CSS, SCRIPTS, Resource, Resources
 
 WORDS, PARTS = re.compile(r"[\s\"'()<>]+"), re.compile(r"[/\\=,?#;&]+")
+OUR_PARTS = re.compile(r"[/\\?#;&]+")  # names of rewritten objects may have = and , in them
 NOT_LOADED = frozenset({"a", "area", "form", "base", "meta"})  # an address in these loads nothing by itself
 TEXTS = CSS | SCRIPTS | {"text/html", "application/xhtml+xml", "application/json", "text/plain"}
 
@@ -106,8 +107,8 @@ def _mentions(each: StoredObject, address: Address) -> tuple[set[Address], froze
     else:
         exact = set()
     # Names of rewritten objects hold those of the originals, which they are no reference to.
-    words = (word for word in WORDS.split(text) if ".pagespeed." not in word)
-    return exact, frozenset(part for word in words for part in PARTS.split(word))
+    words = [(word, OUR_PARTS if ".pagespeed." in word else PARTS) for word in WORDS.split(text)]
+    return exact, frozenset(part for word, parts in words for part in parts.split(word))
 
 
 def _page_references(page: Page, address: Address) -> set[Address]:
