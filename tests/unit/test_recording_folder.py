@@ -1,0 +1,41 @@
+"""The folder of a recording, which holds secrets: for this user alone, and gone afterwards."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from driver.recording.record import LOCK, NETLOG, _private_folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
+    return tmp_path / "recording"
+
+
+def test_it_is_private_and_goes_with_a_failure_too(place: Path) -> None:
+    def stopped() -> None:
+        with _private_folder() as folder:
+            (folder / NETLOG).write_text("secrets")
+            assert folder.parent == place
+            assert folder.stat().st_mode & 0o077 == 0
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert list(place.iterdir()) == []
+
+
+def test_what_a_killed_recording_left_goes_and_what_is_in_use_stays(place: Path) -> None:
+    for name in ("killed", "under-way"):
+        (place / name).mkdir(parents=True)
+        (place / name / NETLOG).write_text("secrets")
+        (place / name / LOCK).touch()
+    with (place / "under-way" / LOCK).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with _private_folder():
+            assert not (place / "killed").exists()
+            assert (place / "under-way" / NETLOG).exists()
