@@ -45,7 +45,7 @@ TESTS = {
     "golden": Tests(),
     "wire": Tests(uses=("apache", "comparison", "module", "java")),
     "bed": Tests((*BED, "capture", "apache", "module", "resolver"), uses=("nginx", "nginx-brotli", "ssh", "sshd")),
-    "e2e": Tests(EVERYTHING, uses=("nginx", "comparison")),
+    "e2e": Tests(EVERYTHING, uses=("nginx", "comparison", "minify")),
     "vm": Tests(MAKING_A_BOX),
 }
 
