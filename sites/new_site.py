@@ -27,6 +27,7 @@ from sites.archive.read_warc import read_warc, shown
 from sites.archive.secrets import without_secrets
 from sites.archive.write_warc import write_warc
 from sites.exchange import Exchange
+from sites.reached import reached
 
 ARCHIVE = "archive.warc.gz"
 MAKING = ".making"  # the end of a folder's name that is not finished
@@ -52,6 +53,9 @@ class Facts:
     synthetic: bool = False
     unanswered: tuple[str, ...] = ()  # host and path
     left_out: tuple[str, ...] = ()  # words
+    of_one_load: bool = (
+        True  # False: some of it may be of other pages, and what the page does not name is taken for late
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ def add_site(
     exchanges, secrets = (tuple(exchanges), ()) if keep_secrets else without_secrets(exchanges)
     objects = objects_of(exchanges)
     entry = _entry(objects, facts.entry, facts.likely_entry)
+    if not facts.of_one_load:
+        objects = _with_late(objects, reached(objects.exchanges, entry.url))
     manifest = _manifest(objects, entry, facts, (*facts.left_out, *objects.left_out, *secrets))
     try:
         archive_folder.mkdir(parents=True, exist_ok=True)
@@ -145,6 +151,14 @@ def _entry(objects: Objects, wanted: str | None, likely: str | None) -> SiteObje
         what = f"the recording has no answer for {shown(rest if mark else scheme)}"
         raise InputError(what, near.strip() or "Name a page that it has", key="--entry")
     return min(found, key=lambda each: bool(mark) and each.scheme != address.scheme)
+
+
+def _with_late(objects: Objects, of_the_page: frozenset[str]) -> Objects:
+    stored = (
+        each if each.object.url in of_the_page else StoredObject(with_changes(each.object, late=True), each.body)
+        for each in objects.stored
+    )
+    return with_changes(objects, stored=tuple(stored))
 
 
 def _manifest(objects: Objects, entry: SiteObject, facts: Facts, left_out: Sequence[str]) -> Manifest:

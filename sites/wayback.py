@@ -23,12 +23,10 @@ from model.version import VERSION
 from sites.archive.addresses import NotServedError, address_of
 from sites.archive.dates import utc_of, utc_text
 from sites.archive.http_text import values_of
-from sites.archive.media_types import media_type
 from sites.archive.read_warc import as_encoded, shown
 from sites.exchange import Exchange
 from sites.importers.imported import Imported
-from sites.page_links import links_of
-from sites.prepare.coding import CODINGS, decode
+from sites.reached import REDIRECTS, links_in
 
 ENDPOINT = "https://web.archive.org/web"
 CDX_OF = {ENDPOINT: "https://web.archive.org/cdx/search/cdx"}
@@ -38,11 +36,9 @@ BUSY = (429, 502, 503, 504)
 ORIGINAL = "x-archive-orig-"
 # Without that mark only these are the captured server's; the others may be the archive's own.
 CAPTURED = ("content-type", "content-encoding", "content-language", "content-disposition", "location")
-REDIRECTS = (301, 302, 303, 307, 308)
 UNCHANGED = "!$%&'()*+,/:;=?@[]~-._|^`{}"  # in an address; the rest is written with %
 _CAPTURE = re.compile(r"/(\d{4,14})[a-z]{2}_/(.+)", re.DOTALL)
 _DAY = re.compile(r"\d{8}(?:\d{6})?")
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +225,7 @@ class _Fetched:
             return []
         self.exchanges.append(exchange)
         self.told(f"{exchange.at_utc} {exchange.status} {shown(url)}")
-        if exchange.status in REDIRECTS:
-            return [urljoin(url, each) for each in values_of(exchange.headers, "location")[:1]]
-        return _links(exchange)
+        return links_in(exchange)
 
     def _servable(self, link: str) -> str | None:
         try:
@@ -239,18 +233,6 @@ class _Fetched:
         except NotServedError as why:
             self.left_out.append(f"{shown(link)}: {why}")
             return None
-
-
-def _links(exchange: Exchange) -> list[str]:
-    coding = ",".join(values_of(exchange.headers, "content-encoding")).strip().lower()
-    said = next(iter(values_of(exchange.headers, "content-type")), "")
-    try:
-        plain = decode(exchange.body, coding) if coding in CODINGS else exchange.body
-        charset = _CHARSET.search(said)
-        text = plain.decode(charset[1] if charset else "utf-8", "replace")
-    except (InputError, LookupError):
-        return []  # nothing of it can be read; a browser says so as well
-    return links_of(media_type(said, urlsplit(exchange.url).path, plain), text, exchange.url)
 
 
 def _captured_at(text: str) -> str:

@@ -65,7 +65,8 @@ def read(source: Source) -> Imported:
         raise InputError(f"{source.path} has no answer with its body{first}", remedy)
     title = next((text for page in _dicts(log.get("pages")) if (text := _text(page.get("title")))), None)
     entry_url = title if title in {each.url for each in exchanges} else None
-    return Imported(tuple(exchanges), tuple(left_out), entry_url, title, tuple(dict.fromkeys(unanswered)))
+    asked = tuple(dict.fromkeys(unanswered))
+    return Imported(tuple(exchanges), tuple(left_out), entry_url, title, asked, of_one_load=bool(pages))
 
 
 def _log(source: Source) -> Json:

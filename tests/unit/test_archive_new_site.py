@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import subprocess
 import sys
@@ -48,6 +49,22 @@ def test_a_recording_becomes_a_site_that_can_be_served(tmp_path: Path) -> None:
         ("https", "b.test/late.js", 200, True),
     ]
     assert site.file(site.objects[1]).read_bytes() == PAGE
+
+
+def test_what_the_page_does_not_name_is_late_where_the_archive_has_more_pages(tmp_path: Path) -> None:
+    css = (("Content-Type", "text/css"), ("Content-Encoding", "gzip"))
+    page = b"<link rel=stylesheet href=//b.test/a.css><a href=/other>"
+    exchanges = [
+        exchange("http://a.test/", status=301, headers=(("Location", "/home"),), body=b""),
+        exchange("http://a.test/home", body=page),
+        exchange("https://b.test/a.css", headers=css, body=gzip.compress(b"a { background: url(x.gif) }")),
+        exchange("https://b.test/x.gif"),
+        exchange("http://a.test/other"),
+        exchange("http://a.test/home", method="POST"),
+    ]
+    facts = Facts("a", "b", entry="http://a.test/", of_one_load=False)
+    made = add_site("one", exchanges, facts, tmp_path)
+    assert made.manifest.late == ("a.test/other",)
 
 
 def test_the_archive_has_what_is_served_and_no_secrets(tmp_path: Path) -> None:
