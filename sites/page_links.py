@@ -10,6 +10,7 @@ from urllib.parse import urldefrag, urljoin
 LONGEST = 8_000  # characters of an address
 _URL = re.compile(r"""url\(\s*(?:"([^"]{1,8000})"|'([^']{1,8000})'|([^\s"'()]{1,8000}))\s*\)""", re.IGNORECASE)
 _IMPORT = re.compile(r"""@import\s+(?:"([^"]{1,8000})"|'([^']{1,8000})')""", re.IGNORECASE)
+_IMPORT_URL = re.compile(r"@import\s+" + _URL.pattern, re.IGNORECASE)
 _CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)[^,]*,?")
 _OPEN = re.compile(r"<(?:(!--)|([a-zA-Z][^\s/>]*))")
 _GAP = re.compile(r"[\s/]*")
@@ -30,29 +31,41 @@ RELATIONS = frozenset(
     ("stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon", "preload", "modulepreload",
      "manifest", "prefetch")
 )  # fmt: skip
+# What every load asks for. Of fonts, backgrounds, icons, variants of an image and lazy ones it asks for some.
+ALWAYS_LOADED = frozenset(("img", "script", "iframe", "frame", "embed", "object"))
+ALWAYS_RELATIONS = frozenset(("stylesheet", "modulepreload"))
 Links = Iterator[str]
 
 
-def links_of(kind: str, text: str, base: str) -> list[str]:
-    """Absolute addresses without fragment, in order, each once. `kind`: the media type."""
+def links_of(kind: str, text: str, base: str, *, always: bool = False) -> list[str]:
+    """Absolute addresses without fragment, in order, each once. `kind`: the media type. `always`: only what every load
+    asks for."""
     if kind in ("text/html", "application/xhtml+xml"):
-        found = _of_html(text, base)
+        found = _of_html(text, base, always=always)
     elif kind in ("text/css", "image/svg+xml"):
-        found = [_absolute(base, each) for each in _of_css(text)]
+        found = [_absolute(base, each) for each in _of_css(text, always=always)]
     else:
         return []
     return list(dict.fromkeys(each for each in found if each is not None))
 
 
-def _of_html(text: str, base: str) -> list[str | None]:
+def _of_html(text: str, base: str, *, always: bool) -> list[str | None]:
     found: list[str] = []
     for tag, values, content in _tags(text):
         if tag == "base" and "href" in values:
             base = _absolute(base, values["href"]) or base
-        found += _of_tag(tag, values)
+        found += _always_of_tag(tag, values) if always else _of_tag(tag, values)
         if tag == "style":
-            found += _of_css(content)
+            found += _of_css(content, always=always)
     return [_absolute(base, each) for each in found]
+
+
+def _always_of_tag(tag: str, values: Mapping[str, str]) -> Links:
+    away = values.get("loading", "").lower() == "lazy" or "srcset" in values
+    if tag in ALWAYS_LOADED and not away:
+        yield from (values[name] for name in LOADED[tag] if name in values)
+    elif tag == "link" and ALWAYS_RELATIONS & set(values.get("rel", "").lower().split()):
+        yield values.get("href", "")
 
 
 def _of_tag(tag: str, values: Mapping[str, str]) -> Links:
@@ -112,9 +125,9 @@ def _of_set(text: str) -> Links:
         at = match.end(1) if match[1].endswith(",") else match.end()
 
 
-def _of_css(text: str) -> Links:
+def _of_css(text: str, *, always: bool = False) -> Links:
     plain = _without_comments(text)
-    for pattern in (_IMPORT, _URL):
+    for pattern in (_IMPORT, _IMPORT_URL) if always else (_IMPORT, _URL):
         for match in pattern.finditer(plain):
             yield next(part for part in match.groups() if part)
 

@@ -19,7 +19,8 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
 def reached(exchanges: Iterable[Exchange], entry: str) -> frozenset[str]:
-    """Host and path of everything that the entry (host and path) leads to by redirects, and by what HTML and CSS load."""
+    """Host and path of everything that each load of the entry (host and path) asks for: redirects, what HTML and CSS
+    name."""
     by_url: dict[str, list[Exchange]] = {}
     for each in exchanges:
         if (url := _host_and_path(each.url)) and each.method == "GET":
@@ -36,12 +37,12 @@ def reached(exchanges: Iterable[Exchange], entry: str) -> frozenset[str]:
 
 
 def _next(by_url: Mapping[str, list[Exchange]], url: str) -> list[str]:
-    links = (link for each in by_url[url] for link in links_in(each))
+    links = (link for each in by_url[url] for link in links_in(each, always=True))
     return [there for link in links if (there := _host_and_path(link))]
 
 
-def links_in(exchange: Exchange) -> list[str]:
-    """Where a redirect leads, or what an answer loads."""
+def links_in(exchange: Exchange, *, always: bool = False) -> list[str]:
+    """Where a redirect leads, or what an answer loads. `always`: in each load."""
     if exchange.status in REDIRECTS:
         try:
             return [urljoin(exchange.url, each) for each in values_of(exchange.headers, "location")[:1]]
@@ -55,7 +56,7 @@ def links_in(exchange: Exchange) -> list[str]:
         text = plain.decode(charset[1] if charset else "utf-8", "replace")
     except (InputError, LookupError):
         return []  # nothing of it can be read; a browser says so as well
-    return links_of(media_type(said, urlsplit(exchange.url).path, plain), text, exchange.url)
+    return links_of(media_type(said, urlsplit(exchange.url).path, plain), text, exchange.url, always=always)
 
 
 def _host_and_path(url: str) -> str | None:

@@ -53,18 +53,23 @@ def test_a_recording_becomes_a_site_that_can_be_served(tmp_path: Path) -> None:
 
 def test_what_the_page_does_not_name_is_late_where_the_archive_has_more_pages(tmp_path: Path) -> None:
     css = (("Content-Type", "text/css"), ("Content-Encoding", "gzip"))
-    page = b"<link rel=stylesheet href=//b.test/a.css><a href=/other>"
+    page = b"<link rel=stylesheet href=//b.test/a.css><a href=/other><img src=y.gif><img loading=lazy src=lazy.gif>"
     exchanges = [
         exchange("http://a.test/", status=301, headers=(("Location", "/home"),), body=b""),
         exchange("http://a.test/home", body=page),
-        exchange("https://b.test/a.css", headers=css, body=gzip.compress(b"a { background: url(x.gif) }")),
+        exchange(
+            "https://b.test/a.css", headers=css, body=gzip.compress(b"@import url(b.css); a { background: url(x.gif) }")
+        ),
         exchange("https://b.test/x.gif"),
+        exchange("https://b.test/b.css"),
+        exchange("http://a.test/y.gif"),
+        exchange("http://a.test/lazy.gif"),
         exchange("http://a.test/other"),
         exchange("http://a.test/home", method="POST"),
     ]
     facts = Facts("a", "b", entry="http://a.test/", of_one_load=False)
     made = add_site("one", exchanges, facts, tmp_path)
-    assert made.manifest.late == ("a.test/other",)
+    assert made.manifest.late == ("b.test/x.gif", "a.test/lazy.gif", "a.test/other")
 
 
 def test_the_archive_has_what_is_served_and_no_secrets(tmp_path: Path) -> None:
