@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from model.coded import Coded
 from model.site.about import AboutSite
 from model.site.composition import Composition, composition_of
-from model.site.fidelity import NOT_VERIFIED, told
+from model.site.fidelity import told
 from model.site.manifest import Manifest
 from model.site.site import Site
 from sites.load import digest_of, read_site_manifest
@@ -58,9 +58,14 @@ def facts_of(name: str, manifest: Manifest) -> SiteFacts:
         origins=manifest.hosts,
         all_origins=bool(manifest.objects),
         composition=composition or {},
-        fidelity=manifest.fidelity.words if manifest.fidelity else NOT_VERIFIED,
+        fidelity=told(manifest.fidelity, _known_digest(manifest)),
         score=manifest.fidelity.score if manifest.fidelity else None,
     )
+
+
+def _known_digest(manifest: Manifest) -> str | None:
+    """What the manifest says of its objects; a recording's are known only when it is read."""
+    return manifest.digest or (digest_of(manifest.objects) if manifest.objects else None)
 
 
 def about(site: Site) -> AboutSite:

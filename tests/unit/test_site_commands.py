@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from driver.cli.main import lanelab
 from driver.experiment.read import parse_experiment
+from driver.fidelity.keep import keep
 from driver.run import start
 from model.errors import InputError
 from model.paths import PROJECT
@@ -20,7 +21,7 @@ from model.site.fidelity import Fidelity, ProtocolFidelity, percent, told
 from model.site.manifest import parse_manifest, read_manifest
 from model.site.site import SiteObject
 from sites.difference import difference
-from sites.load import load_site
+from sites.load import digest_of, load_site
 from sites.remove import folders_of, remove
 
 SITES = PROJECT / "tests" / "data" / "sites"
@@ -134,6 +135,13 @@ def test_of_a_linked_site_the_link_is_removed(archive: Path, tmp_path: Path) -> 
     remove(folders_of("two"))
     assert not (archive / "two").is_symlink()
     assert (tmp_path / "mine" / "site.yaml").is_file()
+
+
+def test_the_list_tells_of_a_fidelity_that_is_stale(archive: Path) -> None:
+    keep(archive / "two", FOUND)
+    keep(archive / "two-origins", replace(FOUND, digest=digest_of(load_site("two-origins").objects)))
+    listed = {each["name"]: each["fidelity"] for each in json.loads(call("list", "--json"))}
+    assert listed == {"two": "100.0% (stale: the site has changed since)", "two-origins": "100.0%"}
 
 
 @pytest.mark.usefixtures("archive")
