@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from driver.experiment.arm import Arm
@@ -28,7 +29,7 @@ from driver.servers.server import Place
 from model.evidence.server import ServedRequest
 from model.site.site import Headers, Site, SiteObject, StoredObject
 
-from .httpd import MODULES, free_port, make_certificate, user_lines
+from .httpd import MODULES, Module, free_port, make_certificate, sanitized, user_lines
 
 STARTING_S = 30
 OWN_NAMES = {"mod_replay": "replay", "mod_spdy": "spdy"}
@@ -101,8 +102,9 @@ def replaying(
         argv = [str(program), "-d", str(folder), "-f", str(folder / "httpd.conf"), "-DFOREGROUND"]
         with (folder / "output").open("wb") as output:
             process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-            )
+                argv, env={**os.environ, **_module("mod_replay").environment},
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
+            )  # fmt: skip
         try:
             _await(server, process)
             yield server
@@ -118,10 +120,18 @@ class Refused(Exception):
     """httpd did not start; the message is what it said."""
 
 
+@cache
+def _module(name: str) -> Module:
+    """As users run it; with LANELAB_TEST_SANITIZED=1 the sanitizers' build."""
+    if os.environ.get("LANELAB_TEST_SANITIZED") == "1":
+        return sanitized(apache_module.module(name, sanitize=True))
+    return Module(apache_module.module(name))
+
+
 def _configuration(arm: Arm, site: Site, server: Replay) -> str:
     folder = str(server.folder)
     there = frozenset(each.stem.removeprefix("mod_") for each in MODULES.glob("mod_*.so"))
-    own = {name: str(apache_module.module(name)) for name in apache_module.MODULES}
+    own = {name: str(_module(name).path) for name in apache_module.MODULES}
     place = Place(folder, folder)
     text = configuration(arm, site, place, Modules(str(MODULES), there, own["mod_replay"], own["mod_spdy"]))
     text = text.replace(" \"expr=%{REMOTE_ADDR} != '127.0.0.1'\"", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from driver.host.find_program import find
 from model.site.site import Headers, StoredObject
 
+from .httpd import running
 from .replaying import Answer, Refused, Replay, ask, pack_of, receive, replaying, site_of, stored
 from .spdy_client import SpdyClient, connect
 
@@ -167,6 +169,23 @@ def test_without_recorded_headers_it_is_sent_as_a_file_is(server: Replay) -> Non
     assert answer.one("Last-Modified") == "Wed, 01 Jan 2020 00:00:00 GMT"
     assert answer.one("Content-Type") == "text/plain"
     assert (answer.one("Server") or "").startswith("Apache/2.4")
+
+
+@pytest.mark.parametrize("accepts", [(), (("Accept-Encoding", "gzip"),)], ids=["plain", "gzip"])
+def test_apache_gives_a_file_the_same_head_and_body(server: Replay, apache: Path, accepts: Headers) -> None:
+    with running(apache, None, "AddOutputFilterByType DEFLATE text/css", processes=3) as httpd:
+        for name in ("plain.txt", "plain.css"):
+            (there,) = [each for each in OBJECTS if each.object.url == f"a.test/{name}"]
+            httpd.put(name, there.body)
+            os.utime(httpd.site / name, (1577836800, 1577836800))
+            with socket.create_connection(("127.0.0.1", httpd.port)) as line:
+                file = ask(line, "GET", f"a.test/{name}", accepts)
+            ours = get(server, f"a.test/{name}", accepts)
+            assert (ours.line, ours.body) == (file.line, file.body)
+            differ = ("Date", "Server")  # modules are loaded there that name themselves
+            assert [pair if pair[0] not in differ else pair[0] for pair in ours.headers] == [
+                pair if pair[0] not in differ else pair[0] for pair in file.headers
+            ]
 
 
 def test_a_head_has_the_gets_head(server: Replay) -> None:
