@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver.experiment.arm import Arm
@@ -36,6 +36,18 @@ PACK_LINE = "ReplayPack"
 class Server:
     name: str
     port: int
+    session: int = 0  # of its processes, once it runs
+
+    def processor_s(self) -> float:
+        """The processor time that its processes have taken until now."""
+        ticks = 0
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit():
+                    # What follows the name, which may have spaces: the third field and those after it.
+                    fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                    ticks += int(fields[11]) + int(fields[12]) if int(fields[3]) == self.session else 0
+        return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def made_site(folder: Path, objects: int, hosts: int) -> Site:
@@ -74,7 +86,7 @@ def _running(folder: Path, site: Site, protocol: str, name: str) -> Iterator[Ser
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
     try:
         _await(server, site.objects[0], process, folder)
-        yield server
+        yield replace(server, session=process.pid)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
