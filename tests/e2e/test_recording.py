@@ -198,7 +198,8 @@ def test_the_command_leaves_nothing_of_what_failed(commanded: dict[str, Any]) ->
     assert commanded["left"] == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_recording_that_is_stopped_leaves_nothing(tmp_path: Path, number: int) -> None:
     found = call("recordings", "interrupted", tmp_path, LINK, number=int(number))
     assert found["status"] == 128 + number, found["said"]
