@@ -48,6 +48,7 @@ def wayback_site(  # noqa: PLR0913 - each is an option
         licence=licence,
         unanswered=imported.unanswered,
         left_out=imported.left_out,
+        of_one_load=imported.of_one_load,
     )
     tell(add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets))
 
