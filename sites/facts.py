@@ -10,7 +10,8 @@ from model.site.composition import Composition, composition_of
 from model.site.fidelity import told
 from model.site.manifest import Manifest
 from model.site.site import Site
-from sites.load import digest_of, read_site_manifest
+from sites.digest import digest_of
+from sites.load import read_site_manifest
 
 
 @dataclass(frozen=True, slots=True)

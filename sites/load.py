@@ -19,14 +19,16 @@ from model.errors import BedError, InputError, RecordError
 from model.paths import build_folder, sites_folder
 from model.site.manifest import MANIFEST, Manifest, read_manifest
 from model.site.site import Site, SiteObject, StoredObject
-from sites import bodies, content, fetch, generate, new_site
+from sites import bodies, content, fetch, generate
+from sites.archive import make as archive_maker
 from sites.content import CACHE
+from sites.digest import digest_of
 
 Maker = Callable[[Path, Manifest], Iterable[StoredObject]]
 # By the key of the manifest that says where the objects are from.
 MAKERS: Mapping[str, Maker] = {
     "objects": content.make,
-    "archive": new_site.make,
+    "archive": archive_maker.make,
     "recipe": generate.make,
     "fetch": fetch.make,
 }
@@ -83,12 +85,6 @@ def load_site(name: str, archive: Path | None = None) -> Site:
         date=manifest.date,
         unanswered=manifest.unanswered,
     )
-
-
-def digest_of(objects: Iterable[SiteObject]) -> str:
-    """The same for the same objects, wherever they are from; `late` says nothing about their content."""
-    listed = sorted(json.dumps(replace(each, late=False).to_json(), sort_keys=True) for each in objects)
-    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
 
 
 def objects_of(folder: Path, manifest: Manifest) -> Iterable[StoredObject]:

@@ -7,7 +7,7 @@ import re
 from model.errors import InputError
 from model.site.site import Site
 from sites import bodies
-from sites.prepare.coding import decoded
+from sites.coding import decoded
 from sites.prepare.schemes import TEXT_TYPES
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from pathlib import Path
@@ -113,19 +113,6 @@ def add_site(
         what = f"cannot write the site {name} to {archive_folder}: {error.strerror or error}"
         raise StoreError(what, "Free some space, or set LANELAB_SITES to a folder that can be written") from error
     return NewSite(archive_folder / name, manifest, len(objects.stored))
-
-
-def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
-    """The objects of a site with an archive, which has to be the one that its manifest names."""
-    file = folder / str(manifest.archive)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the site's archive {file}: {error.strerror}", "Bring it back") from error
-    if hashlib.sha256(data).hexdigest() != manifest.sha256:
-        remedy = f"Bring it back, or write its sha256 into {folder / MANIFEST}"
-        raise InputError(f"the site's archive {file} was changed: another sha256 than the manifest has", remedy)
-    yield from objects_of(read_warc(data, str(file)).exchanges).stored
 
 
 def _entry(objects: Objects, wanted: str | None, likely: str | None) -> SiteObject:

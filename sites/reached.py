@@ -10,9 +10,9 @@ from model.errors import InputError
 from sites.archive.addresses import NotServedError, address_of
 from sites.archive.http_text import values_of
 from sites.archive.media_types import media_type
+from sites.coding import CODINGS, decode
 from sites.exchange import Exchange
 from sites.page_links import links_of
-from sites.prepare.coding import CODINGS, decode
 
 REDIRECTS = (301, 302, 303, 307, 308)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)

@@ -17,7 +17,7 @@ from model.errors import StoreError
 from model.site.fidelity import Fidelity
 from model.site.site import Site
 from model.version import VERSION
-from sites.load import digest_of
+from sites.digest import digest_of
 
 UNKNOWN = "unknown"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from driver.experiment.model import Cell, Experiment
 from model.site.site import Site
-from sites.load import digest_of
+from sites.digest import digest_of
 from sites.named_hosts import named_hosts
 from sites.prepare import Variant, prepare
 

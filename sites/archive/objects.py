@@ -15,8 +15,8 @@ from sites.archive.limits import LIMITS, Limits
 from sites.archive.media_types import media_type
 from sites.archive.ranges import PARTIAL, joined
 from sites.archive.read_warc import shown
+from sites.coding import CODINGS, decode
 from sites.exchange import Exchange
-from sites.prepare.coding import CODINGS, decode
 
 OK, NO_CONTENT, NOT_MODIFIED = 200, 204, 304
 LEAST_STATUS, MOST_STATUS = 200, 599

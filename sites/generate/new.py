@@ -12,9 +12,9 @@ from model.errors import InputError, StoreError
 from model.paths import sites_folder
 from model.site.composition import composition_of
 from model.site.manifest import MANIFEST, Manifest
+from sites.digest import digest_of
 from sites.generate import generated
 from sites.generate.recipe import parse_recipe
-from sites.load import digest_of
 
 RECIPE = "recipe.yaml"
 MAKING = ".making"  # the end of a folder's name that is not finished

@@ -15,12 +15,12 @@ from model.errors import BedError, RecordError
 from model.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from model.site.site import Site, SiteObject, StoredObject
 from sites import bodies
-from sites.prepare.coding import decoded, encoded
+from sites.coding import decoded, encoded
 from sites.prepare.schemes import unify
 from sites.prepare.variant import AS_ARCHIVED, RECORDED, Variant
 
 VARIANTS = "variants"
-CODE = ("prepare", "minify")  # folders beside this one's: what they say decides what comes out
+CODE = ("prepare", "minify")  # folders of sites: what they say decides what comes out
 LIBRARIES = ("rcssmin", "rjsmin", "pyoxipng", "pillow", "brotlicffi", "zstandard")
 CODINGS_OF_CLEAR_HTTP = ("gzip", "x-gzip", "deflate")  # browsers take br and zstd over TLS only
 NAMES = {"gzip": "gzip", "brotli": "br"}  # of codings, by the arm's name for them
@@ -120,9 +120,9 @@ def _name(variant: Variant) -> str:
 def _code() -> str:
     """The same for the same code and libraries: other ones may make other bytes."""
     digest = hashlib.sha256()
-    for name in CODE:
-        files = (Path(__file__).parent.parent / name).rglob("*")
-        for file in sorted(each for each in files if each.suffix in (".py", ".js")):
-            digest.update(file.read_bytes())
+    sites = Path(__file__).parent.parent
+    files = [sites / "coding.py", *(file for name in CODE for file in (sites / name).rglob("*"))]
+    for file in sorted(each for each in files if each.suffix in (".py", ".js")):
+        digest.update(file.read_bytes())
     digest.update(json.dumps({name: version(name) for name in LIBRARIES}).encode())
     return digest.hexdigest()

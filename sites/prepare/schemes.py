@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 from model.errors import InputError
 from model.site.site import Headers, SiteObject, StoredObject
-from sites.prepare.coding import CODINGS, decoded, encoded
+from sites.coding import CODINGS, decoded, encoded
 
 TEXT_TYPES = re.compile(r"text/.*|.*[/+](json|xml|javascript|ecmascript|x-javascript|manifest)|image/svg\+xml")
 WITH_ADDRESSES = frozenset(

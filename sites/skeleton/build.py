@@ -8,12 +8,12 @@ from urllib.parse import urljoin
 
 from model.site.site import Site, SiteObject, StoredObject
 from model.units import Duration, Ratio
+from sites.coding import decoded
 from sites.exchange import Exchange
 from sites.generate import css, font, html, script
 from sites.generate.noise import noise, prose
 from sites.generate.plan import Piece, TooSmallError
 from sites.generate.recipe import Group
-from sites.prepare.coding import decoded
 from sites.skeleton.addresses import Names, renamed
 from sites.skeleton.contents import image, zipped
 from sites.skeleton.headers import skeleton_headers

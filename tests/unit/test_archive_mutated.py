@@ -22,8 +22,9 @@ from model.errors import InputError
 from model.site.manifest import read_manifest
 from model.site.site import SiteObject
 from sites.archive.limits import Limits
+from sites.archive.make import make
 from sites.importers.registry import import_from
-from sites.new_site import ARCHIVE, Facts, add_site, make
+from sites.new_site import ARCHIVE, Facts, add_site
 from tests.kit import recordings
 
 MUTATED, MUTATED_LONG = 300, 10_000

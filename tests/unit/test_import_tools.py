@@ -12,8 +12,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from model.site.site import SiteObject, StoredObject
+from sites.archive.make import make
 from sites.importers.registry import import_from
-from sites.new_site import ARCHIVE, Facts, NewSite, add_site, make
+from sites.new_site import ARCHIVE, Facts, NewSite, add_site
 from sites.wayback import Wayback, page
 from tests.kit import archive_tools
 from tests.kit.archive_tools import NPM_PACKAGE, WACZ, recording, tool

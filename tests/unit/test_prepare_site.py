@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from model.errors import InputError
 from model.site.site import Headers, Site, SiteObject, StoredObject
 from sites import bodies
+from sites.coding import CODINGS, decode, decoded, encode, encoded
 from sites.named_hosts import named_hosts
 from sites.prepare import AS_ARCHIVED, Variant, prepare
-from sites.prepare.coding import CODINGS, decode, decoded, encode, encoded
 from sites.prepare.schemes import unify
 
 HTML, JS = "text/html", "text/javascript"
@@ -145,7 +145,7 @@ def test_a_body_that_is_cut_short_is_refused(coding: str) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "deflate"])
 def test_a_body_that_expands_without_end_is_refused(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sites.prepare.coding.LARGEST_BODY", 1_000_000)
+    monkeypatch.setattr("sites.coding.LARGEST_BODY", 1_000_000)
     bomb = encode(bytes(5_000_000), coding)
     with pytest.raises(InputError, match="expands to more than 1000000 bytes"):
         decode(bomb, coding)

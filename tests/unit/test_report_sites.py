@@ -23,8 +23,9 @@ from model.run_format import ABOUT_SITES
 from model.site.about import AboutSite
 from model.site.composition import Part
 from model.site.site import Site
+from sites.digest import digest_of
 from sites.facts import about
-from sites.load import digest_of, load_site
+from sites.load import load_site
 from tests.unit.made_run import Made, make_run
 from tests.unit.test_site_commands import FOUND
 

@@ -11,9 +11,9 @@ import pytest
 
 from model.site.site import Headers, Site, SiteObject, StoredObject
 from sites.archive.objects import objects_of
+from sites.coding import decoded
 from sites.generate import generated
 from sites.generate.recipe import parse_recipe
-from sites.prepare.coding import decoded
 from sites.skeleton.build import Skeleton, skeleton_of
 from sites.skeleton.references import Reference, references
 from tests.unit.test_site_generate import EVERYTHING

@@ -14,9 +14,10 @@ import pytest
 
 from model.paths import PROJECT
 from model.site.site import StoredObject
+from sites.digest import digest_of
 from sites.generate import generated
 from sites.generate.recipe import Recipe, read_recipe
-from sites.load import digest_of, read_site_manifest
+from sites.load import read_site_manifest
 from sites.minify import minify, parse_minify
 from sites.minify.report import sent
 

@@ -18,8 +18,8 @@ from driver.host.needs import programs
 from model.errors import InputError, StoreError
 from model.site.site import Site, StoredObject
 from sites import bodies
+from sites.coding import decoded
 from sites.load import load_site
-from sites.prepare.coding import decoded
 from sites.prepare.schemes import unify
 
 if TYPE_CHECKING:

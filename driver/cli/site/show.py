@@ -10,7 +10,8 @@ from driver.cli.options import json_option
 from driver.cli.output import console, print_json, table
 from model.site.fidelity import ProtocolFidelity, percent, told
 from sites.description import SiteDescription, describe
-from sites.load import digest_of, load_site, read_site_manifest
+from sites.digest import digest_of
+from sites.load import load_site, read_site_manifest
 
 LISTED = 20  # urls that are printed of each list; --json has all
 

@@ -78,7 +78,7 @@ def _layout(assignment: Assignment) -> Layout:
 
 
 def _content(name: str, body: bytes, layout: Layout) -> bytes:
-    from sites.prepare.coding import encode  # noqa: PLC0415 - its libraries are not for every command
+    from sites.coding import encode  # noqa: PLC0415 - its libraries are not for every command
 
     coding = layout.coded.get(name)
     return encode(body, coding) if coding else body
