@@ -21,7 +21,8 @@ from model.site.fidelity import Fidelity, ProtocolFidelity, percent, told
 from model.site.manifest import parse_manifest, read_manifest
 from model.site.site import SiteObject
 from sites.difference import difference
-from sites.load import digest_of, load_site
+from sites.digest import digest_of
+from sites.load import load_site
 from sites.remove import folders_of, remove
 
 SITES = PROJECT / "tests" / "data" / "sites"
