@@ -75,8 +75,7 @@ def _decode(body: bytes, coding: str) -> bytes:
         except zlib.error:  # raw deflate: what some servers mean
             return _inflate(body, -zlib.MAX_WBITS)
     if coding == "br":
-        brotli = brotlicffi.Decompressor()
-        return _piecewise(body, brotli.decompress, brotli.is_finished)
+        return _brotli(body)
     zstd = zstandard.ZstdDecompressor().decompressobj()
     return _piecewise(body, zstd.decompress, lambda: bool(zstd.eof))
 
@@ -89,8 +88,17 @@ def _inflate(body: bytes, window: int) -> bytes:
     return plain
 
 
+def _brotli(body: bytes) -> bytes:
+    """With a limit: a few hundred bytes may mean gigabytes."""
+    brotli = brotlicffi.Decompressor()
+    plain = bytes(brotli.decompress(body, output_buffer_limit=LARGEST_BODY + 1))
+    if not brotli.is_finished() and len(plain) <= LARGEST_BODY:
+        raise ValueError("it is cut short")
+    return plain
+
+
 def _piecewise(body: bytes, decompress: Callable[[bytes], bytes], is_finished: Callable[[], bool]) -> bytes:
-    """A few bytes may mean gigabytes, and these decoders know no limit."""
+    """A few bytes may mean many more, and this decoder knows no limit: 1 kB of zstd is 43 MB at most."""
     parts, size = [], 0
     for begin in range(0, len(body), 1024):
         part = decompress(body[begin : begin + 1024])
