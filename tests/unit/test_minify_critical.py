@@ -79,6 +79,16 @@ def test_sheets_load_after_the_page() -> None:
     assert [each.object.late for each in made.objects] == [False, True]
 
 
+def test_a_rewritten_sheet_that_loads_later_is_still_there() -> None:
+    sheet = stored("/a.css", "p { a : b }" + "table { c : d } " * 400)
+    made = run(["core-2012", "prioritize_critical_css"], '<link rel="stylesheet" href="a.css"><p>', sheet)
+    (late,) = (each.object for each in made.objects if each.object.late)
+    assert f'<noscript class="psa_add_styles"><link rel="stylesheet" href="http://page.test{late.path}">' in page_of(
+        made
+    )
+    assert ".pagespeed.cf." in late.path
+
+
 def test_an_alternate_sheet_does_not_become_part_of_the_page() -> None:
     page = '<p><link rel="alternate stylesheet" href="a.css">'
     assert "<style" not in html(["prioritize_critical_css"], page, stored("/a.css", "p{a:b}"))
