@@ -79,7 +79,7 @@ def _running(folder: Path, site: Site, protocol: str, name: str) -> Iterator[Ser
     program = find("apache2") or find("httpd")
     if program is None:
         raise MissingProgram("Apache cannot be found", "Run: ./lanelab doctor")
-    server = Server(name, _free_port())
+    server = Server(name, free_port())
     (folder / "httpd.conf").write_text(_configured(folder, site, protocol, server))
     argv = [str(program), "-d", str(folder), "-f", str(folder / "httpd.conf"), "-DFOREGROUND"]
     with (folder / "output").open("wb") as output:
@@ -104,13 +104,13 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
     text = text.replace(f"0.0.0.0:{PORTS['http']} ", f"127.0.0.1:{server.port} ")
     if server.name == REPLAY:
         (folder / pack.FILE).write_bytes(pack.pack(site.objects, lambda each: site.file(each).read_bytes()))
-        return text.replace(f"*:{PORTS['http']}>", f"*:{server.port}>") + _user()
+        return text.replace(f"*:{PORTS['http']}>", f"*:{server.port}>") + user_lines()
     for each in site.objects:
         file = folder / "hosts" / f"{each.host}{each.path}"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(site.file(each).read_bytes())
     head = text[: text.index("<VirtualHost")].replace("LoadModule replay_module", "#").replace(PACK_LINE, "#")
-    return head + _files(folder, site, server, modules) + _user()
+    return head + _files(folder, site, server, modules) + user_lines()
 
 
 def _files(folder: Path, site: Site, server: Server, modules: Path) -> str:
@@ -125,7 +125,7 @@ def _files(folder: Path, site: Site, server: Server, modules: Path) -> str:
     return "\n".join([*lines, ""])
 
 
-def _user() -> str:
+def user_lines() -> str:
     """Apache does not serve as root."""
     if os.geteuid() != 0:
         return ""
@@ -134,8 +134,9 @@ def _user() -> str:
     return f"User {user}\nGroup #{pwd.getpwnam(user).pw_gid}\n"
 
 
-def _free_port() -> int:
-    """Not one that the kernel gives to connections."""
+def free_port() -> int:
+    """Not one that the kernel gives to connections: any of them could take it before the server does. Chosen by no
+    generator that others have seeded alike."""
     while True:
         port = 10_000 + secrets.randbelow(20_000)
         with socket.socket() as sock, contextlib.suppress(OSError):

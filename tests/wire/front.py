@@ -15,7 +15,9 @@ from typing import Any
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from .httpd import free_port, make_certificate
+from driver.bench.replay_servers import free_port
+
+from .httpd import make_certificate
 from .peers import Running, end_group, started
 
 HOST = "a.example"

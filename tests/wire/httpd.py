@@ -10,12 +10,9 @@ import contextlib
 import datetime
 import json
 import os
-import pwd
 import re
-import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -30,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from driver.bench.replay_servers import free_port, user_lines
 from driver.servers.apache.installation import MODULE_FOLDERS
 
 MODULES = next((Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir()), Path("/nonexistent"))
@@ -222,30 +220,11 @@ def refusal(program: Path, module: Module, directives: str, *, mpm: str = "event
     raise AssertionError("httpd started")
 
 
-def free_port() -> int:
-    """Not one that the kernel gives to connections: any of them could take it before the server does. Chosen by no
-    generator that other test runs have seeded alike."""
-    while True:
-        port = 10_000 + secrets.randbelow(20_000)
-        with socket.socket() as sock, contextlib.suppress(OSError):
-            sock.bind(("127.0.0.1", port))
-            return port
-
-
 def _prepare(server: Httpd) -> None:
     (server.folder / "site").mkdir()
     (server.folder / "site").chmod(0o755)
     (server.folder / "run").mkdir()
     make_certificate(server.folder)
-
-
-def user_lines() -> str:
-    """httpd does not serve as root."""
-    if os.geteuid() != 0:
-        return ""
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    user = "www-data" if "www-data" in names else "nobody"
-    return f"User {user}\nGroup #{pwd.getpwnam(user).pw_gid}\n"
 
 
 def _loading(module: Module | None, mpm: str) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from driver.bench.replay_servers import free_port, user_lines
 from driver.experiment.arm import Arm
 from driver.host.build import apache_module
 from driver.servers.apache import log, pack
@@ -29,7 +30,7 @@ from driver.servers.server import Place
 from model.evidence.server import ServedRequest
 from model.site.site import Headers, Site, SiteObject, StoredObject
 
-from .httpd import MODULES, Module, free_port, make_certificate, sanitized, user_lines
+from .httpd import MODULES, Module, make_certificate, sanitized
 
 STARTING_S = 30
 OWN_NAMES = {"mod_replay": "replay", "mod_spdy": "spdy"}
