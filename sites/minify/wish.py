@@ -68,7 +68,7 @@ GENERATIONS = {
     "last": Generation(
         name="last",
         release="1.15.0.0",
-        released="Wed, 11 Jan 2023 00:00:00 GMT",
+        released="Sun, 06 Nov 2022 00:00:00 GMT",
         css_inline_bytes=2048,
         js_inline_bytes=2048,
         image_inline_bytes=3072,
