@@ -22,7 +22,8 @@ from sites.fetch.spec import Package
 FOLDER = "packages"
 NODE_LOCK = PROJECT / "requirements-peers.lock"  # has Node, and npm with it
 TIMEOUT_S = 600
-QUIET = ("--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+QUIET = ("--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+PATIENCE = ("--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=3000")
 # Settings that would send what pip gets elsewhere; all others (index, certificates, proxies) are the user's business.
 ELSEWHERE = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIRE_VIRTUALENV", "PIP_DEST")
 OFFLINE = "Check the network (the client's own settings and proxies apply), then run: lanelab site fetch"

@@ -13,6 +13,9 @@ SHOWN = ("image", "frame", "media")
 LEAST_SECTIONS = 3
 PER_SECTION = 1200  # bytes of text, about
 ICON = 'rel="icon"'
+# Waits for the style sheets and applies them. Without it a browser may do so after the load event, and ask for
+# backgrounds and fonts only then.
+STYLED = "<script>document.body.offsetHeight;</script>\n"
 PICTURE = (320, 240)  # of a frame
 END = "</p>\n</section>\n"
 ITEM = '<li class="item"><a class="item-link" href="/sections/part/index.html">', "</a></li>\n"
@@ -25,7 +28,8 @@ def page(pieces: Sequence[Piece], piece: Piece, dimensions: dict[int, tuple[int,
     count = max(LEAST_SECTIONS, len(shown), piece.size // PER_SECTION)
     noise_bytes = piece.size * piece.group.noise.ppb // 10**9
     keys = [letters(f"{piece.seed} key {n}", size) for n, size in enumerate(_parts(noise_bytes, count))]
-    head, places, tail = _head(piece, asked), _places(pieces, piece), _tail(piece, asked)
+    head, places = _head(piece, asked), _places(pieces, piece)
+    tail = _tail(piece, asked, styled=bool(places))
     spread = [[each for place, each in enumerate(shown) if place * count // max(len(shown), 1) == n]
               for n in range(count)]  # fmt: skip
     sections = [_section(piece, n, keys[n], spread[n], dimensions) + ("" if n else places) for n in range(count)]
@@ -72,12 +76,12 @@ def _in_head(each: Piece) -> bool:
     return bool(each.group.rel) or (not each.group.inline and (each.group.place == "head" or each.type == "css"))
 
 
-def _tail(piece: Piece, asked: Sequence[Piece]) -> str:
+def _tail(piece: Piece, asked: Sequence[Piece], *, styled: bool) -> str:
     scripts = (each for each in asked if each.group.place == "body" and each.type in ("script", "module"))
     included = "".join(_include(piece, each) for each in scripts if not _by_itself(each))
     lines = "".join(asked_by_script(each) for each in asked if each.group.inline == "script")
     own = f"<script>\n(function () {{\n{ASK}{lines}}}());\n</script>\n" if lines else ""
-    return f"{included}{own}</body>\n</html>\n"
+    return f"{included}{own}{STYLED if styled else ''}</body>\n</html>\n"
 
 
 def _include(piece: Piece, each: Piece) -> str:

@@ -48,7 +48,7 @@ objects:
   - {type: image, name: ad, from: frame, size: 4000}
 """
 REFERENCES = r'src="([^"]+)"|stylesheet" href="([^"]+)"|url\("([^"]+)"\)|import "([^"]+)"|ask\("\w+", "([^"]+)"'
-DIGEST = "67b2d8ec906b838da9901b5b8afd09d5a1497c8f1d10f1f3809bc9d6bbfe7efb"
+DIGEST = "563e99bf34234b6f4d21caf520539cb49e7466efd673275f636470e95d56e1a2"
 
 
 def made(text: str, seed: int | None = None) -> dict[str, StoredObject]:
