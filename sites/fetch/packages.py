@@ -62,6 +62,7 @@ def _fetch(package: Package, place: Path) -> None:
                 "--pack-destination",
                 made,
                 *QUIET,
+                *PATIENCE,
             ]
         elif package.kind == "pypi":
             argv = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-input", "--no-deps",
