@@ -98,7 +98,7 @@ def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.Comp
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
     browser = {"start", "display", "user_agent", "viewport", "scripts", "browser_flags"}
-    content = {"minify", "schemes"}
+    content = {"minify"}
     common = {"dns", "addresses"}
     gateway = {"via", "pipelining", "connections_per_host", "coalescing"}
     assert {setting.name for setting in settings_with("nginx")} - browser - content - gateway - common <= written
