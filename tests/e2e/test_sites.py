@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -78,6 +79,46 @@ def test_what_a_site_lacks_is_answered_with_404_where_the_experiment_says_so(
         assert statuses[f"{scheme}://page.test/absent.png"] == 404
         assert statuses[f"{scheme}://elsewhere.test/picture.png"] == 404
         assert statuses[f"{scheme}://page.test/style.css"] == 200
+
+
+MULTICAST_DNS = "224.0.0.251"  # WebRTC names its own addresses there; no router carries it on
+ESCAPING = """<!doctype html>
+<link rel="icon" href="data:,">
+<link rel="preconnect" href="https://198.51.100.7">
+<link rel="dns-prefetch" href="//names.example.com">
+<img src="http://198.51.100.7/x.png" alt="">
+<script>
+fetch('http://198.51.100.8/').catch(() => 0);
+new WebSocket('ws://198.51.100.9/');
+const peer = new RTCPeerConnection({iceServers: [{urls: 'stun:198.51.100.10:3478'}]});
+peer.createDataChannel('x');
+peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+navigator.sendBeacon('http://198.51.100.11/', 'x');
+new Worker(URL.createObjectURL(new Blob(["fetch('http://198.51.100.12/').catch(() => 0)"])));
+document.write('<scr' + 'ipt src="//elsewhere.example.com/x.js"></scr' + 'ipt>');
+</script>
+"""
+
+
+def test_scripts_reach_nothing_outside_the_bed(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    """Whatever they try: the capture has addresses of the bed alone, and the trial does not count."""
+    content = tmp_path / "sites" / "escaping" / "content" / "page.test"
+    content.mkdir(parents=True)
+    (content / "index.html").write_text(ESCAPING)
+    digest = hashlib.sha256(ESCAPING.encode()).hexdigest()
+    (content.parents[1] / "site.yaml").write_text(
+        "title: A page that wants out\nsource: a test\nentry: page.test/index.html\nobjects:\n"
+        f"  - {{host: page.test, path: /index.html, mime: text/html, size: {len(ESCAPING)}, sha256: '{digest}'}}\n"
+    )
+    text = TOLERANT.replace("unfaithful", "escaping").replace(
+        "trials: 1", "trials: 1\ncapture: {nodes: [client, server]}"
+    )
+    played = play(lanelab, tmp_path, text, env={"LANELAB_SITES": str(tmp_path / "sites")})
+    assert "outside-request" in played.reasons("one")
+    (evidence,) = played.evidence("one")
+    for packets in evidence["packets"].values():
+        ends = {each["server"] for each in (*packets["by_connection"], *packets["by_udp_flow"])}
+        assert ends <= {"10.10.2.2", MULTICAST_DNS}
 
 
 def test_each_origin_has_its_own_address(origins: Played) -> None:
