@@ -414,3 +414,13 @@ def test_a_site_that_answers_missing_objects_lets_them_be_asked_for() -> None:
     expected = Expected(HTTP, replace(SITE, answers_missing=True), LINK, STRICT, {"capture": CaptureOptions()})
     assert Reason.EXTRA_REQUEST in reasons(data)
     assert Reason.EXTRA_REQUEST not in {each.reason for each in judge(TrialRecord.from_json(data), expected)}
+
+
+def test_what_is_still_under_way_after_the_load_event_is_no_evidence_of_anything() -> None:
+    """Then the browser knows a status at most. Before the load event it would be a gap."""
+    unknown = {"connection": None, "remote": None, "wire_bytes": 0, "protocol": None, "response_headers": []}
+    after, before = record(HTTP), record(HTTP)
+    add("a.test/favicon.ico", before_load=False, **unknown)(after)
+    assert reasons(after, packets=connections(4)) == []
+    change(1, **unknown)(before)
+    assert reasons(before, packets=connections(3))

@@ -24,7 +24,10 @@ def fetched(requests: Iterable[Request]) -> list[Request]:
 
 
 def was_answered(request: Request) -> bool:
-    return request.error is None and request.status is not None
+    """What began after the load event may still be under way when the trial ends: then the browser knows a status and
+    no connection, and nothing else is known of it."""
+    under_way = request.connection is None and not request.before_load
+    return request.error is None and request.status is not None and not under_way
 
 
 def with_wire(requests: Sequence[Request], carried: Sequence[GatewayRequest]) -> tuple[Request, ...]:
