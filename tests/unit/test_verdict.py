@@ -418,7 +418,7 @@ def test_a_site_that_answers_missing_objects_lets_them_be_asked_for() -> None:
 
 def test_what_is_still_under_way_after_the_load_event_is_no_evidence_of_anything() -> None:
     """Then the browser knows a status at most. Before the load event it would be a gap."""
-    unknown = {"connection": None, "remote": None, "wire_bytes": 0, "protocol": None, "response_headers": []}
+    unknown: Any = {"connection": None, "remote": None, "wire_bytes": 0, "protocol": None, "response_headers": []}
     after, before = record(HTTP), record(HTTP)
     add("a.test/favicon.ico", before_load=False, **unknown)(after)
     assert reasons(after, packets=connections(4)) == []
