@@ -142,6 +142,10 @@ class Server(Protocol):
         """Its name in the server's folder and among the artifacts of a trial."""
 
     @property
+    def tells_match(self) -> bool:
+        """Whether its log says of each answer how it was found."""
+
+    @property
     def clock_us(self) -> int:
         """The resolution of the times in its log of requests."""
 

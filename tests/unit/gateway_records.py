@@ -142,7 +142,7 @@ class Plan:
             "protocol": {"h2": "HTTP/2.0"}.get(self.arm.protocol, "HTTP/1.1"),
             "remote": f"10.10.1.2:{port(each.connection)}", "local": "10.10.2.2:80", "keepalives": 0, "connection": "+",
             "encoding": None, "tls": f"TLSv{self.arm.tls}" if tls else None, "tls_resumed": False if tls else None,
-            "spdy": self.arm.spdy, "match": None,
+            "spdy": self.arm.spdy, "match": "exact",
         }  # fmt: skip
 
     def _captured(self, number: int) -> Connection:

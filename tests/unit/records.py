@@ -64,7 +64,7 @@ def served(each: Data, arm: Arm) -> Data:
         "received_bytes": 400, "protocol": {"h2": "HTTP/2.0"}.get(arm.protocol, "HTTP/1.1"),
         "remote": f"10.10.1.2:{port}", "local": f"10.10.2.2:{443 if tls else 80}", "keepalives": 0, "connection": "+",
         "encoding": None, "tls": f"TLSv{arm.tls}" if tls else None, "tls_resumed": False if tls else None,
-        "spdy": arm.spdy, "match": None,
+        "spdy": arm.spdy, "match": "exact" if arm.server == "apache" else None,
     }  # fmt: skip
 
 

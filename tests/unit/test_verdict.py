@@ -424,3 +424,96 @@ def test_what_is_still_under_way_after_the_load_event_is_no_evidence_of_anything
     assert reasons(after, packets=connections(4)) == []
     change(1, **unknown)(before)
     assert reasons(before, packets=connections(3))
+
+
+def of_site(data: Data, arm: Arm = HTTP, allowed: Tolerances = STRICT, **changed: Any) -> list[Reason]:
+    expected = Expected(arm, replace(SITE, **changed), LINK, allowed, {"capture": CaptureOptions()})
+    return [each.reason for each in judge(TrialRecord.from_json(data), expected)]
+
+
+def test_each_thing_that_is_posted_to_one_address_has_an_answer_of_its_own() -> None:
+    """Two answers with one address: each request got one of them, and both were asked for."""
+    first = replace(SITE.objects[1], path="/api", method="POST", request_sha1="1" * 40, size=300)
+    both = (*SITE.objects, first, replace(first, request_sha1="2" * 40, size=400))
+    data = record(HTTP)
+    for number, size in enumerate((300, 400), 8):
+        ask(data, request("a.test/api", number, HTTP, body=size) | {"method": "POST"}, HTTP)
+    assert of_site(data, objects=both) == []
+    data["requests"][-1]["body_bytes"] = 401
+    assert of_site(data, objects=both) == [Reason.FAILED_OBJECT]
+    del data["requests"][-1]
+    assert of_site(data, objects=both) == [Reason.MISSING_OBJECT]
+
+
+def test_an_address_in_clear_may_lead_to_the_same_one_with_tls() -> None:
+    arm = Arm.parse("as recorded", {"protocol": "h2", "tls": "1.3", "schemes": "recorded"})
+    page = replace(SITE.objects[0], scheme="https")
+    step = replace(page, scheme="http", status=301, headers=(("Location", "https://a.test/index.html"),))
+    data = record(arm)
+    data["requests"][0]["tls"] = None  # Chromium does not say it of what a redirect led to
+    ask(
+        data,
+        request("a.test/index.html", 9, arm, body=0)
+        | {
+            "url": "http://a.test/index.html", "protocol": "http/1.1", "tls": None, "status": 301,
+            "response_headers": [["Location", "https://a.test/index.html"]],
+        },
+        arm,
+    )  # fmt: skip
+    data["evidence"]["server"]["requests"][-1] |= {"tls": None, "tls_resumed": None, "local": "10.10.2.2:80"}
+    assert of_site(data, arm, objects=(step, page, *SITE.objects[1:])) == []
+
+
+def test_a_known_address_asked_for_by_another_method_is_no_known_request() -> None:
+    data = record(HTTP)
+    ask(data, request("a.test/style.css?v=1", 9, HTTP) | {"method": "POST", "status": 404}, HTTP)
+    assert reasons(data) == [Reason.EXTRA_REQUEST]
+    data["requests"][-1] |= {"method": "HEAD", "status": 200}
+    assert reasons(data) == []
+
+
+def test_a_host_that_once_did_not_answer_may_not_be_asked_for_other_things() -> None:
+    data = record(HTTP)
+    add("dead.test/other.js", status=None, error="net::ERR_NAME_NOT_RESOLVED")(data)
+    data["evidence"]["server"]["requests"].pop()
+    assert of_site(data, unanswered=("dead.test/ad.js",)) == [Reason.OUTSIDE_REQUEST]
+
+
+def test_where_missing_objects_are_answered_with_404_no_other_answer_is_theirs() -> None:
+    data = record(HTTP)
+    add("a.test/other", status=200)(data)
+    assert of_site(data, answers_missing=True) == [Reason.EXTRA_REQUEST]
+
+
+def test_a_late_object_may_be_given_up_and_not_fail() -> None:
+    late = (*SITE.objects[:2], replace(SITE.objects[2], late=True))
+    data = record(HTTP)
+    data["evidence"]["server"]["requests"].pop()
+    change(2, status=None, ended_ms=None, error="net::ERR_ABORTED")(data)
+    assert of_site(data, objects=late) == []
+    change(2, error="net::ERR_CONNECTION_RESET")(data)
+    assert of_site(data, objects=late) == [Reason.FAILED_OBJECT]
+
+
+def test_an_inexact_answer_stands_for_one_object_and_not_for_all_of_its_path() -> None:
+    data = record(HTTP)
+    nearly("a.test/style.css?v=2", "nearest")(data)
+    more = (*SITE.objects, replace(SITE.objects[1], path="/style.css?v=3"))
+    allowed = Tolerances(inexact=1)
+    assert of_site(data, allowed=allowed) == []
+    assert of_site(data, allowed=allowed, objects=more) == [Reason.MISSING_OBJECT]
+
+
+def test_a_part_stands_for_the_whole_only_where_a_part_was_asked_for() -> None:
+    data = record(HTTP)
+    change(2, status=206, body_bytes=1)(data)
+    assert reasons(data) == [Reason.FAILED_OBJECT]
+    change(2, request_headers=[["Range", "bytes=0-0"]])(data)
+    assert reasons(data) == []
+
+
+def test_an_answer_of_which_the_server_does_not_say_how_it_was_found_is_no_evidence() -> None:
+    data = record(HTTP)
+    data["evidence"]["server"]["requests"][1]["match"] = None
+    assert reasons(data) == [Reason.EVIDENCE_MISSING]
+    assert reasons(data, Arm.parse("nginx", {"server": "nginx"})) == []

@@ -25,6 +25,7 @@ class Apache:
     settings = fields.SETTINGS
     configuration_file = "httpd.conf"
     clock_us = 1
+    tells_match = True
 
     def values(self, values: Mapping[str, Any]) -> object:
         return fields.ApacheSettings(**values)

@@ -24,6 +24,7 @@ class Nginx:
     settings = fields.SETTINGS
     configuration_file = "nginx.conf"
     clock_us = log.CLOCK_US
+    tells_match = False
 
     def values(self, values: Mapping[str, Any]) -> object:
         return fields.NginxSettings(**values)

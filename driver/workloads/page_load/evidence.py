@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from driver.recorders.tcpdump import CaptureOptions, Tcpdump
+from driver.servers.registry import SERVERS
 from driver.servers.server import PORTS
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.objects import BAD_GATEWAY, PREFLIGHT
@@ -22,7 +23,7 @@ from model.evidence.server import ServedRequest, ServerLog
 from model.record import RECORDINGS, TrialRecord
 from sites.prepare.variant import RECORDED
 
-BAD_REQUEST = 400
+OK, REDIRECTS, BAD_REQUEST = 200, 300, 400
 FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
 
 
@@ -94,10 +95,13 @@ class _Pieces:
         wanted = min(1, len(self._fetched)) if self.evidence.gateway else len(self._fetched)
         if len(server.requests) < wanted:
             yield f"evidence.server.requests ({len(server.requests)} of {len(self._fetched)})"
+        tells_match = SERVERS[self.expected.arm.server].tells_match
         for number, each in enumerate(server.requests):
             fields: dict[str, object] = {}
             if each.status < BAD_REQUEST:  # else it may have been no request at all
                 fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
+            if tells_match and OK <= each.status < REDIRECTS:
+                fields["match"] = each.match
             if self.expected.arm.tls != "off" and not self._in_clear(each):
                 fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
             yield from (f"evidence.server.requests[{number}].{name}" for name, value in fields.items() if value is None)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.workloads.page_load.requests import encoding, few, inexact_targets, on_network, target
+from driver.workloads.page_load.requests import (
+    Asked,
+    asked_for,
+    asked_for_a_part,
+    asked_of,
+    encoding,
+    few,
+    inexact_targets,
+    on_network,
+    path_of,
+    target,
+)
 from model.evidence.browser import Request
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
@@ -18,8 +30,8 @@ PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of 
 # The browser's own ruling on an image, say, that turns out to be HTML: a page must not have it. That an answer is such
 # is its media type's; it was so while the site was recorded, too.
 RULED_OUT = ("net::ERR_BLOCKED_BY_ORB",)
+GIVEN_UP = "net::ERR_ABORTED"  # by the browser, when the page was left
 NEVER_RULED_OUT = ("image/", "audio/", "video/", "font/", "text/css", "text/javascript", "application/javascript")
-Asked = tuple[str, str]  # method, host with path
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +42,24 @@ class Objects:
     tolerances: Tolerances
 
     def failures(self) -> Iterator[Failure]:
-        asked: dict[Asked, list[Request]] = {_asked(each): [] for each in self.site.objects}
+        asked: dict[Asked, list[Request]] = {key: [] for key in self._recorded}
         for request in on_network(self.record.requests):
-            if (request.method, target(request)) in asked:
-                asked[request.method, target(request)].append(request)
+            asked.get(asked_of(request), []).append(request)
         broken, missing, cached = [], [], []
-        evidence = self.record.page_load
-        inexact = {each.partition("?")[0] for each in inexact_targets(evidence)} if evidence else set()
-        for each in self.site.objects:
-            requests = asked[_asked(each)]
-            why = next((why for request in requests if (why := self._broken(request, each))), None)
+        excused = self._excused()
+        for key, wanted in self._recorded.items():
+            url, requests = wanted[0].url, asked[key]
+            why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
+            due = sum(_is_due(each) for each in wanted)
+            lacking = self._lacking(requests, due)
+            stood_for = min(excused[path_of(url)], lacking)
+            excused[path_of(url)] -= stood_for
             if why:
-                broken.append(f"{each.url} ({why})")
-            elif self._is_due(each, inexact) and self._missing(requests):
-                missing.append(f"{each.url} ({self._how_missing(requests)})")
-            if each.status != NOT_MODIFIED and self._cached(requests):
-                cached.append(each.url)
+                broken.append(f"{url} ({why})")
+            elif lacking > stood_for:
+                missing.append(f"{url} ({self._how_missing(requests, due)})")
+            if any(each.status != NOT_MODIFIED for each in wanted) and self._cached(requests):
+                cached.append(url)
         if broken:
             yield Failure(Reason.FAILED_OBJECT, few(broken))
         if len(missing) > self.tolerances.missing:
@@ -54,20 +68,37 @@ class Objects:
             yield Failure(Reason.FROM_CACHE, few(cached))
 
     @property
+    def _recorded(self) -> dict[Asked, list[SiteObject]]:
+        """Several have one key where a page posts several things to one address, or where its address in clear leads to
+        the same one with TLS: each has an answer of its own."""
+        found: dict[Asked, list[SiteObject]] = {}
+        for each in self.site.objects:
+            found.setdefault(asked_for(each), []).append(each)
+        return found
+
+    def _excused(self) -> Counter[str]:
+        """By address without query: how often it was asked for in another way than recorded. Each time may stand for
+        one object."""
+        evidence = self.record.page_load
+        return Counter(path_of(each) for each in inexact_targets(evidence)) if evidence else Counter()
+
+    @property
     def warm(self) -> bool:
         return self.arm.start == "warm"
 
-    def _is_due(self, each: SiteObject, inexact: set[str]) -> bool:
-        """Whether each load has to ask for it. `inexact`: addresses without query that were asked for with another."""
-        return not each.late and each.method != PREFLIGHT and each.url.partition("?")[0] not in inexact
+    def _unlike_all(self, request: Request, wanted: list[SiteObject]) -> str | None:
+        """Why its answer is none of those that were recorded; None: it is one of them."""
+        whys = [self._broken(request, each) for each in wanted]
+        return None if None in whys else whys[0]
 
     def _broken(self, request: Request, wanted: SiteObject) -> str | None:
         ruled_out = request.error in RULED_OUT and not wanted.mime.startswith(NEVER_RULED_OUT)
         if ruled_out and request.status == wanted.status:
             return None
         if request.error is not None:
-            return None if wanted.late and request.status is None else request.error  # given up when the page was left
-        as_asked = request.status == PARTIAL and wanted.status == OK  # a part of it
+            given_up = wanted.late and request.status is None and request.error == GIVEN_UP
+            return None if given_up else request.error
+        as_asked = request.status == PARTIAL and wanted.status == OK and asked_for_a_part(request)
         if request.status in (None, NOT_MODIFIED) or as_asked:
             return None  # never answered: missing; the browser had it: from-cache
         if request.status != wanted.status:
@@ -89,11 +120,12 @@ class Objects:
         errors = [each.error for each in carried if each.url == target(request) and each.error]
         return f": {errors[0]}" if errors and request.status == BAD_GATEWAY else ""
 
-    def _missing(self, requests: list[Request]) -> bool:
-        """A repeated view may do without asking: what is in the browser's memory makes no request."""
-        if self.warm and not requests:
-            return False
-        return not any(self._in_time(request) for request in requests)
+    def _lacking(self, requests: list[Request], due: int) -> int:
+        """How many of the objects did not come in time. A repeated view may do without asking: what is in the browser's
+        memory makes no request."""
+        if self.warm:
+            due = min(due, len(requests), 1)
+        return max(due - sum(self._in_time(request) for request in requests), 0)
 
     def _in_time(self, request: Request) -> bool:
         """Whether it was there when the page was loaded. The clock began some milliseconds before the first request,
@@ -104,9 +136,11 @@ class Objects:
         loaded_ms = browser.times.plt_ms if browser else None
         return loaded_ms is None or request.ended_ms <= loaded_ms
 
-    def _how_missing(self, requests: list[Request]) -> str:
+    def _how_missing(self, requests: list[Request], due: int) -> str:
         if not requests:
             return "never asked for"
+        if any(self._in_time(each) for each in requests):
+            return f"{len(requests)} of {due} asked for"
         if not any(each.before_load for each in requests):
             return "asked for after the load event"
         ended = any(each.status is not None and each.ended_ms is not None for each in requests)
@@ -121,5 +155,6 @@ class Objects:
         return all(request.from_cache for request in requests)
 
 
-def _asked(each: SiteObject) -> Asked:
-    return each.method, each.url
+def _is_due(each: SiteObject) -> bool:
+    """Whether each load has to ask for it."""
+    return not each.late and each.method != PREFLIGHT

@@ -9,7 +9,9 @@ from urllib.parse import urljoin, urlsplit
 from model.evidence.browser import OnTheLink, Request
 from model.evidence.gateway import GatewayRequest
 from model.evidence.page_load import PageLoadEvidence
+from model.site.site import SiteObject
 
+Asked = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
 
 
@@ -71,6 +73,25 @@ def target(request: Request) -> str:
     """As a manifest names it: host, path and query."""
     parts = urlsplit(request.url)
     return host(request) + (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def path_of(url: str) -> str:
+    """Without the query."""
+    return url.partition("?")[0]
+
+
+def asked_of(request: Request) -> Asked:
+    return request.method, target(request)
+
+
+def asked_for(each: SiteObject) -> Asked:
+    """The key of the requests that it answers."""
+    return each.method, each.url
+
+
+def asked_for_a_part(request: Request) -> bool:
+    """Of a video, say; media elements always do."""
+    return request.type == "Media" or any(name.lower() == "range" for name, _ in request.request_headers)
 
 
 def inexact_targets(evidence: PageLoadEvidence) -> list[str]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.servers.server import TLS_NAMES
+from driver.servers.server import PORTS, TLS_NAMES
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.evidence import FAREWELL, missing
@@ -18,6 +18,9 @@ from driver.workloads.page_load.gateway_connections import PATIENT_S, Connection
 from driver.workloads.page_load.gateway_protocol import Protocols, resumption
 from driver.workloads.page_load.objects import Objects
 from driver.workloads.page_load.requests import (
+    Asked,
+    asked_for,
+    asked_of,
     encoding,
     fetched,
     few,
@@ -40,6 +43,7 @@ NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
     *(Reason.GATEWAY_FAILED, Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE),
 }
+NOT_FOUND = 404
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
 
@@ -141,8 +145,12 @@ class _Trial:
     def _outside(self) -> Iterator[Failure]:
         hosts, resolver = set(self.site.hosts), self.evidence.resolver
         unanswered = set(self.site.unanswered)
+        asked = [
+            target(each)
+            for each in on_network(self.record.requests)
+            if host(each) not in hosts and target(each) not in unanswered
+        ]
         hosts |= {name.partition("/")[0] for name in unanswered}
-        asked = [target(each) for each in on_network(self.record.requests) if host(each) not in hosts]
         names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
         looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
         outside = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
@@ -203,7 +211,12 @@ class _Trial:
         if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.requests):
             return request.tls
         served = self.evidence.server.requests if self.evidence.server else ()
-        said = {each.tls for each in served if f"{each.host}{each.path}" == target(request)}
+        tls_port = f":{PORTS['https']}"  # the same path may be a redirect in clear
+        said = {
+            each.tls
+            for each in served
+            if f"{each.host}{each.path}" == target(request) and each.local.endswith(tls_port)
+        }
         return next((f"TLS {name}" for name, logged in TLS_NAMES.items() if said == {logged}), None)
 
     def _keepalive(self) -> Iterator[Failure]:
@@ -228,31 +241,35 @@ class _Trial:
 
     def _compression(self) -> Iterator[Failure]:
         """Each object comes with the coding that it has in this arm, and nothing comes with another one."""
-        wanted_of = {(each.method, each.url): each.compressed or each.encoding for each in self.site.objects}
+        wanted_of: dict[Asked, set[str | None]] = {}
+        for each in self.site.objects:
+            wanted_of.setdefault(asked_for(each), set()).add(each.compressed or each.encoding)
         wrong = [
             each
             for each in self.requests
-            if each.status == OK and encoding(each) != wanted_of.get((each.method, target(each)), encoding(each))
+            if each.status == OK and encoding(each) not in wanted_of.get(asked_of(each), {encoding(each)})
         ]
         if wrong:
             used = ", ".join(sorted({encoding(each) or "no compression" for each in wrong}))
-            wanted = ", ".join(sorted({wanted_of[each.method, target(each)] or "none" for each in wrong}))
+            wanted = ", ".join(sorted({name or "none" for each in wrong for name in wanted_of[asked_of(each)]}))
             what = f"{len(wrong)} of {len(self.requests)} answers came with {used} instead of {wanted}"
             yield Failure(Reason.COMPRESSION_IGNORED, f"{what}: {few([target(each) for each in wrong])}")
 
     def _extra(self) -> Iterator[Failure]:
-        """An icon that the browser looks for by itself once the page is there is not the page's."""
-        if self.site.answers_missing:
-            return
-        known = {each.url for each in self.site.objects} | set(self.site.unanswered)
-        inexact = inexact_targets(self.evidence)
+        """An icon that the browser looks for by itself once the page is there is not the page's. Where the server says
+        404 to what is missing, every other answer comes from elsewhere."""
+        known = {asked_for(each) for each in self.site.objects}
+        known |= {("HEAD", url) for method, url in known if method == "GET"}  # the server answers these by the same
+        inexact, unanswered = inexact_targets(self.evidence), set(self.site.unanswered)
         extra = [
             target(each)
             for each in on_network(self.record.requests)
             if host(each) in self.site.hosts
-            and target(each) not in known
+            and asked_of(each) not in known
+            and target(each) not in unanswered
             and target(each) not in inexact
             and not (not each.before_load and target(each).endswith(FAVICON))
+            and not (self.site.answers_missing and each.status in (None, NOT_FOUND))
         ]
         if len(extra) > self.tolerances.extra:
             yield Failure(Reason.EXTRA_REQUEST, few(extra))
