@@ -462,6 +462,8 @@ def test_an_address_in_clear_may_lead_to_the_same_one_with_tls() -> None:
     )  # fmt: skip
     data["evidence"]["server"]["requests"][-1] |= {"tls": None, "tls_resumed": None, "local": "10.10.2.2:80"}
     assert of_site(data, arm, objects=(step, page, *SITE.objects[1:])) == []
+    both = (*SITE.objects, *(replace(each, scheme="https") for each in SITE.objects))
+    assert of_site(record(H2), H2, objects=both) == []
 
 
 def test_a_known_address_asked_for_by_another_method_is_no_known_request() -> None:

@@ -50,7 +50,7 @@ class Objects:
         for key, wanted in self._recorded.items():
             url, requests = wanted[0].url, asked[key]
             why = next((why for request in requests if (why := self._unlike_all(request, wanted))), None)
-            due = sum(_is_due(each) for each in wanted)
+            due = len({_answer(each) for each in wanted if _is_due(each)})
             lacking = self._lacking(requests, due)
             stood_for = min(excused[path_of(url)], lacking)
             excused[path_of(url)] -= stood_for
@@ -158,3 +158,8 @@ class Objects:
 def _is_due(each: SiteObject) -> bool:
     """Whether each load has to ask for it."""
     return not each.late and each.method != PREFLIGHT
+
+
+def _answer(each: SiteObject) -> tuple[str | None, int, str]:
+    """What tells objects with one address apart. The same answer in clear and with TLS is asked for once."""
+    return each.request_sha1, each.status, each.sha256
