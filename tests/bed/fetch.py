@@ -49,6 +49,7 @@ def got(line: socket.socket, path: str, plan: dict[str, Any]) -> dict[str, Any]:
         "sha256": hashlib.sha256(whole).hexdigest(),
         "closed": response.getheader("Connection") == "close",
         "headers": dict(response.getheaders()),
+        "names": [name.lower() for name, _ in response.getheaders()],
         "cookies": response.headers.get_all("Set-Cookie") or [],
     }
 

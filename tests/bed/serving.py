@@ -428,6 +428,8 @@ RECORDED: dict[str, tuple[int, Headers, bytes]] = {
     "/lost": (404, (("Content-Type", "text/plain"), ("X-Two", "two")), b"it is lost"),
     "/broken?x=1": (502, (("Content-Type", "text/html"),), b"broken"),
     "/moved": (302, (("Location", "http://a.test/"), ("Set-Cookie", "c=3")), b"elsewhere"),
+    "/asked": (303, (("Location", "/lost"),), b""),
+    "/either": (300, (("Content-Type", "text/html"), ("Location", "/")), b"choose"),
     "/nothing": (204, (("X-Three", "three"),), b""),
 }  # fmt: skip
 
@@ -460,6 +462,8 @@ def recorded_answers_come_as_they_were(bed: InsideBed) -> None:
             assert (answer["status"], answer["cookies"], answer["bytes"]) == (status, cookies, len(body)), answer
             recorded = {name: value for name, value in wanted if name != "Set-Cookie"}
             assert recorded.items() <= answer["headers"].items(), answer
+            once = [name for name in answer["names"] if name != "set-cookie"]
+            assert len(set(once)) == len(once), answer
         assert (small["encoding"], small["type"]) == ("gzip", "text/css")
         assert small["sha256"] == recorded_site(bed).objects[-1].sha256
         (missing,) = fetch(bed, {"name": "a.test", "get": ["/gone", "/lanelab-mapped/x.type0"]})

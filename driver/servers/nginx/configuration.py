@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from driver.servers.layout import HOSTS, INDEX, MAPPED, Layout
+from driver.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
 from driver.servers.nginx.fields import nginx_settings
 from driver.servers.nginx.recorded import PAGES, Recorded, recorded
 from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
@@ -34,6 +34,7 @@ LOG_FORMAT = (
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 USUAL_CONNECTIONS = 512  # what every system's limit of open files allows
 LARGEST_BUCKET = 32768
+FIRST_ERROR, MOST_ERROR = 400, 599  # of what nginx has error pages for
 _INDENT = "    "
 _REFUSED = re.compile(r"\[emerg\] (?:\d+#\d+: )?(?P<why>[^\n]+) in \S+:(?P<line>\d+)")
 
@@ -221,7 +222,7 @@ def _origin(host: str, arm: ServerArm, layout: Layout, build: Build, sent: Recor
     types = [f'        "{mime}" "{extension.removeprefix(".")}";' for extension, mime in layout.types[host].items()]
     types += [f'        "{mime}" type{number};' for number, mime in enumerate(layout.mapped_types)]
     statuses = sorted({status for url, status in sent.statuses.items() if layout.answers[url].host == host})
-    pages = [status for status in statuses if status in PAGES]
+    codes = _codes(statuses)
     mapped = host in layout.maps
     return [
         "server {",
@@ -230,9 +231,9 @@ def _origin(host: str, arm: ServerArm, layout: Layout, build: Build, sent: Recor
         "    types {",
         *types,
         "    }",
-        *([f"    error_page {' '.join(map(str, pages))} $page;"] if pages else []),
+        *(f"    error_page {code} ={status} $page;" for status, code in codes.items() if status in PAGES),
         "    location / {",
-        *(f"        if ($status_of = {status}) {{ return {status}; }}" for status in statuses),
+        *(f"        if ($status_of = {status}) {{ return {code}; }}" for status, code in codes.items()),
         *(["        if ($mapped) { rewrite ^ $mapped last; }"] if mapped else []),
         f"        try_files /{HOSTS}/{host}$uri /{HOSTS}/{host}${{uri}}{INDEX} =404;",
         *([f"        {line}" for line in _headers(sent)] if set(statuses) - PAGES else []),
@@ -240,6 +241,14 @@ def _origin(host: str, arm: ServerArm, layout: Layout, build: Build, sent: Recor
         *(_mapped(sent) if mapped else []),
         "}",
     ]
+
+
+def _codes(statuses: Iterable[int]) -> dict[int, int]:
+    """What nginx has to `return` to get to a status's page. With that of a redirect it would send a Location of its own
+    beside the recorded one, and with 300 no page: for these a code stands in that the host does not answer with."""
+    listed = list(statuses)
+    free = (code for code in range(MOST_ERROR, 0, -1) if code not in listed)
+    return {status: next(free) if OK < status < FIRST_ERROR and status in PAGES else status for status in listed}
 
 
 def _mapped(sent: Recorded) -> list[str]:
