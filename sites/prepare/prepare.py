@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from model.errors import BedError, RecordError
+from model.site import compressed_types
 from model.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from model.site.site import Site, SiteObject, StoredObject
 from sites import bodies
@@ -31,7 +32,7 @@ def prepare(site: Site, variant: Variant) -> Site:
     if variant == AS_ARCHIVED:
         return site
     folder = site.content.parent / VARIANTS
-    file = folder / f"{_name(variant)}.json"
+    file = folder / f"{_name(site, variant)}.json"
     try:
         folder.mkdir(exist_ok=True)
         with (folder / ".lock").open("w") as lock:
@@ -112,8 +113,12 @@ def _read(file: Path, content: Path) -> tuple[SiteObject, ...] | None:
     return objects
 
 
-def _name(variant: Variant) -> str:
-    return hashlib.sha256(f"{variant.text}\n{_code()}".encode()).hexdigest()[:16]
+def _name(site: Site, variant: Variant) -> str:
+    """By everything that decides what comes out. The manifest may say something else of the same bodies later: another
+    entry or user agent for minify, other objects that are late."""
+    said = [site.entry_host, site.entry_path, site.user_agent, [each.to_json() for each in site.objects]]
+    text = json.dumps([variant.text, _code(), said], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @cache
@@ -121,7 +126,8 @@ def _code() -> str:
     """The same for the same code and libraries: other ones may make other bytes."""
     digest = hashlib.sha256()
     sites = Path(__file__).parent.parent
-    files = [sites / "coding.py", *(file for name in CODE for file in (sites / name).rglob("*"))]
+    files = [Path(compressed_types.__file__), sites / "coding.py"]
+    files += (file for name in CODE for file in (sites / name).rglob("*"))
     for file in sorted(each for each in files if each.suffix in (".py", ".js")):
         digest.update(file.read_bytes())
     digest.update(json.dumps({name: version(name) for name in LIBRARIES}).encode())

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from model.errors import InputError
 from model.site.site import Headers, SiteObject, StoredObject
@@ -139,7 +139,13 @@ def _leads_to_itself(each: SiteObject) -> bool:
     if location is None or not 300 <= each.status < 400:
         return False
     here = f"{each.scheme}://{each.url}"
-    return urljoin(here, location.strip()).partition("#")[0] == here
+    try:
+        there = urlsplit(urljoin(here, location.strip()))
+    except ValueError:
+        return False
+    # As a browser asks for it: a host in any case, and the path / where none is written.
+    path = (there.path or "/") + (f"?{there.query}" if there.query else "")
+    return (there.scheme, there.netloc.lower(), path) == (each.scheme, each.host, each.path)
 
 
 def _single(objects: Iterable[StoredObject]) -> list[StoredObject]:

@@ -19,6 +19,7 @@ from sites.coding import CODINGS, decode, decoded, encode, encoded
 from sites.named_hosts import named_hosts
 from sites.prepare import AS_ARCHIVED, Variant, prepare
 from sites.prepare.schemes import unify
+from tests.kit.images import drawing, saved
 
 HTML, JS = "text/html", "text/javascript"
 
@@ -94,6 +95,18 @@ def test_a_redirect_to_the_same_address_with_tls_is_no_step_any_more() -> None:
     for order in ([step, page, other], [page, step, other]):
         made = unify(order, "http")
         assert [(each.object.path, each.object.status) for each in made] == [("/", 200), ("/b", 301)]
+
+
+@pytest.mark.parametrize("location", ["https://a.test", "https://A.test/", "https://a.test:443/", "https://a.test/#x"])
+def test_a_redirect_to_itself_is_one_however_it_is_written(location: str) -> None:
+    step = stored("http://a.test/", "", headers=(("Location", location),), status=301)
+    assert [each.object.status for each in unify([step, stored("https://a.test/", "page")], "http")] == [200]
+
+
+@pytest.mark.parametrize("location", ["https://a.test/?x", "http://[/", "https://b.test/"])
+def test_a_redirect_elsewhere_stays(location: str) -> None:
+    step = stored("http://a.test/", "", headers=(("Location", location),), status=301)
+    assert [each.object.status for each in unify([step], "http")] == [301]
 
 
 def test_hashes_that_the_page_names_stay_right() -> None:
@@ -191,6 +204,26 @@ def test_a_variant_is_made_once_and_again_where_it_was_damaged(tmp_path: Path) -
     assert hashlib.sha256(first.file(first.objects[0]).read_bytes()).hexdigest() == first.objects[0].sha256
     file.write_text(json.dumps([{"host": 1}]))
     assert prepare(archived, variant) == first
+
+
+def test_what_the_manifest_says_later_counts_for_variants_too(tmp_path: Path) -> None:
+    archived, variant = packed(tmp_path), Variant(schemes="http")
+    assert [each.late for each in prepare(archived, variant).objects] == [False, False]
+    late = replace(archived, objects=(archived.objects[0], replace(archived.objects[1], late=True)))
+    assert [each.late for each in prepare(late, variant).objects] == [False, True]
+    assert [each.late for each in prepare(archived, variant).objects] == [False, False]
+
+
+def test_the_sites_user_agent_counts_for_variants(tmp_path: Path) -> None:
+    """By it minify decides whether images become part of the page."""
+    image = stored("http://a.test/i.png", saved(drawing((8, 8)), "PNG"), "image/png")
+    page = stored("http://a.test/", '<img src="i.png">')
+    archived, variant = site(tmp_path, page, image), Variant(minify="inline_images")
+    counts = [
+        len(prepare(replace(archived, user_agent=agent), variant).objects)
+        for agent in ("Chrome/30.0.1", "Unknown/1.0", "Chrome/30.0.1")
+    ]
+    assert counts == [1, 2, 1]
 
 
 def test_hosts_that_the_content_names(tmp_path: Path) -> None:
