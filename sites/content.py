@@ -29,7 +29,9 @@ def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
         yield from _read(content, manifest.objects)
         return
     # Named as what the cache sweeps away when it makes the site again.
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".making", dir=build_folder() / CACHE))
+    cache = build_folder() / CACHE
+    cache.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".making", dir=cache))
     try:
         generator = folder / manifest.generate
         _run_generator(generator, made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,9 +58,18 @@ _SHA256 = _text("sha256", "[0-9a-f]{64}", "HEX")
 
 def _viewport(value: object, key: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,5})x([0-9]{1,5})", str(value))
-    if not match:
+    if not match or not int(match[1]) or not int(match[2]):
         raise InputError(f"{value!r} is no viewport", "Write width and height, like 1366x768", key=key)
     return int(match[1]), int(match[2])
+
+
+def _date(value: object, key: str) -> str:
+    text: str = _text("date", r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?").parse(value, key)
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InputError(f"{text!r} is no date: {error}", "Write it like 2026-11-22T10:00:00Z", key=key) from error
+    return text
 
 
 # fmt: off
@@ -69,7 +79,7 @@ SITE = Table(
         Setting("source", _text("source"), "", "where it is from", "made by a recipe", required=True),
         Setting("entry", _URL, "", "the page that is loaded; with `https://` where it was recorded so",
                 "example.test/index.html", required=True),
-        Setting("date", _text("date", r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?", "UTC"), "",
+        Setting("date", Kind("UTC", "date", _date), "",
                 "when it was recorded, in UTC", "2026-11-22T10:00:00Z"),
         Setting("user_agent", _text("user agent", r"[ -~]+"), "", "the browser's name while it was recorded",
                 "Mozilla/5.0 (Windows Phone)"),
@@ -202,6 +212,8 @@ def parse_manifest(text: str, source: str) -> Manifest:
     for name in ("late", "unanswered", "left_out"):
         values[name] = tuple(entries[name].texts()) if name in entries else ()
     scheme, mark, rest = values["entry"].partition("://")
+    if mark and scheme not in ("http", "https"):
+        raise entries["entry"].error(f"{scheme!r} is no scheme of a page", "Write http or https, or leave it out")
     values |= {"entry": rest, "entry_scheme": scheme} if mark else {}
     _require_one_maker(root, entries)
     values["objects"] = _objects(entries, values["entry"]) if "objects" in entries else ()

@@ -22,7 +22,7 @@ from model.paths import PROJECT
 from model.site.manifest import file_of, parse_manifest
 from model.site.site import Site, SiteObject
 from sites import content as site_content
-from sites.load import load_site, read_site_manifest, site_names
+from sites.load import load_site, objects_of, read_site_manifest, site_names
 
 ARCHIVE = PROJECT / "sites-archive"
 SITES = PROJECT / "tests" / "data" / "sites"
@@ -231,6 +231,13 @@ def test_what_a_killed_lanelab_left_is_removed(tmp_path: Path) -> None:
     assert not left.parent.exists()
 
 
+def test_a_sites_objects_can_be_had_before_there_is_a_cache(tmp_path: Path) -> None:
+    where = archive(tmp_path, manifest(more="generate: generate.py"), generator=GENERATOR)
+    assert not (tmp_path / "build").exists()
+    made = objects_of(where / "one", read_site_manifest("one", where))
+    assert [each.body for each in made] == [b"hello"]
+
+
 def test_another_recipe_gets_another_folder(tmp_path: Path) -> None:
     where = archive(tmp_path, manifest(more="generate: generate.py"), generator=GENERATOR)
     before = load_site("one", where)
@@ -268,6 +275,9 @@ WRONG = [
     (manifest(path="/a b"), "path: '/a b' is no path"),
     (manifest(path="/a#b"), "is no path"),
     (manifest(more="generate: ../x.py"), "site.yaml:5: generate: '../x.py' is no name of a Python file"),
+    (manifest(more="date: '2026-13-45'"), "site.yaml:5: date: '2026-13-45' is no date"),
+    (manifest(more="viewport: 0x100"), "viewport: '0x100' is no viewport"),
+    (manifest().replace("entry: ", "entry: ftp://"), "entry: 'ftp' is no scheme of a page"),
     (manifest().replace("objects: [", "objects: [{}, "), r"objects\[0\]: host is missing"),
 ]
 
