@@ -32,7 +32,8 @@ def _reference(tag: StartTag) -> str:
         return "href" if is_sheet(tag) else ""
     if tag.name == "input":
         return "src" if (tag.get("type") or "").lower() == "image" else ""
-    return "src"
+    # Under a second name a module would be a second one, since other modules import it by the first.
+    return "" if tag.name == "script" and (tag.get("type") or "").strip().lower() == "module" else "src"
 
 
 def extended(work: Work, old: Resource) -> Resource | None:

@@ -29,9 +29,20 @@ _LOOKS_ITSELF_UP = (
     b"$('script')",
     b'$("script")',
 )
+_NAMES_ITSELF = b"currentScript"  # its own tag, which has no address in the page's own text
 _LEADING_COMMENT = re.compile(rb"\A\s*<!--[^\r\n]*(?:\r\n?|\n)")
 _HEADER = re.compile(rb"\b(?:if|while|for|with)\s*\(")
-_AFTER_WORD = re.compile(rb"\b(?:typeof|case|in|of|delete|void|throw|instanceof|new|do|else|yield|await)\s*/(?![/*])")
+_AFTER_WORD = re.compile(
+    rb"\b(?:typeof|case|in|of|delete|void|throw|instanceof|new|do|else|yield|await|default)\s*/(?![/*])"
+)
+_AFTER_SIGN = re.compile(rb"(?:\+\+|--|=>)\s*/(?![/*])")
+# A line end that ends a statement, and that rjsmin takes away: after a value, before what cannot go on with it.
+_ENDS_STATEMENT = re.compile(rb"""[\w$)\]'"`\x80-\xff][ \t]*[\r\n]\s*(?:['"~#@]|\.\d)""")
+_STRING_OR_COMMENT = re.compile(
+    rb"""("(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|//[^\r\n]*|/\*.*?\*/""", re.DOTALL
+)
+# Names that only the script itself would have, where eval runs it.
+_OWN_NAMES = re.compile(rb"\b(?:let|const|class)\s+[\w$\x80-\xff]|\b(?:let|const)\s*[{\[]")
 _AFTER_BRACE = re.compile(rb"\}\s*/(?![/*])")
 _ARROW_COMMENT = re.compile(rb"^[ \t]*-->", re.MULTILINE)
 _PARENTHESIS = re.compile(rb"[()]")
@@ -88,6 +99,8 @@ def not_inlined(script: bytes, most: int = INLINE_MAX_BYTES) -> str | None:
         return f"it has more than {most:,} bytes"
     if looks_itself_up(script):
         return "it looks for scripts in the page, and would not find itself"
+    if _NAMES_ITSELF in script:
+        return "it asks for its own tag, which would have no address"
     if b"</script" in script.lower():
         return "it has </script in it"
     if b"<!--" in script:
@@ -99,12 +112,16 @@ def not_combined(script: bytes) -> str | None:
     """Why this script cannot be one of a combination, each of which runs by eval; None: it can."""
     if b"use strict" in script:
         return "it has 'use strict', and would keep its variables for itself"
+    if _OWN_NAMES.search(_STRING_OR_COMMENT.sub(b" ", script)):
+        return "it has let, const or class, whose names other scripts would not see"
     try:
         script.decode()
     except UnicodeDecodeError:
         return "it is not UTF-8"
     if looks_itself_up(script):
         return "it looks for scripts in the page, and would not find itself"
+    if _NAMES_ITSELF in script:
+        return "it asks for its own tag, which would have no address"
     return None
 
 
@@ -139,17 +156,25 @@ def _literal(script: bytes) -> str:
 def _doubt(script: bytes) -> str | None:
     """Why rjsmin may misread it; None: it reads it right."""
     rest = _LEADING_COMMENT.sub(b"", script, count=1)
-    if b"\0" in rest:
-        return "it has NUL bytes"
-    if b"@cc_on" in rest:
-        return "it has a comment that Internet Explorer runs"
-    if b"<!--" in rest or _ARROW_COMMENT.search(rest):
-        return "it has HTML's comments in it"
-    if _NESTED_TEMPLATE.search(rest):
-        return "it has templates within templates"
-    if _AFTER_WORD.search(rest) or _AFTER_BRACE.search(rest) or _pattern_after_header(rest):
-        return "it cannot be told whether a slash in it divides or begins a pattern"
-    return None
+    doubts = (
+        (b"\0" in rest, "it has NUL bytes"),
+        (b"@cc_on" in rest, "it has a comment that Internet Explorer runs"),
+        (b"<!--" in rest or _ARROW_COMMENT.search(rest), "it has HTML's comments in it"),
+        (_NESTED_TEMPLATE.search(rest), "it has templates within templates"),
+        (
+            any(each.search(rest) for each in (_AFTER_WORD, _AFTER_SIGN, _AFTER_BRACE)) or _pattern_after_header(rest),
+            "it cannot be told whether a slash in it divides or begins a pattern",
+        ),
+        (
+            _ENDS_STATEMENT.search(_without_comments(rest)),
+            "one of its statements may end by the end of its line alone",
+        ),
+    )
+    return next((why for found, why in doubts if found), None)
+
+
+def _without_comments(script: bytes) -> bytes:
+    return _STRING_OR_COMMENT.sub(lambda match: match[1] or b" ", script)
 
 
 def _pattern_after_header(script: bytes) -> bool:

@@ -10,6 +10,7 @@ from sites.minify.addresses import Address
 from sites.minify.effects import Effect, Minified
 from sites.minify.html.page import Page
 from sites.minify.left import objects_left
+from sites.minify.policy import forbidden
 from sites.minify.resources import PAGES, Resources
 from sites.minify.steps import steps
 from sites.minify.wish import Generation, Wish
@@ -40,7 +41,12 @@ def _is_page(each: StoredObject) -> bool:
 def _minified(each: StoredObject, resources: Resources, wish: Wish) -> Work:
     address = Address(each.object.host.lower(), each.object.path)
     headers = each.object.sent_headers
-    work = Work(Page.read(each.body), address, each.object.scheme, resources, wish, headers)
+    page = Page.read(each.body)
+    refused = sorted(wish.filters & forbidden(headers, page))
+    wish = replace(wish, filters=wish.filters.difference(refused))
+    work = Work(page, address, each.object.scheme, resources, wish, headers)
+    for name in refused:
+        work.note(name, "not on this page: its Content-Security-Policy forbids it", len(each.body), len(each.body))
     for step in steps(wish.generation):
         if wish.has(*step.filters):
             step.run(work)

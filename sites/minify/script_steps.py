@@ -38,6 +38,8 @@ def rewrite_javascript(work: Work) -> None:
             if work.wish.has(INLINE) and (text := work.page.text_in(element.index)):
                 _shorten_inline(work, element.index + 1, text, edits)
         elif work.wish.has(EXTERNAL) and (found := _file(work, element)):
+            if work.keeps_hash(EXTERNAL, element.tag, found):
+                continue
             made = _shortened(work, found)
             if made is not None:
                 work.use(found, made)
@@ -215,7 +217,13 @@ def _can_be_one_of_many(work: Work, element: Element) -> bool:
     inside = any(each.index == element.index and each.in_noscript for each in work.page.elements("script"))
     text = work.page.text_in(element.index)
     return (
-        _is_one(tag) and tag.has("src") and not inside and runs_at_once(tag) and text is not None and not text.strip()
+        _is_one(tag)
+        and tag.has("src")
+        and not tag.has("nomodule")  # what calls it would run where it does not
+        and not inside
+        and runs_at_once(tag)
+        and text is not None
+        and not text.strip()
     )
 
 

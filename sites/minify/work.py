@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from model.site.site import Headers
 from sites.minify.addresses import Address
 from sites.minify.effects import Effect
+from sites.minify.html.nodes import StartTag
 from sites.minify.html.page import Page
 from sites.minify.resources import Resource, Resources
 from sites.minify.wish import Wish
@@ -39,6 +40,13 @@ class Work:
             return None
         found = self.resources.find(address)
         return found if found and found.cacheable else None
+
+    def keeps_hash(self, name: str, tag: StartTag, found: Resource) -> bool:
+        """Whether the tag says the hash of what it loads: with another content a browser would refuse it."""
+        if not tag.get("integrity"):
+            return False
+        self.note(name, "kept: its tag says the hash of it", found.size, found.size, found.address)
+        return True
 
     def written(self, resource: Resource, base: Address | None = None) -> str:
         """How a page or style sheet at `base` names a rewritten resource."""

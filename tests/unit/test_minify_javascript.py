@@ -53,6 +53,11 @@ def test_scripts_get_shorter(script: bytes, made: bytes) -> None:
         (b"x = typeof /a  '/.x ; b  = '  c  '", "divides or begins"),
         (b"function f() {}\n/a  '/.test(b)", "divides or begins"),
         (b"t = `a ${ `b   c` } d`;  x  = 1", "templates"),
+        (b"x = i++ / 2 ; s = 'a/  b'", "divides or begins"),
+        (b"f = s => /a  b/.test(s)", "divides or begins"),
+        (b"export default /a  b/ ;", "divides or begins"),
+        (b"class A {  a\n  #b  = 1 }", "end of its line"),
+        (b"a = f( ) // one\n'two'", "end of its line"),
         (b"/*@cc_on alert( 1 ) @*/  a", "Internet Explorer"),
         (b"var  a; <!-- it's\n b = ' x  '", "HTML's comments"),
         (b"var  a;\n --> it's\n b = ' x  '", "HTML's comments"),
@@ -93,6 +98,15 @@ def test_what_cannot_be_combined() -> None:
     assert "use strict" in str(not_combined(b"'use strict'; f()"))
     assert "UTF-8" in str(not_combined("x = 'é'".encode("latin-1")))
     assert "find itself" in str(not_combined(b"$('script')"))
+    for script in (b"const A = 1", b"let {a} = b", b"class A {}"):
+        assert "would not see" in str(not_combined(script))
+    assert not_combined(b"s = 'let it be' // const a") is None
+
+
+def test_a_script_that_asks_for_its_tag_keeps_it() -> None:
+    script = b"base(document.currentScript.src)"
+    assert "its own tag" in str(not_combined(script))
+    assert "its own tag" in str(not_inlined(script))
 
 
 def test_a_combination_holds_every_script_whole() -> None:

@@ -100,6 +100,7 @@ def test_the_last_release_shortens_what_it_combines() -> None:
         "<script type=text/vbscript src=/c.js></script>",
         "<!--[if IE]><p><![endif]-->",
         "<script src=/strict.js></script>",
+        "<script src=/c.js nomodule></script>",
         "<script src=/c.js>data</script>",
     ],
 )

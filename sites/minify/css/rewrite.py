@@ -60,7 +60,7 @@ def _style_element(work: Work, index: int, tag: StartTag) -> dict[int, Sequence[
 
 def _link(work: Work, tag: StartTag) -> StartTag:
     sheet = found_sheet(work, tag.get("href"))
-    if sheet is None:
+    if sheet is None or work.keeps_hash("rewrite_css", tag, sheet):
         return tag
     charset = sheet.charset or page_charset(work)
     new = _rewritten(work, Sheet(without_bom(sheet.text), sheet.address, charset))

@@ -17,6 +17,7 @@ TOKEN = re.compile(
 )
 ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|(\r\n|[\n\r\f])|(.))", re.DOTALL)
 OPEN, CLOSE = "{[(", "}])"
+IMAGE_SETS = ("image-set", "-webkit-image-set")  # a string in them is an address, as in url()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,20 @@ class Reference:
 def located(text: str) -> list[Reference]:
     found: list[Reference] = []
     after_import = False
+    word = ""
+    functions: list[str] = []  # that are open here; "": brackets without a name
     for each in tokens(text):
         if each.kind in ("space", "comment"):
+            word = ""
             continue
-        if each.kind == "url" or (each.kind == "string" and after_import):
+        in_set = bool(functions) and functions[-1] in IMAGE_SETS
+        if each.kind == "url" or (each.kind == "string" and (after_import or in_set)):
             found.append(Reference(each.address, each.start, each.end, after_import))
+        if each.text == "(":
+            functions.append(word)
+        elif each.text in "){}" and functions:
+            functions = functions[:-1] if each.text == ")" else []
+        word = each.text.lower() if each.kind == "word" else ""
         after_import = each.kind == "at" and each.text.lower() == "@import"
     return found
 
