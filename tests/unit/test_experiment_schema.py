@@ -17,6 +17,7 @@ from hypothesis import given
 
 from driver.cli.experiments import EXAMPLE
 from driver.experiment.arm_fields import ARM
+from driver.experiment.read import read_experiment
 from driver.experiment.schema import REFERENCE, SCHEMA_FILE, reference_tables, schema, schema_text
 from model.errors import InputError
 from model.link import SETTINGS
@@ -64,7 +65,7 @@ def test_it_is_a_schema() -> None:
 @pytest.mark.parametrize("file", SHIPPED, ids=[file.stem for file in SHIPPED])
 def test_what_is_shipped_is_valid(file: Path) -> None:
     assert complaints(file.read_text()) == []
-    assert read(file.read_text()).cells
+    assert read_experiment(file).cells
 
 
 VALID = [
