@@ -519,3 +519,15 @@ def test_an_answer_of_which_the_server_does_not_say_how_it_was_found_is_no_evide
     data["evidence"]["server"]["requests"][1]["match"] = None
     assert reasons(data) == [Reason.EVIDENCE_MISSING]
     assert reasons(data, Arm.parse("nginx", {"server": "nginx"})) == []
+
+
+def test_an_address_may_end_with_its_question_mark() -> None:
+    """As that of fonts in old style sheets: it is another address than the one without."""
+    objects = (*SITE.objects[:2], replace(SITE.objects[2], path="/font.eot?"))
+    site = replace(SITE, objects=objects)
+    data = record(HTTP, site)
+    assert of_site(data, objects=objects) == []
+    change(2, url="http://b.test/font.eot?#iefix")(data)
+    assert of_site(data, objects=objects) == []
+    change(2, url="http://b.test/font.eot")(data)
+    assert of_site(data, objects=objects) == [Reason.MISSING_OBJECT, Reason.EXTRA_REQUEST]

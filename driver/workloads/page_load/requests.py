@@ -70,9 +70,10 @@ def host(request: Request) -> str:
 
 
 def target(request: Request) -> str:
-    """As a manifest names it: host, path and query."""
+    """As a manifest names it: host, path and query, which may be there and empty."""
     parts = urlsplit(request.url)
-    return host(request) + (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    has_query = "?" in request.url.partition("#")[0]
+    return host(request) + (parts.path or "/") + (f"?{parts.query}" if has_query else "")
 
 
 def path_of(url: str) -> str:
