@@ -37,7 +37,7 @@ class ServedSites:
         return self.prepared[cell.site, cell.arm.variant]
 
     def digests(self) -> dict[str, str]:
-        """Of everything that loads can fetch: of each site as it is archived, and of each variant."""
+        """Of each site as it is archived, and of each variant."""
         archived = {name: site_digest(site) for name, site in self.archived.items()}
         variants = {
             f"{name} {variant.text}": site_digest(site) for (name, variant), site in sorted_by_text(self.prepared)
@@ -50,6 +50,13 @@ def sorted_by_text(prepared: Mapping[tuple[str, Variant], Site]) -> Iterable[tup
 
 
 def site_digest(site: Site) -> str:
-    """The digest of everything that a load of the site can fetch."""
-    text = json.dumps([site.entry_host, site.entry_path, digest_of(site.objects), site.other_hosts])
+    """The digest of everything that makes a load of the site what it is: what it can fetch, what its scripts and its
+    servers are told, and what it may do without."""
+    text = json.dumps(
+        [
+            *(site.entry_scheme, site.entry_host, site.entry_path, digest_of(site.objects), site.other_hosts),
+            *(site.user_agent, site.viewport, site.date, site.unanswered),
+            sorted(f"{each.method} {each.url}" for each in site.objects if each.late),
+        ]
+    )
     return hashlib.sha256(text.encode()).hexdigest()
