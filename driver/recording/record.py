@@ -186,18 +186,30 @@ def _private_folder() -> Iterator[Path]:
     place = build_folder() / "recording"
     try:
         place.mkdir(parents=True, exist_ok=True)
-        _forget_left(place)
-        folder = Path(tempfile.mkdtemp(dir=place))  # 0700
-        lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        with _one_at_a_time(place):
+            _forget_left(place)
+            folder = Path(tempfile.mkdtemp(dir=place))  # 0700
+            lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError as error:
         what = f"cannot make a folder for the recording in {place}: {error.strerror}"
         raise BedError(what, "Free some space, or set LANELAB_BUILD to a folder that can be written") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder
     finally:
         _remove(folder)
         os.close(lock)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(place: Path) -> Iterator[None]:
+    """Else a folder that is made, and not locked yet, would pass for one that was left."""
+    opened = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 def _forget_left(place: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,30 @@ def test_what_a_killed_recording_left_goes_and_what_is_in_use_stays(place: Path)
         with _private_folder():
             assert not (place / "killed").exists()
             assert (place / "under-way" / NETLOG).exists()
+
+
+def test_a_folder_that_is_being_made_is_not_taken_for_one_that_was_left(place: Path) -> None:
+    """Between making it and locking it, nobody else looks."""
+    place.mkdir(parents=True)
+    began, made = threading.Event(), threading.Event()
+
+    def another() -> None:
+        began.set()
+        with _private_folder():
+            made.set()
+
+    being_made = os.open(place, os.O_RDONLY)
+    fcntl.flock(being_made, fcntl.LOCK_EX)
+    other = threading.Thread(target=another)
+    other.start()
+    began.wait()
+    (place / "being-made").mkdir()
+    (place / "being-made" / LOCK).touch()
+    assert not made.wait(0.2)
+    assert (place / "being-made").exists()
+    with (place / "being-made" / LOCK).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.close(being_made)
+        other.join()
+        assert made.is_set()
+        assert (place / "being-made").exists()
