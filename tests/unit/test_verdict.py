@@ -531,3 +531,15 @@ def test_an_address_may_end_with_its_question_mark() -> None:
     assert of_site(data, objects=objects) == []
     change(2, url="http://b.test/font.eot")(data)
     assert of_site(data, objects=objects) == [Reason.MISSING_OBJECT, Reason.EXTRA_REQUEST]
+
+
+def test_what_is_asked_for_at_another_port_is_another_thing() -> None:
+    """In a recording it got no answer, or one that no site has."""
+    data = record(HTTP)
+    for url in ("dead.test:8080/ad.js", "a.test:8080/index.html"):
+        add(url, status=None, error="net::ERR_CONNECTION_REFUSED")(data)
+        data["evidence"]["server"]["requests"].pop()
+    assert of_site(data, unanswered=("dead.test:8080/ad.js", "a.test:8080/index.html")) == []
+    assert of_site(data) == [Reason.OUTSIDE_REQUEST, Reason.EXTRA_REQUEST]
+    data["requests"][-2]["url"] = "http://dead.test/ad.js"
+    assert Reason.OUTSIDE_REQUEST in of_site(data, unanswered=("dead.test:8080/ad.js", "a.test:8080/index.html"))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from urllib.parse import urljoin, urlsplit
 
+from driver.servers.server import PORTS
 from model.evidence.browser import OnTheLink, Request
 from model.evidence.gateway import GatewayRequest
 from model.evidence.page_load import PageLoadEvidence
@@ -70,10 +71,12 @@ def host(request: Request) -> str:
 
 
 def target(request: Request) -> str:
-    """As a manifest names it: host, path and query, which may be there and empty."""
+    """As a manifest names it: host, path and query, which may be there and empty. Sites are served at the usual ports:
+    what is asked for at another one is another thing."""
     parts = urlsplit(request.url)
     has_query = "?" in request.url.partition("#")[0]
-    return host(request) + (parts.path or "/") + (f"?{parts.query}" if has_query else "")
+    port = "" if parts.port in (None, PORTS.get(parts.scheme)) else f":{parts.port}"
+    return host(request) + port + (parts.path or "/") + (f"?{parts.query}" if has_query else "")
 
 
 def path_of(url: str) -> str:

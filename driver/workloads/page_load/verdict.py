@@ -150,7 +150,7 @@ class _Trial:
             for each in on_network(self.record.requests)
             if host(each) not in hosts and target(each) not in unanswered
         ]
-        hosts |= {name.partition("/")[0] for name in unanswered}
+        hosts |= {name.partition("/")[0].partition(":")[0] for name in unanswered}
         names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
         looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
         outside = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
