@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from model.coded import Coded
 from model.site.site import SiteObject
+from sites.archive.read_warc import shown
 
 Key = tuple[str, str, str | None]
 SHOWN = 60  # characters of a header's value
@@ -58,7 +59,7 @@ def _named(each: SiteObject) -> str:
 
 def _what(old: SiteObject, new: SiteObject) -> Iterator[str]:
     if (old.status, old.reason) != (new.status, new.reason):
-        yield f"status {old.status} {old.reason} -> {new.status} {new.reason}"
+        yield f"status {old.status} {shown(old.reason)} -> {new.status} {shown(new.reason)}"
     if old.scheme != new.scheme:
         yield f"scheme {old.scheme} -> {new.scheme}"
     if old.mime != new.mime:

@@ -17,9 +17,9 @@ VERDICTS = {"ok": "green", "out": "bold red", "shown": "", "not measured": "yell
 
 
 def console() -> Console:
-    """For stdout. Wide enough for a table when it is not a terminal."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=160, soft_wrap=True)
+    """For stdout. Wide enough for a table when it is not a terminal. Brackets are text: addresses have them."""
+    plain = Console(highlight=False, markup=False)
+    return plain if plain.is_terminal else Console(highlight=False, markup=False, width=160, soft_wrap=True)
 
 
 def note(text: str) -> None:

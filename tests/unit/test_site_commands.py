@@ -80,6 +80,17 @@ def test_another_method_address_or_request_body_is_another_object() -> None:
         assert (len(found.added), len(found.removed), found.changed) == (1, 1, ())
 
 
+def test_a_reason_cannot_write_to_the_terminal() -> None:
+    (change,) = difference([ONE], [replace(ONE, reason="\x9b31mred")]).changed
+    assert change.what == ("status 200 OK -> 200 ?31mred",)
+
+
+def test_brackets_in_addresses_and_notes_are_shown(archive: Path) -> None:
+    file = archive / "two" / "site.yaml"
+    file.write_text(file.read_text() + "left_out: ['http://x.test/[/b]: [red]no']\n")
+    assert "http://x.test/[/b]: [red]no" in call("show", "two")
+
+
 def test_two_sites_and_a_folder_are_compared(archive: Path, tmp_path: Path) -> None:
     assert "4 the same, 0 changed, 0 added, 0 removed" in call("diff", "two", "two-origins")
     elsewhere = tmp_path / "elsewhere" / "two"
