@@ -141,7 +141,7 @@ class Wayback:
             if answer.status not in BUSY or attempt == TRIES - 1:
                 return answer
             wait = next(iter(values_of(answer.headers, "retry-after")), "")
-            time.sleep(min(LONGEST_WAIT_S, float(wait) if wait.isdigit() else WAIT_S * (attempt + 1)))
+            time.sleep(min(LONGEST_WAIT_S, float(wait) if wait.isdecimal() else WAIT_S * (attempt + 1)))
         raise AssertionError
 
     def _ask_once(self, url: str) -> _Answer:

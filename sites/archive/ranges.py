@@ -28,7 +28,7 @@ def joined(parts: Sequence[Exchange]) -> Exchange | None:
     kinds = {tuple(tuple(values_of(part.headers, name)) for name in _VALIDATORS) for part in parts}
     if len(totals) != 1 or len(kinds) != 1:
         return None
-    body = b""
+    body = bytearray()  # grows without copies: there may be many parts
     for begin, piece in sorted(pieces, key=lambda each: (each[0], -len(each[1]))):
         if begin > len(body):
             return None
@@ -37,4 +37,4 @@ def joined(parts: Sequence[Exchange]) -> Exchange | None:
         return None
     headers = tuple(each for each in parts[0].headers if each[0].lower() != "content-range")
     late = all(part.late for part in parts)
-    return replace(parts[0], status=200, reason="OK", headers=headers, body=body, late=late)
+    return replace(parts[0], status=200, reason="OK", headers=headers, body=bytes(body), late=late)

@@ -79,7 +79,8 @@ class _Joined:
         for record in records:  # what they repeat may come later in the archive
             if record.kind == "revisit" and (answer := self._guarded(record)):
                 answers.append((record, requests.asked(record, answer, self)))
-        answers.sort(key=lambda each: each[0].number)
+        place = {id(record): number for number, record in enumerate(records)}  # each file counts its own from 1
+        answers.sort(key=lambda each: place[id(each[0])])
         other = [f"{count} records of {scheme}:" for scheme, count in sorted(self.other.items())]
         return Archive(tuple(exchange for _, exchange in answers), (*self.damages.words, *other))
 
@@ -159,7 +160,7 @@ class _Requests:
     def __init__(self, records: Iterable[Record]) -> None:
         self._of_answer: dict[str, Record] = {}
         self._by_id: dict[str, Record] = {}
-        self._by_url: defaultdict[str, list[Record]] = defaultdict(list)
+        self._by_url: defaultdict[str, dict[int, Record]] = defaultdict(dict)  # by id(): many may have one
         for record in records:
             if record.kind == "request":
                 if record.id:
@@ -167,18 +168,17 @@ class _Requests:
                 if concurrent := record.get("warc-concurrent-to"):
                     self._of_answer.setdefault(concurrent, record)
                 else:
-                    self._by_url[record.url].append(record)
+                    self._by_url[record.url][id(record)] = record
 
     def asked(self, record: Record, exchange: Exchange, joined: _Joined) -> Exchange:
         request = (
             self._of_answer.get(record.id)
             or self._by_id.get(record.get("warc-concurrent-to"))
-            or next(iter(self._by_url[record.url]), None)
+            or next(iter(self._by_url[record.url].values()), None)
         )
         if request is None:
             return exchange
-        if request in self._by_url[record.url]:
-            self._by_url[record.url].remove(request)
+        self._by_url[record.url].pop(id(request), None)
         try:
             head = request_head(request.block, joined.limits.head_bytes)
             body = without_chunks(request.block[head.body_at :], head.fields)

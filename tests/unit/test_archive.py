@@ -18,7 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 from model.errors import InputError
 from sites.archive.http_text import chunked, dechunked
 from sites.archive.limits import Limits
-from sites.archive.read_warc import read_warc
+from sites.archive.read_warc import read_warc, read_warcs
 from sites.archive.write_warc import write_warc
 from sites.exchange import Exchange
 from tests.kit.exchanges import DATE, HTML, PAGE, answer, exchange, record, zipped
@@ -181,6 +181,14 @@ def test_a_revisit_has_its_own_head_and_the_body_of_another(fields: list[tuple[s
         (URL, (("X", "1"),), PAGE),
         (URL + "again", (("X", "2"),), PAGE),
     }
+
+
+def test_answers_of_several_files_come_file_by_file() -> None:
+    def file(*paths: str) -> bytes:
+        return b"".join(record("response", f"http://a.test{path}", answer(b"x")) for path in paths)
+
+    found = read_warcs([("one", file("/1", "/2", "/3")), ("two", file("/4", "/5"))])
+    assert [each.url[-2:] for each in found.exchanges] == ["/1", "/2", "/3", "/4", "/5"]
 
 
 def test_a_revisit_of_what_is_not_there_is_named() -> None:
