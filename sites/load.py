@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from model.errors import BedError, InputError, RecordError
@@ -120,12 +121,24 @@ def _key(folder: Path, manifest: Manifest) -> str:
     digest = hashlib.sha256(FORMAT.encode())
     plain = [each.to_json() for each in manifest.objects]
     digest.update(json.dumps([plain, manifest.fetch, manifest.digest], sort_keys=True).encode())
+    if manifest.archive:  # of what others make, the manifest has a digest
+        digest.update(_archive_code())
     for file in filter(None, (manifest.generate, manifest.archive, manifest.recipe)):
         try:
             digest.update((folder / file).read_bytes() + b"\0")
         except OSError as error:
             raise InputError(f"cannot read {folder / file}: {error.strerror}", "Bring it back") from error
     return digest.hexdigest()[:12]
+
+
+@cache
+def _archive_code() -> bytes:
+    """The same for the same code: other code may make other objects of a recording."""
+    own = Path(__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted([own / "coding.py", *(own / "archive").glob("*.py")]):
+        digest.update(file.read_bytes())
+    return digest.digest()
 
 
 def _listed(made: Path) -> tuple[SiteObject, ...]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from pathlib import Path
@@ -34,6 +36,7 @@ MAKING = ".making"  # the end of a folder's name that is not finished
 HTML = ("text/html", "application/xhtml+xml")
 MOST_WORDS = 1_000  # entries of a list in the manifest that people read
 LONGEST_WORD = 300
+YOUNG_S = 60.0
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _EXCHANGE, _HERE = 2, -100  # renameat2's RENAME_EXCHANGE, AT_FDCWD
 
@@ -101,18 +104,46 @@ def add_site(
     manifest = _manifest(objects, entry, facts, (*facts.left_out, *objects.left_out, *secrets))
     try:
         archive_folder.mkdir(parents=True, exist_ok=True)
+        _sweep(archive_folder)
         aside = Path(tempfile.mkdtemp(prefix=f".{name}-", suffix=MAKING, dir=archive_folder))
         try:
-            manifest = _write(aside, objects, manifest)
-            for file, data in files.items():
-                (aside / file).write_bytes(data)
-            _put(aside, archive_folder / name, replace=replace)
+            with _in_use(aside):
+                manifest = _write(aside, objects, manifest)
+                for file, data in files.items():
+                    (aside / file).write_bytes(data)
+                _put(aside, archive_folder / name, replace=replace)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     except OSError as error:
         what = f"cannot write the site {name} to {archive_folder}: {error.strerror or error}"
         raise StoreError(what, "Free some space, or set LANELAB_SITES to a folder that can be written") from error
     return NewSite(archive_folder / name, manifest, len(objects.stored))
+
+
+@contextlib.contextmanager
+def _in_use(folder: Path) -> Iterator[bool]:
+    """While it holds, nobody sweeps this folder away. False: somebody else is using it. Ends with the process, however
+    that ends."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    free = False
+    try:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = True
+        yield free
+    finally:
+        os.close(opened)
+
+
+def _sweep(archive_folder: Path) -> None:
+    """What a lanelab left that was killed. Another may have made its folder and not yet say that it uses it, so what is
+    young stays."""
+    for left in archive_folder.glob(f".*{MAKING}"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > YOUNG_S:
+                with _in_use(left) as free:
+                    if free:
+                        shutil.rmtree(left)
 
 
 def _entry(objects: Objects, wanted: str | None, likely: str | None) -> SiteObject:

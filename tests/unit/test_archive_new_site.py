@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import os
 import subprocess
@@ -79,6 +80,22 @@ def test_the_archive_has_what_is_served_and_no_secrets(tmp_path: Path) -> None:
     assert b"sid" not in repr(exchanges).encode()
     kept = add_site("two", RECORDED, FACTS, tmp_path, keep_secrets=True)
     assert "sid=1" in repr(read_warc((kept.folder / ARCHIVE).read_bytes(), "").exchanges)
+
+
+def test_what_a_killed_lanelab_left_is_swept_away(tmp_path: Path) -> None:
+    left, young, used = (tmp_path / f".{name}-x{new_site.MAKING}" for name in ("left", "young", "used"))
+    for folder in (left, young, used):
+        folder.mkdir()
+        (folder / ARCHIVE).write_bytes(b"half")
+    for folder in (left, used):
+        os.utime(folder, (0, 0))
+    holder = os.open(used, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    try:
+        add_site("one", RECORDED, FACTS, tmp_path)
+    finally:
+        os.close(holder)
+    assert {each.name for each in tmp_path.iterdir()} == {"one", young.name, used.name}
 
 
 def test_the_same_recording_gives_the_same_archive(tmp_path: Path) -> None:
