@@ -141,19 +141,23 @@ def _sized(pieces: Sequence[Piece], piece: Piece, plain: StoredObject) -> tuple[
     """The body of the piece's size, or of the least that is possible, and that."""
     try:
         return _body(pieces, piece, plain), piece.size
-    except TooSmallError as error:
-        return _body(pieces, replace(piece, size=error.least), plain), error.least
+    except TooSmallError:
+        least = _least(pieces, piece)
+        return _body(pieces, replace(piece, size=least), plain), least
 
 
 def _least(pieces: Sequence[Piece], piece: Piece) -> int:
-    """How small it can be: it has to say what it refers to."""
+    """How small it can be: it has to say what it refers to. A longer page has more sections, which take more again."""
     if piece.type not in BUILT:
         return piece.size
-    try:
-        _text(pieces, replace(piece, size=0))
-    except TooSmallError as error:
-        return error.least
-    return 0
+    size = 0
+    while True:
+        try:
+            _text(pieces, replace(piece, size=size))
+        except TooSmallError as error:
+            size = error.least
+        else:
+            return size
 
 
 def _body(pieces: Sequence[Piece], piece: Piece, plain: StoredObject) -> bytes:

@@ -210,3 +210,14 @@ def test_circles_end() -> None:
         one("shop.example/b.css", TEXT_CSS, b'@import "a.css"; @import "b.css";'),
     ]
     assert references(stored, 0) == (Reference(1, 0, "css", "head"), Reference(2, 1, "css"))
+
+
+def test_a_page_that_has_to_be_larger_has_sections_for_what_makes_it_larger() -> None:
+    address = "shop.example/" + "a" * 4000
+    body = f'<script src="/{"a" * 4000}"></script><img src="/{"b" * 4000}">'.encode()
+    page = one("shop.example/", HTML, body)
+    asked = [one(address, JS, b"let a = 1;\n" * 120), one("shop.example/" + "b" * 4000, "image/png", b"i" * 900)]
+    made, objects = skeleton([page, *asked], keep_addresses=True)
+    assert len(objects) == 3
+    assert f"{address.partition('/')[2]}" in objects[0].body.decode()
+    assert made.changed == (f"shop.example/: {len(objects[0].body):,} bytes instead of {len(body):,}",)
