@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -42,4 +43,5 @@ def keep(site: Path, fidelity: Fidelity) -> None:
         remedy = "Check whose file it is, or verify with --no-store"
         raise BedError(f"cannot write the fidelity into {file}: {error.strerror}", remedy) from error
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # says a read-only file system of no file, too
+            part.unlink(missing_ok=True)

@@ -56,6 +56,22 @@ def test_a_site_that_is_the_same_has_no_difference() -> None:
     assert found.same == 1
 
 
+@pytest.mark.parametrize(("answer", "stays"), [("n\n", True), ("y\n", False)])
+def test_who_is_asked_decides(archive: Path, answer: str, stays: bool) -> None:
+    done = CliRunner().invoke(lanelab, ["site", "remove", "two"], input=answer)
+    assert (done.exit_code, (archive / "two").exists()) == (0, stays)
+    assert ("the site two stays" if stays else "removed the site two") in done.output
+
+
+def test_no_time_is_no_time_to_wait(archive: Path) -> None:
+    with pytest.raises(InputError, match="'nan' is no time"):
+        CliRunner().invoke(
+            lanelab, ["site", "record", "http://a.test/", "--name", "a", "--wait", "nan"],
+            catch_exceptions=False, standalone_mode=False,
+        )  # fmt: skip
+    assert not (archive / "a").exists()
+
+
 @pytest.mark.parametrize(
     ("other", "words"),
     [

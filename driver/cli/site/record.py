@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 from collections.abc import Iterator
@@ -68,6 +69,8 @@ def record_site(  # noqa: PLR0913 - each is an option
     """
     require_free(name, replace=replace)
     wanted = _address(url)
+    if math.isnan(wait_s):  # it is neither below nor above the range
+        raise InputError("'nan' is no time", "Write seconds, like 5", key="--wait")
     shown_as = _device(device, user_agent, viewport)
     prepare(needs.programs(*needs.RECORDING))
     from driver.recording.record import Wish, record  # noqa: PLC0415 - slow to import

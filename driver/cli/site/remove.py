@@ -22,7 +22,9 @@ def remove_site(name: str, *, yes: bool) -> None:
     if not yes:
         for folder in folders:
             note(f"to be removed: {folder}")
-        click.confirm(f"Remove the site {name}?", abort=True, err=True)
+        if not click.confirm(f"Remove the site {name}?", err=True):
+            note(f"the site {name} stays")
+            return
     remove(folders)
     note(f"removed the site {name}")
 

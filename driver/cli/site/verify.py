@@ -75,12 +75,12 @@ def verify_site(  # noqa: PLR0913 - an option each
         for each in found.shown
     ]
     page = write_fidelity(folder, name, manifest.title, found.fidelity, found.recorded, pictures)
-    if not no_store:
-        keep(archived, found.fidelity)
     if as_json:
         print_json({"name": name, "folder": str(folder), "fidelity": found.fidelity.to_json()})
     else:
         _print(name, found.fidelity, page)
+    if not no_store:  # after it was told: what was found is not lost where the archive cannot be written
+        keep(archived, found.fidelity)
     without = [each.protocol for each in found.fidelity.protocols if each.score is None]
     if without:
         raise BedError(f"there is no score for {', '.join(without)}", f"Its loads failed: {folder / RUN}")
