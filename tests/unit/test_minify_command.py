@@ -15,6 +15,7 @@ from model.errors import InputError
 from model.site.site import SiteObject, StoredObject
 from sites.minify import SETS, Minified, parse_minify
 from sites.minify.report import gzipped, report_of
+from tests.kit.skipping import needs_program
 
 
 def call(*words: str) -> str:
@@ -49,6 +50,7 @@ def test_figures_are_of_the_bodies_before_and_after() -> None:
     assert abs(gzipped(page) - len(gzip.compress(page, 6))) <= 1
 
 
+@needs_program("jpegtran")
 def test_the_dummy_page_as_core_of_2012(tmp_path: Path) -> None:
     out = tmp_path / "made"
     report = json.loads(call("dummy", "--filters", "core-2012", "--json", "--out", str(out)))

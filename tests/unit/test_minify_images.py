@@ -270,6 +270,7 @@ def test_what_browsers_take() -> None:
     assert not takes_deferred_scripts(IE.format("8.0"))
 
 
+@needs_program("jpegtran")
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP"])
 @pytest.mark.parametrize("rules", [OF_2012, LAST], ids=["2012", "last"])
 def test_damaged_images_are_kept_with_a_reason(form: str, rules: ImageRules) -> None:

@@ -95,6 +95,7 @@ def test_one_image_makes_no_sprite() -> None:
     )
 
 
+@needs_program("jpegtran")
 def test_only_whole_opaque_png_and_gif_in_2012() -> None:
     alpha, jpeg = saved(drawing((40, 40), "RGBA"), "PNG"), saved(drawing((40, 40)), "JPEG")
     for other, last in ((alpha, True), (jpeg, False), (animated_gif(), False), (FIRST[:-30], False)):
