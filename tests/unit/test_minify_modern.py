@@ -47,6 +47,17 @@ def test_addresses_in_sets_of_images_move_with_their_sheet() -> None:
     assert body_of(run(["combine_css"], links, stored("/d/a.css", sheet), other), ".css") == moved + "b{c:d}"
 
 
+@pytest.mark.parametrize(("begin", "same"), [('@charset "iso-8859-1";', False), ("\xef\xbb\xbf", True), ("", True)])
+def test_a_sheet_of_other_characters_than_the_pages_stays_apart(begin: str, *, same: bool) -> None:
+    """By its own word or first bytes, where its header says nothing."""
+    page = "<meta charset=utf-8><link rel=stylesheet href=b.css><link rel=stylesheet href=a.css>"
+    odd, plain = stored("/a.css", f"{begin}a:before{{content:'\xc3\xa9'}}"), stored("/b.css", "b{c:'\xc3\xa9'}")
+    assert ("content:" in html(["inline_css"], page, odd, plain)) is same
+    assert any(".cc." in path for path in paths(run(["combine_css"], page, odd, plain))) is same
+    latin = page.replace("utf-8", "iso-8859-1")
+    assert ("content:" in html(["inline_css"], latin, odd, plain)) is not begin.startswith("\xef")
+
+
 @pytest.mark.parametrize(
     ("policy", "style", "script"),
     [

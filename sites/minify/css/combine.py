@@ -13,7 +13,15 @@ from sites.minify.addresses import (
     rewritten_leaf,
 )
 from sites.minify.css.scan import has_import, whole
-from sites.minify.css.sheets import found_sheet, is_sheet, moved, plain_link, same_characters, without_bom
+from sites.minify.css.sheets import (
+    found_sheet,
+    is_sheet,
+    moved,
+    plain_link,
+    same_characters,
+    sheet_charset,
+    without_bom,
+)
 from sites.minify.html.nodes import Comment, Declaration, Node, StartTag
 from sites.minify.resources import Resource
 from sites.minify.work import Work
@@ -73,10 +81,10 @@ def _join(work: Work, runs: list[Run], index: int, tag: StartTag, in_noscript: b
 
 
 def _fits(work: Work, run: Run, sheet: Resource) -> bool:
-    first = run.sheets[0]
-    if has_import(sheet.text) or not same_characters(sheet.text, sheet.charset, first.charset):
+    own, first = sheet_charset(work, sheet), sheet_charset(work, run.sheets[0])
+    if has_import(sheet.text) or not same_characters(sheet.text, own, first):
         return False
-    if any(not same_characters(each.text, each.charset, sheet.charset) for each in run.sheets):
+    if any(not same_characters(each.text, sheet_charset(work, each), own) for each in run.sheets):
         return False
     folder, leaves = names_in_common_folder([each.address for each in (*run.sheets, sheet)])
     limits = work.wish.generation

@@ -12,6 +12,7 @@ from sites.minify.css.sheets import (
     page_charset,
     plain_link,
     same_characters,
+    sheet_charset,
     without_bom,
 )
 from sites.minify.html.nodes import Node, RawText, StartTag, end_tag, start_tag
@@ -28,7 +29,7 @@ def inline_css(work: Work) -> None:
         if sheet is None or sheet.size > work.wish.generation.css_inline_bytes:
             continue
         text = moved(work, without_bom(sheet.text), sheet.address, work.base)
-        if "</style" in text.lower() or not same_characters(text, sheet.charset, page_charset(work)):
+        if "</style" in text.lower() or not same_characters(text, sheet_charset(work, sheet), page_charset(work)):
             continue
         attributes = (("media", media),) if media else ()
         edits[each.index] = (start_tag("style", *attributes), RawText(text), end_tag("style"))

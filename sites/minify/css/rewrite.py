@@ -11,7 +11,7 @@ from sites.minify.addresses import Address, escape_segment
 from sites.minify.css.flatten import flattened
 from sites.minify.css.images import rewritten_images
 from sites.minify.css.scan import references, whole
-from sites.minify.css.sheets import BOM, found_sheet, is_sheet, page_charset, without_bom
+from sites.minify.css.sheets import BOM, found_sheet, is_sheet, page_charset, sheet_charset, without_bom
 from sites.minify.css.sprites import sprited
 from sites.minify.html.nodes import Node, RawText, StartTag
 from sites.minify.resources import Resource
@@ -62,7 +62,7 @@ def _link(work: Work, tag: StartTag) -> StartTag:
     sheet = found_sheet(work, tag.get("href"))
     if sheet is None or work.keeps_hash("rewrite_css", tag, sheet):
         return tag
-    charset = sheet.charset or page_charset(work)
+    charset = sheet_charset(work, sheet)
     new = _rewritten(work, Sheet(without_bom(sheet.text), sheet.address, charset))
     if new is None:
         return tag

@@ -13,6 +13,7 @@ from sites.minify.work import Work
 
 BOM = "\xef\xbb\xbf"
 EXPECTED = frozenset({"href", "rel", "media", "type"})
+CHARSET = re.compile(r'@charset "([^"]{1,40})";')  # written in no other way
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
@@ -80,8 +81,16 @@ def page_charset(work: Work) -> str:
     return charset.strip(" \"'")
 
 
+def sheet_charset(work: Work, sheet: Resource) -> str:
+    """As browsers find it: by its first bytes, its header, its own @charset, else that of the page."""
+    if sheet.text.startswith(BOM):
+        return "utf-8"
+    own = CHARSET.match(sheet.text)
+    return sheet.charset or (own[1].lower() if own else page_charset(work))
+
+
 def same_characters(text: str, one: str, other: str) -> bool:
-    """Whether text of one charset says the same in another. A sheet without one has that of what it belongs to."""
+    """Whether text of one charset says the same in another. Where nothing says one, it is that of what is around."""
     return without_bom(text).isascii() or one in ("", other)
 
 
