@@ -11,6 +11,7 @@ from PIL import Image, ImageChops
 from sites.minify import Minified
 from tests.kit.images import animated_gif, drawing, pixels, saved
 from tests.kit.minified import minified, page_of, paths_of, told
+from tests.kit.skipping import needs_program
 
 FIRST, SECOND = (saved(drawing(size), "PNG") for size in ((40, 30), (24, 50)))
 GIF = saved(drawing((20, 20)).convert("P"), "GIF")
