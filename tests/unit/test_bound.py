@@ -201,3 +201,15 @@ def test_it_is_below_what_the_whole_link_would_take(a: Link, arm: Arm) -> None:
     wire_ms = frames * 8000 / a.down.rate.bps if a.down.rate else 0
     small_ms = sum(4 * 54 * 8000 / way.rate.bps for way in (a.down, a.up) if way.rate)
     assert bound_of(a, arm, data) <= 4 * trip_ms + wire_ms + small_ms + 0.01
+
+
+def test_a_page_without_tls_needs_no_handshake_of_it_in_an_arm_that_has_tls() -> None:
+    """Where addresses are as recorded, a site's own address may be in clear."""
+    arm = Arm.parse("recorded", {"protocol": "h2", "tls": "1.3", "schemes": "recorded"})
+    data = record(arm)
+    secure = physical_bound(link(), arm, TrialRecord.from_json(data))
+    assert secure == physical_bound(link(), H2, TrialRecord.from_json(data))
+    for each in data["requests"]:
+        each["url"] = each["url"].replace("https:", "http:")
+    in_clear = physical_bound(link(), arm, TrialRecord.from_json(data))
+    assert in_clear == physical_bound(link(), HTTP, TrialRecord.from_json(data)) < secure

@@ -29,6 +29,7 @@ from model.evidence.server import ResolverLog
 from model.link import HEADER, Direction, Link
 from model.record import TrialRecord
 from model.units import NS_PER_S
+from sites.prepare.variant import RECORDED
 
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
 COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a delay because a router wakes late
@@ -89,7 +90,8 @@ def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, fi
     """How long it takes until the first request can be sent."""
     if arm.start == "warm":
         return 0  # the connection, and the address, may be there from the visit before
-    trips = 1 + (arm.tls != "off")
+    in_clear = arm.schemes == RECORDED and not (first and first.url.startswith("https:"))  # by the site's own addresses
+    trips = 1 + (arm.tls != "off" and not in_clear)
     asked = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
     if arm.dns == "resolver" and first is not None and host(first) in asked:
         trips += 1
