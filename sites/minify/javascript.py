@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import rjsmin  # type: ignore[import-untyped]
 
 INLINE_MAX_BYTES = 2048
-COMBINED_MAX_BYTES = 90 * 1024  # of the last release
 
 _MIME_TYPES = frozenset(
     [
@@ -65,10 +64,6 @@ def is_javascript(type_: str | None, language: str | None) -> bool:
     if type_ is not None:
         return type_ == "" or type_.strip().lower() in _MIME_TYPES
     return not language or f"text/{language.lower()}" in _MIME_TYPES
-
-
-def is_javascript_type(mime: str) -> bool:
-    return mime.strip().lower() in _MIME_TYPES
 
 
 def shorten(script: bytes) -> Shortened | Unchanged:

@@ -173,17 +173,8 @@ def _foreign_text(work: Work, tag: StartTag, found: Resource) -> str | None:
     if found.body.isascii():
         return None
     said = (tag.get("charset") or found.charset).lower()
-    page = _page_charset(work)
+    page = work.charset
     return None if page and said in ("", page) else "its encoding may be another one than the page's"
-
-
-def _page_charset(work: Work) -> str:
-    header = next((value for name, value in work.headers if name.lower() == "content-type"), "").lower()
-    metas = (element.tag for element in work.page.elements("meta"))
-    written = [header, *((tag.get("content") or "").lower() for tag in metas if tag.has("http-equiv"))]
-    plain = [(element.tag.get("charset") or "").lower() for element in work.page.elements("meta")]
-    named = [each.partition("charset=")[2].strip(" \"';") for each in written if "charset=" in each]
-    return next(filter(None, (*named, *plain)), "")
 
 
 def _runs(work: Work) -> Iterator[_Run]:
@@ -234,7 +225,7 @@ def _kept_apart(found: Resource) -> str | None:
 
 
 def _charset(work: Work, tag: StartTag, found: Resource) -> str:
-    return (tag.get("charset") or found.charset or _page_charset(work)).lower()
+    return (tag.get("charset") or found.charset or work.charset).lower()
 
 
 def _fits(work: Work, run: _Run, tag: StartTag, found: Resource) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from model.site.site import Headers
+from model.site.site import CONTENT_TYPE, Headers
 from sites.minify.addresses import Address
 from sites.minify.effects import Effect
 from sites.minify.html.nodes import StartTag
 from sites.minify.html.page import Page
 from sites.minify.resources import Resource, Resources
 from sites.minify.wish import Wish
+
+CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -29,6 +32,15 @@ class Work:
         """What the page's references are relative to."""
         written = self.page.base
         return (self.address.resolve(written) if written else None) or self.address
+
+    @property
+    def charset(self) -> str:
+        """Of the page: by its header, else by a meta tag; "" where nothing says it."""
+        said = [value for name, value in self.headers if name.lower() == CONTENT_TYPE]
+        for each in self.page.elements("meta"):
+            said.append(f"charset={each.tag.get('charset') or ''}")
+            said += [each.tag.get("content") or ""] if each.tag.has("http-equiv") else []
+        return next((found[1].lower() for value in said if (found := CHARSET.search(value))), "")
 
     def find(self, written: str | None, base: Address | None = None) -> Resource | None:
         """The resource that a reference names, if it may be rewritten: it is of the page's own host, was answered,

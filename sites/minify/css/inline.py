@@ -9,7 +9,6 @@ from sites.minify.css.sheets import (
     affects_screen,
     found_sheet,
     moved,
-    page_charset,
     plain_link,
     same_characters,
     sheet_charset,
@@ -29,7 +28,7 @@ def inline_css(work: Work) -> None:
         if sheet is None or sheet.size > work.wish.generation.css_inline_bytes:
             continue
         text = moved(work, without_bom(sheet.text), sheet.address, work.base)
-        if "</style" in text.lower() or not same_characters(text, sheet_charset(work, sheet), page_charset(work)):
+        if "</style" in text.lower() or not same_characters(text, sheet_charset(work, sheet), work.charset):
             continue
         attributes = (("media", media),) if media else ()
         edits[each.index] = (start_tag("style", *attributes), RawText(text), end_tag("style"))

@@ -11,7 +11,7 @@ from sites.minify.addresses import Address, escape_segment
 from sites.minify.css.flatten import flattened
 from sites.minify.css.images import rewritten_images
 from sites.minify.css.scan import references, whole
-from sites.minify.css.sheets import BOM, found_sheet, is_sheet, page_charset, sheet_charset, without_bom
+from sites.minify.css.sheets import BOM, found_sheet, is_sheet, sheet_charset, without_bom
 from sites.minify.css.sprites import sprited
 from sites.minify.html.nodes import Node, RawText, StartTag
 from sites.minify.resources import Resource
@@ -51,7 +51,7 @@ def _style_element(work: Work, index: int, tag: StartTag) -> dict[int, Sequence[
     text = work.page.text_in(index)
     if not text or (tag.get("type") or "text/css").lower() != "text/css" or not work.wish.has("rewrite_css"):
         return {}
-    new = _rewritten(work, Sheet(text, work.base, page_charset(work)))
+    new = _rewritten(work, Sheet(text, work.base, work.charset))
     if new is None or "</style" in new.lower():
         return {}
     work.note("rewrite_css", "a style element", len(text), len(new))

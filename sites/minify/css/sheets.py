@@ -70,23 +70,12 @@ def written_at(work: Work, address: Address, base: Address) -> str:
     return address.relative_to(base)
 
 
-def page_charset(work: Work) -> str:
-    """By the header, else by a meta tag; "" where nothing says it."""
-    value = next((value for name, value in work.headers if name.lower() == "content-type"), "")
-    _, _, charset = value.lower().partition("charset=")
-    if not charset:
-        for each in work.page.elements("meta"):
-            _, _, said = (each.tag.get("content") or "").lower().partition("charset=")
-            charset = charset or (each.tag.get("charset") or "").lower() or said
-    return charset.strip(" \"'")
-
-
 def sheet_charset(work: Work, sheet: Resource) -> str:
     """As browsers find it: by its first bytes, its header, its own @charset, else that of the page."""
     if sheet.text.startswith(BOM):
         return "utf-8"
     own = CHARSET.match(sheet.text)
-    return sheet.charset or (own[1].lower() if own else page_charset(work))
+    return sheet.charset or (own[1].lower() if own else work.charset)
 
 
 def same_characters(text: str, one: str, other: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sites.minify.html.nodes import EndTag, Node, StartTag, end_tag, start_tag
+from sites.minify.html.nodes import Node, StartTag, end_tag, start_tag
 from sites.minify.resources import PAGES
 from sites.minify.work import Work
 
@@ -74,10 +74,3 @@ def _said(tag: StartTag) -> tuple[str, str]:
     if not tag.has("http-equiv") and tag.get("charset"):
         return "", (tag.get("charset") or "").strip()
     return "", ""
-
-
-def head_end(work: Work) -> int | None:
-    """Where the first head's end tag is."""
-    first = next(work.page.elements("head"), None)
-    end = work.page.end_of(first.index) if first else None
-    return end if end is not None and isinstance(work.page.nodes[end], EndTag) else None

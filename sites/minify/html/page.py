@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sites.minify.html.nodes import Comment, Declaration, EndTag, Node, RawText, StartTag, Text
+from sites.minify.html.nodes import Declaration, EndTag, Node, StartTag
 from sites.minify.html.split import nodes_text, split
 
 _VOID = "area base basefont bgsound br col command embed frame hr img input keygen link meta param source track wbr"
@@ -105,9 +105,3 @@ class Page:
             if isinstance(node, StartTag):
                 return
             yield node
-
-    def words(self) -> tuple[str, ...]:
-        """The text of the page without tags and comments: what filters must not change."""
-        return tuple(
-            node.raw for node in self.nodes if isinstance(node, Text | RawText) and not isinstance(node, Comment)
-        )
