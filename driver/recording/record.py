@@ -97,7 +97,7 @@ def record(
     node: Node, wish: Wish, around: Surroundings = MACHINE, tell: Callable[[str], None] = _say_nothing
 ) -> Recording:
     """Load the page in a new browser on that node, and read what came. Raises RecordingError, BedError."""
-    with _private_folder() as folder, tempfile.TemporaryDirectory(prefix="lanelab-") as sockets:
+    with _private_folder() as folder, _socket_folder(folder) as sockets:
         program = binaries.find_chromium(node)
         user_agent = wish.device.user_agent or PLAIN_NAME.format(program.major)
         start = _Start(user_agent, wish.device.viewport, _log_flags(folder, wish.browser_flags))
@@ -201,6 +201,21 @@ def _private_folder() -> Iterator[Path]:
         os.close(lock)
 
 
+def _sockets_of(folder: Path) -> Path:
+    return Path(tempfile.gettempdir()) / f"lanelab-{folder.name}"
+
+
+@contextlib.contextmanager
+def _socket_folder(folder: Path) -> Iterator[str]:
+    """Where the browser's sockets are: a short path, as they need one. The name says whose it is, should it be left."""
+    place = _sockets_of(folder)
+    place.mkdir(mode=0o700)
+    try:
+        yield str(place)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def _one_at_a_time(place: Path) -> Iterator[None]:
     """Else a folder that is made, and not locked yet, would pass for one that was left."""
@@ -218,6 +233,7 @@ def _forget_left(place: Path) -> None:
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(_sockets_of(folder), ignore_errors=True)
                 _remove(folder)
             finally:
                 os.close(lock)

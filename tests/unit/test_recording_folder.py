@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from driver.recording.record import LOCK, NETLOG, _private_folder
+from driver.recording.record import LOCK, NETLOG, _private_folder, _socket_folder
 
 
 @pytest.fixture
@@ -41,6 +41,18 @@ def test_what_a_killed_recording_left_goes_and_what_is_in_use_stays(place: Path)
         with _private_folder():
             assert not (place / "killed").exists()
             assert (place / "under-way" / NETLOG).exists()
+
+
+def test_the_folder_of_sockets_goes_too(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = tmp_path / "short"
+    (short / "lanelab-killed").mkdir(parents=True)
+    monkeypatch.setattr("tempfile.tempdir", str(short))
+    (place / "killed").mkdir(parents=True)
+    (place / "killed" / LOCK).touch()
+    with _private_folder() as folder, _socket_folder(folder) as sockets:
+        assert list(short.iterdir()) == [Path(sockets)]
+        assert Path(sockets).stat().st_mode & 0o077 == 0
+    assert list(short.iterdir()) == []
 
 
 def test_a_folder_that_is_being_made_is_not_taken_for_one_that_was_left(place: Path) -> None:
