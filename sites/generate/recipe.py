@@ -15,6 +15,7 @@ from sites.generate.sizes import drawn, shared
 from sites.generate.tables import (
     GROUP,
     MAY_ASK,
+    MOST_BYTES,
     MOST_OBJECTS,
     ONLY_FOR,
     PAGE,
@@ -94,12 +95,17 @@ def _groups(entries: Mapping[str, Written], host: str, seed: int) -> Iterator[Gr
     known: dict[str, str] = {PAGE: PAGE}
     written = entries["objects"].elements() if "objects" in entries else []
     read = [(each, GROUP.entries(each)) for each in written]
-    total = 0
+    total = total_bytes = 0
     for each, found in read:
         group = _group(each, found, known, host, seed)
         total += len(group.sizes)
+        total_bytes += sum(group.sizes)
         if total > MOST_OBJECTS:
             raise each.error(f"there are more than {MOST_OBJECTS} objects", "Write fewer")
+        if total_bytes > MOST_BYTES:
+            raise each.error(
+                f"the objects have {total_bytes:,} bytes together, more than {MOST_BYTES:,}", "Write fewer"
+            )
         known[group.name] = group.type
         yield group
 

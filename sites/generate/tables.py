@@ -15,6 +15,7 @@ REFERENCE = "See docs/reference/generate.md"
 PAGE = "page"  # what the group without a parent is called
 LARGEST_BYTES = 100_000_000
 MOST_OBJECTS = 20_000
+MOST_BYTES = 1_000_000_000  # of all objects together: a server has them in memory
 WIDEST = 16_383  # pixels, which WebP can say
 
 PAGE_LIKE, SCRIPTS = ("page", "frame"), ("script", "module")
@@ -31,11 +32,11 @@ MAY_ASK: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _text(what: str, regex: str, metavar: str) -> Kind:
+def _text(what: str, regex: str, metavar: str, remedy: str = REFERENCE) -> Kind:
     def parse(value: object, key: str) -> str:
         text = one_line(value, key, what)
         if not re.fullmatch(regex, text):
-            raise InputError(f"{text!r} is no {what}", REFERENCE, key=key)
+            raise InputError(f"{text!r} is no {what}", remedy, key=key)
         return text
 
     return Kind(metavar, what, parse)
@@ -53,7 +54,7 @@ def _spread(value: object, key: str) -> Decimal:
 
 
 _LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-HOST = _text("host", rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.test", "HOST.test")
+HOST = _text("host", rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.test", "HOST.test", "Write one that ends in .test")
 NAME = _text("name", r"[a-z0-9][a-z0-9-]{0,40}", "NAME")
 BYTES = count("BYTES", "bytes", 0, LARGEST_BYTES)
 SPREAD = Kind("SPREAD", "0 to 3", _spread)

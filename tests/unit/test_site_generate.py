@@ -181,7 +181,14 @@ def test_the_bytes_are_the_same_in_other_surroundings() -> None:
         ("type: css, size: 900, width: 3", "width: width means nothing for the type css"),
         ("type: image, size: 900, width: 3", "width: width and height go together"),
         ("type: image, size: 901, format: webp", "size: a WebP file has an even number of bytes"),
-        ("type: image, size: 900, host: www.example.com", "host: 'www.example.com' is no host"),
+        (
+            "type: image, size: 900, host: www.example.com",
+            "host: 'www.example.com' is no host. Write one that ends in .test",
+        ),
+        (
+            "type: image, size: 100000000, count: 11",
+            "the objects have 1,100,000,000 bytes together, more than 1,000,000,000",
+        ),
         ("type: image, size: 900, count: 99999", "count: '99999' cannot be used"),
         ("type: image, sizes: '1, x'", "sizes: 'x' cannot be used"),
         ("type: image, size: 900, spread: 1", "spread: size says the size of each"),
