@@ -48,14 +48,19 @@ def site_names(archive: Path | None = None) -> list[str]:
         raise InputError(f"cannot read the archive of sites {archive}: {error.strerror}", "Bring it back") from error
 
 
-def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
-    """What a site consists of, without its files."""
-    archive = archive or sites_folder()
+def require_site(name: str, archive: Path) -> None:
+    """Raises InputError where there is no such site. Whether its manifest can be read is not asked."""
     names = site_names(archive)
     if name not in names:
         near = difflib.get_close_matches(name.lower(), names, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         raise InputError(f"there is no site {name!r}", f"{hint}Sites are {', '.join(names) or 'none'}", key="sites")
+
+
+def read_site_manifest(name: str, archive: Path | None = None) -> Manifest:
+    """What a site consists of, without its files."""
+    archive = archive or sites_folder()
+    require_site(name, archive)
     return read_manifest(archive / name / MANIFEST)
 
 

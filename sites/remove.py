@@ -9,7 +9,7 @@ from pathlib import Path
 from model.errors import BedError
 from model.paths import build_folder, sites_folder
 from sites.content import CACHE
-from sites.load import read_site_manifest
+from sites.load import require_site
 
 OF_SITE = r"-[0-9a-f]{12}"  # what the cache adds to a site's name; other sites may begin with the same name
 
@@ -17,7 +17,7 @@ OF_SITE = r"-[0-9a-f]{12}"  # what the cache adds to a site's name; other sites 
 def folders_of(name: str, archive: Path | None = None) -> list[Path]:
     """The site's folder, then those of the cache. Raises InputError where there is no such site."""
     archive = archive or sites_folder()
-    read_site_manifest(name, archive)
+    require_site(name, archive)  # one that cannot be read, above all, has to be removable
     cache = build_folder() / CACHE
     made = cache.iterdir() if cache.is_dir() else iter(())
     own = re.compile(re.escape(name) + OF_SITE + "(-.*)?")

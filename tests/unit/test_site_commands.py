@@ -157,6 +157,12 @@ def test_a_site_that_a_run_is_using_stays(archive: Path, tmp_path: Path) -> None
     assert list(archive.iterdir()) == []
 
 
+def test_a_site_that_cannot_be_read_can_be_removed(archive: Path) -> None:
+    (archive / "two" / "site.yaml").write_text("title: [")
+    call("remove", "two", "--yes")
+    assert [each.name for each in archive.iterdir()] == ["two-origins"]
+
+
 def test_of_a_linked_site_the_link_is_removed(archive: Path, tmp_path: Path) -> None:
     (archive / "two").rename(tmp_path / "mine")
     (archive / "two").symlink_to(tmp_path / "mine")
