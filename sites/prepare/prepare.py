@@ -74,9 +74,18 @@ def _minified(objects: Sequence[StoredObject], site: Site, variant: Variant) -> 
         return list(objects)
     wish = replace(wish, user_agent=variant.user_agent or site.user_agent or "")
     plain = [decoded(each) for each in objects]
-    as_it_was = {(each.object, each.body): stored for each, stored in zip(plain, objects, strict=True)}
+    as_it_was = {_content(each): stored for each, stored in zip(plain, objects, strict=True)}
     made = minify(plain, site.entry_host, site.entry_path, wish)
-    return [as_it_was.get((each.object, each.body), each) for each in made.objects]
+    return [_coded(each, as_it_was.get(_content(each), each)) for each in made.objects]
+
+
+def _content(each: StoredObject) -> tuple[SiteObject, bytes]:
+    """What is served of it, whether it is late or not: minify may put off what it does not change."""
+    return replace(each.object, late=False), each.body
+
+
+def _coded(made: StoredObject, stored: StoredObject) -> StoredObject:
+    return replace(stored, object=replace(stored.object, late=made.object.late))
 
 
 def _for_clear_http(stored: StoredObject) -> StoredObject:

@@ -226,6 +226,13 @@ def test_the_sites_user_agent_counts_for_variants(tmp_path: Path) -> None:
     assert counts == [1, 2, 1]
 
 
+def test_what_minify_only_puts_off_keeps_its_coding(tmp_path: Path) -> None:
+    page = stored("http://a.test/", "<head></head><script src=//b.test/x.js></script>")
+    script = encoded(stored("http://b.test/x.js", "f( ) ; " * 100, JS), "gzip")
+    made = prepare(site(tmp_path, page, script), Variant(minify="defer_javascript")).objects[1]
+    assert (made.late, made.encoding, made.size) == (True, "gzip", len(script.body))
+
+
 def test_hosts_that_the_content_names(tmp_path: Path) -> None:
     page = '<script src="https://ads.example.test/x"></script> "\\/\\/cdn.other.test\\/y" //a.test/ http://x/'
     archived = site(tmp_path, stored("https://a.test/", page))
