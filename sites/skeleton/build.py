@@ -20,6 +20,7 @@ from sites.skeleton.headers import skeleton_headers
 from sites.skeleton.references import Reference, references
 
 BUILT = ("page", "frame", "css", "script", "module")
+NOT_AWAITED = ("data",)  # what scripts fetch: the load event does not wait for it
 LITTLE = Ratio(0)
 MARKUP = Ratio(500_000_000)
 NOW = Duration.parse("0ms")
@@ -126,7 +127,7 @@ def _exchange(
         body=body,
         protocol="http/1.1",
         at_utc=ANSWERED,
-        late=each.late,
+        late=each.late or piece.type in NOT_AWAITED,
     )
     return exchange, words
 

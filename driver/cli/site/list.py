@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from driver.cli.options import json_option
-from driver.cli.output import console, print_json, table
+from driver.cli.output import console, note, print_json, table
+from model.errors import InputError
 from sites.facts import SiteFacts, facts_of
 from sites.load import read_site_manifest, site_names
 
@@ -14,7 +15,14 @@ from sites.load import read_site_manifest, site_names
 @json_option
 def list_sites(*, as_json: bool) -> None:
     """List the archived sites: what an experiment can name. Reads manifests only; makes no files."""
-    listed = [facts_of(name, read_site_manifest(name)) for name in site_names()]
+    listed, wrong = [], []
+    for name in site_names():
+        try:
+            listed.append(facts_of(name, read_site_manifest(name)))
+        except InputError as error:
+            wrong.append(str(error))
+    for words in wrong:
+        note(f"left out: {words}")
     if as_json:
         print_json([each.to_json() for each in listed])
         return

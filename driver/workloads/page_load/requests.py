@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from urllib.parse import urljoin, urlsplit
 
@@ -14,6 +14,7 @@ from model.site.site import SiteObject
 
 Asked = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
+DOUBTFUL = ("nearest",)  # the other is the same object, asked for past a cache
 
 
 def on_network(requests: Iterable[Request]) -> list[Request]:
@@ -98,10 +99,10 @@ def asked_for_a_part(request: Request) -> bool:
     return request.type == "Media" or any(name.lower() == "range" for name, _ in request.request_headers)
 
 
-def inexact_targets(evidence: PageLoadEvidence) -> list[str]:
+def inexact_targets(evidence: PageLoadEvidence, how: Collection[str] = INEXACT) -> list[str]:
     """What the server answered with an object that was recorded with another query, by its own log."""
     served = evidence.server.requests if evidence.server else ()
-    return [f"{each.host}{each.path}" for each in served if each.match in INEXACT]
+    return [f"{each.host}{each.path}" for each in served if each.match in how]
 
 
 def few(items: list[str], most: int = 3) -> str:

@@ -18,6 +18,7 @@ from driver.workloads.page_load.gateway_connections import PATIENT_S, Connection
 from driver.workloads.page_load.gateway_protocol import Protocols, resumption
 from driver.workloads.page_load.objects import Objects
 from driver.workloads.page_load.requests import (
+    DOUBTFUL,
     Asked,
     asked_for,
     asked_of,
@@ -276,7 +277,7 @@ class _Trial:
 
     def _inexact(self) -> Iterator[Failure]:
         """What was asked for with another query than was recorded, and got the nearest object there is."""
-        inexact = inexact_targets(self.evidence)
+        inexact = inexact_targets(self.evidence, DOUBTFUL)
         if len(inexact) > self.tolerances.inexact:
             yield Failure(Reason.INEXACT_ANSWER, few(inexact))
 
