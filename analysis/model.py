@@ -68,6 +68,7 @@ class Trial:
 
     number: int
     session: int
+    bed: int  # which of the run's beds: the first is 1
     cell: Cell
     round: int
     attempt: int
@@ -97,7 +98,9 @@ class SelfTest:
 
     number: int
     session: int
+    bed: int
     link: LinkCase
+    moment: str  # before or after the trials that used the link
     at_utc: str
     at: datetime.datetime
     passed: bool

@@ -233,10 +233,10 @@ def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
 
 
 def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tuple[SelfTest, ...]:
-    query = "SELECT self_test, session, link, at_utc, passed, data FROM self_tests ORDER BY self_test"
+    query = "SELECT self_test, session, bed, link, moment, at_utc, passed, data FROM self_tests ORDER BY self_test"
     return tuple(
-        SelfTest(number, session, links[link], at, _time(at), bool(passed), json.loads(data))
-        for number, session, link, at, passed, data in database.execute(query)
+        SelfTest(number, session, bed, links[link], moment, at, _time(at), bool(passed), json.loads(data))
+        for number, session, bed, link, moment, at, passed, data in database.execute(query)
     )
 
 
@@ -250,11 +250,12 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
     measures: dict[int, dict[str, float]] = {}
     for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
         measures.setdefault(trial, {})[name] = value
-    columns = "trial, session, cell, round, attempt, started_utc, wall_s, status"
+    columns = "trial, session, bed, cell, round, attempt, started_utc, wall_s, status"
     return tuple(
         Trial(
             number=number,
             session=session,
+            bed=bed,
             cell=cells[cell],
             round=in_round,
             attempt=attempt,
@@ -266,7 +267,7 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
             failures=tuple(failures.get(number, ())),
             flags=tuple(flags.get(number, ())),
         )
-        for number, session, cell, in_round, attempt, started, wall_s, status in database.execute(
+        for number, session, bed, cell, in_round, attempt, started, wall_s, status in database.execute(
             f"SELECT {columns} FROM trials ORDER BY trial"  # noqa: S608 - names from above
         )
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from captures.connections import Flow, Udp
+from captures.formats import classic
 from model.errors import CaptureError
 from model.evidence.packets import Connection, FlowSummary, PacketSummary
 
@@ -50,10 +51,11 @@ class Opened:
 
 
 def open_capture(pcap: bytes | Path) -> Opened:
+    """A capture in any of the formats of formats.py."""
     if isinstance(pcap, bytes):
-        return Opened(pcap, "the capture")
+        return Opened(classic(pcap, "the capture"), "the capture")
     try:
-        return Opened(pcap.read_bytes(), str(pcap))
+        return Opened(classic(pcap.read_bytes(), str(pcap)), str(pcap))
     except OSError as error:
         raise CaptureError(f"cannot read the capture {pcap}: {error.strerror}", "Was it recorded?") from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from model.errors import StoreError
 
-VERSION = 2
+VERSION = 3
 DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
@@ -48,7 +48,9 @@ CREATE TABLE sessions (
 CREATE TABLE self_tests (
   self_test INTEGER PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions (session),
+  bed INTEGER NOT NULL,
   link INTEGER NOT NULL REFERENCES links (link),
+  moment TEXT NOT NULL CHECK (moment IN ('before', 'after')),
   at_utc TEXT NOT NULL,
   passed INTEGER NOT NULL,
   data TEXT NOT NULL
@@ -56,6 +58,7 @@ CREATE TABLE self_tests (
 CREATE TABLE trials (
   trial INTEGER PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions (session),
+  bed INTEGER NOT NULL,
   cell INTEGER NOT NULL REFERENCES cells (cell),
   round INTEGER NOT NULL,
   attempt INTEGER NOT NULL,

@@ -31,7 +31,8 @@ class CurrentBed:
         self._stack = ExitStack()
         self._bed: Bed | None = None
         self._links: LinkKeeper | None = None
-        self._count = 0
+        self._count = 0  # of this session
+        self.number = store.last_bed()  # of the bed that is in use, within the run
         self._lost_in_a_row = 0
 
     @property
@@ -57,8 +58,9 @@ class CurrentBed:
             return 0.0
         began = time.monotonic()
         bed = self._bed = self._beds.open(self._stack)
+        self.number += 1
         accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
-        self._links = LinkKeeper(bed, self._experiment.cells, self._store, self._tell, accept=accept)
+        self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=accept)
         self._count += 1
         facts = {**bed.facts(), "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
         self._store.add_provenance(self._numbered("bed"), facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 from driver.channel.client import Bed
 from driver.experiment.model import Cell
@@ -15,8 +14,9 @@ from model.link.results import SelfTest
 class LinkKeeper:
     """The link that a bed has now, and the links that passed their self-test on it."""
 
-    def __init__(self, bed: Bed, cells: Sequence[Cell], store: Store, tell: Listener, *, accept: bool = False) -> None:
-        self._bed, self._cells, self._store, self._tell = bed, cells, store, tell
+    def __init__(self, bed: Bed, number: int, store: Store, tell: Listener, *, accept: bool = False) -> None:
+        """`number`: of the bed, within the run."""
+        self._bed, self._number, self._store, self._tell = bed, number, store, tell
         self._accept = accept  # what stays out of tolerance is used, and stored as what it is
         self._now = ""  # label of the link that is set
         self._passed: set[str] = set()
@@ -53,7 +53,7 @@ class LinkKeeper:
         self._tell(Event("self-test-started", {"link": label}))
         data = self._bed.test_link()
         result = SelfTest.from_json(data)
-        self._store.add_self_test(label, {**data, "tc": self._bed.tc_state()}, passed=result.passed)
+        self._store.add_self_test(label, {**data, "tc": self._bed.tc_state()}, bed=self._number, passed=result.passed)
         why = "; ".join(result.failures)
         self._tell(Event("self-test", {"link": label, "passed": result.passed, "failures": why}))
         if result.passed or self._accept:

@@ -48,6 +48,7 @@ class PreparedTrial:
     number: int
     folder: Path
     started_utc: str
+    bed: int  # its number within the run
     refusal: tuple[Reason, str] | None = None
 
 
@@ -126,6 +127,7 @@ class Runner:
     def _add(self, planned: PlannedTrial, prepared: PreparedTrial, record: TrialRecord, started: float) -> None:
         stored = Stored(
             trial=prepared.number,
+            bed=prepared.bed,
             cell=planned.cell,
             round=planned.round,
             attempt=self._schedule.attempts(planned) + 1,
@@ -157,7 +159,7 @@ class Runner:
         self._ahead = None
         another = self._current.lose()
         number, folder = self._store.begin_trial()
-        prepared = PreparedTrial(number, folder, utc_now())
+        prepared = PreparedTrial(number, folder, utc_now(), self._current.number)
         self._add(planned, prepared, self._not_started(prepared, Reason.BED_LOST, str(error)), started)
         if not another:
             raise error
@@ -184,7 +186,7 @@ class Runner:
 
     def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
         number, folder = self._store.begin_trial()
-        prepared = PreparedTrial(number, folder, utc_now())
+        prepared = PreparedTrial(number, folder, utc_now(), self._current.number)
         bed, links = self._current.bed, self._current.links
         bed.end_trial()  # before the link is measured or changed
         why = links.bring(planned.cell) if self._workload.uses_link else ""

@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from driver.experiment.model import Cell
 from driver.schedule.rounds import Attempt
@@ -34,12 +34,16 @@ NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE}  # no retry is 
 IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 
 
+Moment = Literal["before", "after"]  # the trials that used a link
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A trial as it goes into the database."""
 
     trial: int
     cell: Cell
+    bed: int  # which of the run's beds: the first is 1
     round: int
     attempt: int
     wall_s: float
@@ -150,6 +154,12 @@ class Store:
             history.setdefault((cell, number), []).append(attempt)
         return history
 
+    def last_bed(self) -> int:
+        """The number of the last bed that this run used; 0: none yet."""
+        query = "SELECT max(bed) FROM (SELECT bed FROM trials UNION ALL SELECT bed FROM self_tests)"
+        (last,) = self._database.execute(query).fetchone()
+        return int(last or 0)
+
     # --- what is added
 
     def set_meta(self, key: str, value: str) -> None:
@@ -176,11 +186,15 @@ class Store:
             query = "UPDATE sessions SET ended_utc = ?, ending = ? WHERE session = ?"
             self._database.execute(query, (utc_now(), ending, self.session))
 
-    def add_self_test(self, link: str, data: Mapping[str, Any], *, passed: bool) -> None:
+    def add_self_test(
+        self, link: str, data: Mapping[str, Any], *, bed: int, passed: bool, moment: Moment = "before"
+    ) -> None:
+        """`moment`: before trials used the link on this bed, or after them."""
         with writing("store a self-test"), self._database:
             self._database.execute(
-                "INSERT INTO self_tests (session, link, at_utc, passed, data) VALUES (?, ?, ?, ?, ?)",
-                (self.session, self._links[link], utc_now(), int(passed), json.dumps(data)),
+                "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data)),
             )
 
     def begin_trial(self) -> tuple[int, Path]:
@@ -221,6 +235,7 @@ class Store:
         values = {
             "trial": stored.trial,
             "session": self.session,
+            "bed": stored.bed,
             "cell": self._cells[stored.cell.id],
             "round": stored.round,
             "attempt": stored.attempt,

@@ -101,7 +101,7 @@ class _Writer:
         self.add("sessions", 1, stamp(0), stamp(600), "finished", json.dumps(PROVENANCE))
         for number, settings in enumerate(made.links, 1):
             self.add("links", number, label(settings), json.dumps(Link.parse(settings).to_mapping()))
-            self.add("self_tests", number, 1, number, stamp(number), 1, json.dumps(self_test(settings)))
+            self.add("self_tests", number, 1, 1, number, "before", stamp(number), 1, json.dumps(self_test(settings)))
         for number, (name, settings) in enumerate(made.arms.items(), 1):
             self.add("arms", number, name, json.dumps({"name": name, "server": "apache", **settings}))
         cells = [
@@ -120,7 +120,7 @@ class _Writer:
         made = self.made
         about = {name: each.to_json() for name, each in made.about.items()}
         return {
-            "format": "2", "workload": "page_load", "name": made.name, "description": made.description,
+            "format": str(run_format.VERSION), "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
             "plan": json.dumps({"trials": made.rounds, "order": "interleaved"}), "experiment_sha256": "0" * 64,
@@ -166,7 +166,7 @@ class _Writer:
             "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip
         self.add(
-            "trials", self.trial, 1, cell, number, attempt, stamp(2 + self.trial * 2), plt / 1000 + 0.6,
+            "trials", self.trial, 1, 1, cell, number, attempt, stamp(2 + self.trial * 2), plt / 1000 + 0.6,
             "failed" if failed else "ok", json.dumps(record),
         )  # fmt: skip
         for name, value in measures.items():

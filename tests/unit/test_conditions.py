@@ -38,7 +38,7 @@ def measured(folder: Path, link: int, second: float, *, passed: bool, session: i
     data = json.dumps({**self_test({"rtt": "20ms"}), "passed": passed})
     change(
         folder,
-        "INSERT INTO self_tests (session, link, at_utc, passed, data) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, 1, ?, 'before', ?, ?, ?)",
         session,
         link,
         stamp(second),

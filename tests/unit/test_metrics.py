@@ -45,12 +45,12 @@ folder = Path(sys.argv[1])
 text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, y: tea}\\n"
 experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
-meta = {"format": "2", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures}
+meta = {"format": "3", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures}
 store = Store.create(folder, text, meta, experiment.cells)
 store.begin_session({})
 record = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {"plt_ms": 210.0}, {}, (), (), (), {}, None)
 trial, _ = store.begin_trial()
-store.add_trial(Stored(trial, experiment.cells[0], 1, 1, 1.5, record))
+store.add_trial(Stored(trial, experiment.cells[0], 1, 1, 1, 1.5, record))
 store.close()
 
 run = read_run(folder)

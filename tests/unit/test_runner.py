@@ -33,7 +33,7 @@ from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from sites.load import load_site
 
-META = {"format": "2", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}
+META = {"format": "3", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}
 TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"
 
 

@@ -26,7 +26,7 @@ CELLS = [
     for label in ("20ms", "100ms")
     for name, settings in (("on", {}), ("off", {"keepalive": "false"}))
 ]
-META = {"format": "2", "workload": "page_load", "name": "made", "seed": "7"}
+META = {"format": "3", "workload": "page_load", "name": "made", "seed": "7"}
 
 
 def made(folder: Path) -> Store:
@@ -53,7 +53,7 @@ def add(store: Store, cell: Cell, number: int, *, attempt: int = 1, reason: Reas
     trial, folder = store.begin_trial()
     (folder / "page.har.gz").write_bytes(b"har")
     record = replace(RECORD, failures=(Failure(reason, "made"),), measures={}) if reason else RECORD
-    store.add_trial(Stored(trial, cell, number, attempt, 1.5, record))
+    store.add_trial(Stored(trial, cell, 1, number, attempt, 1.5, record))
     return trial
 
 
@@ -98,7 +98,7 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
     (folder / "page.har.gz").write_bytes(b"har")
     broken = replace(RECORD, measures={"plt_ms": cast(float, "many")})
     with pytest.raises(StoreError, match="cannot store TEXT"):
-        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1.0, broken))
+        store.add_trial(Stored(trial, CELLS[0], 1, 1, 1, 1.0, broken))
     assert store.history() == {}
     assert list((tmp_path / "run" / "trials").iterdir()) == []
     store.close()
