@@ -120,7 +120,8 @@ class _Writer:
         made = self.made
         about = {name: each.to_json() for name, each in made.about.items()}
         return {
-            "format": str(run_format.VERSION), "workload": "page_load", "name": made.name, "description": made.description,
+            "format": str(run_format.VERSION),
+            "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
             "plan": json.dumps({"trials": made.rounds, "order": "interleaved"}), "experiment_sha256": "0" * 64,
