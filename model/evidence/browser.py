@@ -117,6 +117,16 @@ class PageTimes(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class LoadClock(Coded):
+    """Three moments of the load in microseconds since 1970, which tie the clocks of its witnesses together. None: the
+    load did not get as far."""
+
+    asked: int  # the page was asked for, by the clock of the program that drives the browser: 0 of `plt_ms`
+    navigation: int | None  # by the browser's clock: 0 of its own times, as `plt_navigation_ms`
+    first_request: int | None  # by the browser's clock: 0 of the times of requests
+
+
+@dataclass(frozen=True, slots=True)
 class BrowserEvidence(Coded):
     """All of it, except the requests."""
 
@@ -124,3 +134,4 @@ class BrowserEvidence(Coded):
     times: PageTimes
     navigation: Mapping[str, Any] | None  # the browser's own entry, with its own keys
     console: tuple[ConsoleLine, ...]
+    clock: LoadClock | None  # None: nothing was asked for

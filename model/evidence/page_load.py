@@ -10,6 +10,7 @@ from model.evidence.browser import BrowserEvidence
 from model.evidence.capture import CaptureCounts, RouterCounts
 from model.evidence.gateway import GatewayLog
 from model.evidence.packets import PacketSummary
+from model.evidence.parts import Parts
 from model.evidence.server import ResolverLog, ServerLog
 
 
@@ -34,3 +35,4 @@ class PageLoadEvidence(Coded):
     capture: Mapping[str, CaptureCounts]  # by node
     packets: Mapping[str, PacketSummary]  # by node; from the captures, read by the controller
     witnesses: WitnessNames | None  # with the gateway; from all of it, by the controller
+    parts: Parts | None  # what the load time was made of, by the controller; None: the page did not load

@@ -113,6 +113,7 @@ def browser(plt_ms: float = 5000.0, plt_navigation_ms: float = 4990.0) -> Data:
         },
         "navigation": {"loadEventEnd": plt_navigation_ms},
         "console": [],
+        "clock": {"asked": 1790000000000000, "navigation": 1790000000004000, "first_request": 1790000000005000},
     }  # fmt: skip
 
 
@@ -146,6 +147,7 @@ def record(arm: Arm, site: Site = SITE) -> Data:
             "capture": {"client": {"file": "client.pcap", "captured": 90, "received": 90, "dropped": 0}},
             "packets": {"client": packets([connection(40010 + n, arm) for n in range(len(requests))]).to_json()},
             "witnesses": None,
+            "parts": None,
         },
         "flags": [],
         "recordings": {},

@@ -35,6 +35,15 @@ def requests(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tup
         raise RecordError(f"in the browser's log, {key} is missing in {method}", key=f"{method}.{key}") from error
 
 
+def first_request_us(log: Iterable[Mapping[str, Any]], target: str | None = None) -> int | None:
+    """When the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
+    asking = (entry for entry in log if "Network.requestWillBeSent" in entry["message"])
+    for method, event in messages(asking, target):
+        if method == "Network.requestWillBeSent" and not event["request"]["url"].startswith(NOT_REQUESTS):
+            return round(event["wallTime"] * 1_000_000) if "wallTime" in event else None
+    return None
+
+
 def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Iterable[tuple[str, Event]]:
     """The events in the log's entries."""
     for entry in log:

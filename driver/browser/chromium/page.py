@@ -21,7 +21,7 @@ from driver.browser.chromium.repeatable import Repeating
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
-from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, PageTimes, Request
+from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, LoadClock, PageTimes, Request
 from model.reasons import Failure, Reason
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
@@ -96,6 +96,8 @@ class ChromiumPage(Page):
         self.leave: Leave = lambda: None
         self.repeating: Repeating | None = None
         self._plt_ms: float | None = None
+        self._asked_us: int | None = None
+        self._first_request_us: int | None = None
         self._navigate_s = 0.0
         self._failures: list[Failure] = []
 
@@ -112,6 +114,7 @@ class ChromiumPage(Page):
         try:
             self._chromium.require_alive()
             self._session.limit(timeout_s)
+            self._asked_us = time.time_ns() // 1000
             started = time.monotonic()
             self._session.get(url)
             self._plt_ms = round((time.monotonic() - started) * 1000, 3)
@@ -135,6 +138,7 @@ class ChromiumPage(Page):
             times=_times(measures, None if failures else self._plt_ms),
             navigation=measures.get("navigation"),
             console=tuple(_console(entry) for entry in console),
+            clock=self._clock(measures.get("origin")),
         )
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
         return PageRecord(evidence, requests, tuple(failures), marks)
@@ -189,6 +193,7 @@ class ChromiumPage(Page):
         requests: tuple[Request, ...] = ()
         try:
             requests = events.requests(log, self._target)
+            self._first_request_us = events.first_request_us(log, self._target)
         except RecordError as unread:
             failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
         error = events.document_error(requests)
@@ -198,6 +203,11 @@ class ChromiumPage(Page):
             with _noted_in(failures):
                 measures = self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
         return requests, console, measures
+
+    def _clock(self, origin_ms: float | None) -> LoadClock | None:
+        if self._asked_us is None:
+            return None
+        return LoadClock(self._asked_us, None if origin_ms is None else round(origin_ms * 1000), self._first_request_us)
 
     def _keys_file(self) -> bytes:
         """Empty until the first TLS connection makes it."""

@@ -142,6 +142,7 @@ class PageLoadOnBed:
             capture=captures.by_node if isinstance(captures, Captures) else {},
             packets={},
             witnesses=None,
+            parts=None,
         )
         _keep_files(trial)
         marks = {"prepare_s": trial.prepare_s, "after_load_s": time.monotonic() - loaded_at}
