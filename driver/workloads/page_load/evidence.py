@@ -72,6 +72,8 @@ class _Pieces:
         times = browser.times
         read = {"plt_navigation_ms": times.plt_navigation_ms, "ttfb_ms": times.ttfb_ms, "dcl_ms": times.dcl_ms}
         yield from (f"evidence.browser.times.{name}" for name, value in read.items() if value is None)
+        moments = browser.clock.to_json() if browser.clock else {"": None}
+        yield from (f"evidence.browser.clock.{name}".rstrip(".") for name, value in moments.items() if value is None)
         if not self.record.requests and self._cold:
             yield "requests"
         over_network = {id(each) for each in self._fetched}
