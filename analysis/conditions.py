@@ -16,8 +16,8 @@ from analysis.model import Run, SelfTest, Session
 from analysis.numbers import values_of
 
 _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_spdy", "spdy-load")
-_BED = re.compile(r"bed( \d+)?")  # after a bed was lost the next one is "bed 2"
-_MAY_DIFFER = ("bring_up_s", "began_utc", "proven_bps", "routes", "changed_files")
+_BED = re.compile(r"bed( \d+)?")  # the second one of a session is "bed 2"
+_MAY_DIFFER = ("bed", "bring_up_s", "began_utc", "proven_bps", "routes", "changed_files")
 _MOST = 6
 
 

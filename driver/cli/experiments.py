@@ -14,6 +14,7 @@ from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.schema import SCHEMA_FILE
+from driver.schedule.blocks import blocks
 from driver.schedule.estimate import Estimate, SiteLoad, estimate
 from driver.schedule.order import round_order
 from driver.schedule.warnings import warnings
@@ -83,10 +84,12 @@ def _summary(experiment: Experiment, made: Estimate) -> list[str]:
         time = f"{minutes(made.seconds)} to {minutes(made.most_seconds)}"
         disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
     links = "1 link" if made.self_tests == 1 else f"{made.self_tests} links"
+    each = " on each bed" if made.most_beds > 1 else ""
     return [
         f"{experiment.name}: {trials}",
         f"order: {_order(experiment)}",
-        f"time:  about {time}, without failures (self-tests of {links} included)",
+        *([_beds(experiment, made)] if made.most_beds > 1 else []),
+        f"time:  about {time}, without failures (self-tests of {links}{each} included)",
         f"disk:  about {disk}",
     ]
 
@@ -100,6 +103,15 @@ def _order(experiment: Experiment) -> str:
     more = ", …" if len(shown) > CELLS_SHOWN else ""
     numbers = ", ".join(map(str, shown[:CELLS_SHOWN]))
     return f"{experiment.order}, seed {experiment.seed}; the first round is cells {numbers}{more}"
+
+
+def _beds(experiment: Experiment, made: Estimate) -> str:
+    lengths = sorted(
+        {last - first + 1 for first, last in blocks(experiment.repeat, experiment.beds)[: experiment.beds]}
+    )
+    rounds = "every round" if lengths == [1] else f"every {' or '.join(map(str, lengths))} rounds"
+    number = str(made.beds) if made.beds == made.most_beds else f"{made.beds} to {made.most_beds}"
+    return f"beds:  {number}, a fresh one for {rounds}"
 
 
 def _round(experiment: Experiment, number: int) -> list[int]:
@@ -143,6 +155,8 @@ def _plan_json(experiment: Experiment, made: Estimate, warned: list[str]) -> dic
         "seconds": {"least": round(made.seconds, 1), "most": round(made.most_seconds, 1)},
         "disk_bytes": {"least": made.disk_bytes, "most": made.most_disk_bytes},
         "self_tests": made.self_tests,
+        "beds": {"least": made.beds, "most": made.most_beds},
+        "blocks": [list(rounds) for rounds in blocks(experiment.repeat, experiment.beds)],
         "order": experiment.order,
         "seed": experiment.seed,
         "rounds": [_round(experiment, number) for number in range(1, ROUNDS_SHOWN + 1)] if known else [],

@@ -124,7 +124,9 @@ def _trial_words(data: dict[str, Any], counter: Counter) -> str:
 
 _WORDS: dict[str, Callable[[dict[str, Any], Counter], str]] = {
     "run": lambda data, _: f"run folder {data['folder']}, seed {data['seed']}",
-    "bed": lambda data, _: f"bed up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
+    "bed": lambda data, _: (
+        f"bed {data['bed']} up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}"
+    ),
     "stopping": lambda _data, _: "stopping after this trial; Ctrl-C once more stops at once",
     "bed-lost": lambda data, _: f"the bed was lost ({data['what']}); making another",
     "bed-awaited": lambda data, _: f"no bed can be made now ({data['what']}); again in {data['pause_s']} s",

@@ -25,7 +25,7 @@ from driver.run.events import Event, Listener
 from model import paths
 from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
 from model.metrics import primary_of
-from model.settings.kinds import LARGEST_SEED
+from model.settings.kinds import LARGEST_SEED, MOST_BEDS
 from model.version import VERSION
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
     type=click.IntRange(0, LARGEST_SEED),
     help="Seed of the order, instead of the experiment's or a random one",
 )
+@click.option(
+    "--beds",
+    type=click.IntRange(1, MOST_BEDS),
+    help="Over how many fresh beds the rounds are divided, instead of the experiment's",
+)
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
@@ -56,6 +61,7 @@ def run(  # noqa: PLR0913 - an option each
     resumed: str | None,
     out: Path | None,
     seed: int | None,
+    beds: int | None,
     *,
     made: BedOptions,
     open_report: bool,
@@ -80,11 +86,12 @@ def run(  # noqa: PLR0913 - an option each
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
     start.require_not_both(file, resumed)
-    if resumed and (out or seed is not None or not made.is_default):
+    if resumed and (out or seed is not None or beds is not None or not made.is_default):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        raise InputError(what, "Leave --out, --seed, --substrate, --inventory, --router, --pin and --accept-links out")
+        options = "--out, --seed, --beds, --substrate, --inventory, --router, --pin and --accept-links"
+        raise InputError(what, f"Leave {options} out")
     if file:
-        begun = start.begin(_prepared(file, made), VERSION, out, seed, made.to_json())
+        begun = start.begin(_prepared(file, made, beds), VERSION, out, seed, made.to_json())
     else:
         begun = start.resume(find_run(resumed or ""))
     store = begun.store
@@ -102,11 +109,13 @@ def run(  # noqa: PLR0913 - an option each
         sys.exit(EXIT_INCOMPLETE)
 
 
-def _prepared(file: Path, made: BedOptions) -> Experiment:
+def _prepared(file: Path, made: BedOptions, beds: int | None) -> Experiment:
     """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
-    from driver.experiment.read import read_experiment  # noqa: PLC0415
+    from driver.experiment.read import over_beds, read_experiment  # noqa: PLC0415
 
     experiment = read_experiment(file)
+    if beds is not None:
+        experiment = over_beds(experiment, beds, "--beds")
     programs_of(experiment, made)
     made.nodes()  # an error in the inventory is reported now, too
     return experiment

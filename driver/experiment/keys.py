@@ -9,7 +9,7 @@ from driver.recorders.registry import RECORDERS
 from model import metrics
 from model.errors import InputError
 from model.metrics import PAGE_LOAD, SERVER_LOAD
-from model.settings.kinds import DURATION, LARGEST_SEED, PERCENT, PROSE, Kind, choice, count
+from model.settings.kinds import DURATION, LARGEST_SEED, MOST_BEDS, PERCENT, PROSE, Kind, choice, count
 from model.settings.setting import Setting, Table
 from model.units import Duration, Ratio, Size
 
@@ -48,6 +48,7 @@ def _most(value: object, key: str) -> int:
 
 
 TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
+BEDS = count("BEDS", "beds", 1, MOST_BEDS)
 # fmt: off
 EXPERIMENT = Table((
     Setting("name", Kind("NAME", "letters, digits, `.`, `_`, `-`", read_name), "", "what runs are called after",
@@ -71,6 +72,7 @@ EXPERIMENT = Table((
     Setting("until", None, "", "go on until the medians are known well enough, instead of `trials`",
         "{ci: 2%, max: 30}",
         "[keys](#trials-and-until)", "a fixed number of trials"),
+    Setting("beds", BEDS, "1", "over how many fresh beds the rounds are divided: [see below](#beds)", "3"),
     Setting("order", choice("ORDER", "interleaved", "random", "sequential"), "interleaved",
         "the order of trials: [see below](#order)", "random"),
     Setting("seed", count("SEED", "your choice", 0, LARGEST_SEED), "", "of the random order", "42",

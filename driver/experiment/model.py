@@ -134,6 +134,7 @@ class Experiment:
     sites: tuple[str, ...]
     cells: tuple[Cell, ...]
     repeat: Repeat
+    beds: int  # fresh ones, over which the rounds are divided
     order: Order
     seed: int | None
     missing: str  # fail or 404

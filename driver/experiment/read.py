@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
     arms = _read_arms(entries, root)
     workload = plain["workload"]
     load = _read_load(entries, workload, arms)
+    repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, ObjectsOf(sites) if load else sites)
     if load:
         _refuse_shaping(entries, combined.links)
@@ -65,7 +67,8 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         links=combined.links,
         sites=combined.sites,
         cells=combined.cells,
-        repeat=_read_repeat(entries, plain["trials"]),
+        repeat=repeat,
+        beds=_read_beds(entries, plain["beds"], repeat),
         order=plain["order"],
         seed=plain["seed"],
         missing=plain["missing"],
@@ -168,6 +171,24 @@ def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
         where = keys.get("min") or keys["max"]
         raise where.error(f"min {until['min']} is above max {until['max']}", "Write a min below max")
     return Repeat(None, until["ci"], until["min"], until["max"])
+
+
+def _read_beds(entries: Mapping[str, Written], beds: int, repeat: Repeat) -> int:
+    if beds > repeat.min:
+        raise entries["beds"].error(*_too_many_beds(beds, repeat))
+    return beds
+
+
+def over_beds(experiment: Experiment, beds: int, key: str = "beds") -> Experiment:
+    """The experiment over another number of beds than it says itself."""
+    if beds > experiment.repeat.min:
+        raise InputError(*_too_many_beds(beds, experiment.repeat), key=key)
+    return replace(experiment, beds=beds)
+
+
+def _too_many_beds(beds: int, repeat: Repeat) -> tuple[str, str]:
+    rounds = "1 round" if repeat.min == 1 else f"{repeat.min} rounds"
+    return f"{beds} beds cannot share {rounds}", f"Write at most {repeat.min} beds, or ask for more trials"
 
 
 def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:

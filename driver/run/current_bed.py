@@ -1,4 +1,5 @@
-"""The bed that a run uses now, and the links on it. When a bed is lost the next one takes its place."""
+"""The bed that a run uses now, and the links on it. When a bed is lost, or another block of rounds begins, the next one
+takes its place."""
 
 from __future__ import annotations
 
@@ -34,6 +35,7 @@ class CurrentBed:
         self._count = 0  # of this session
         self.number = store.last_bed()  # of the bed that is in use, within the run
         self._lost_in_a_row = 0
+        self._block = 0  # of rounds, that the bed in use is for
 
     @property
     def was_there(self) -> bool:
@@ -62,12 +64,20 @@ class CurrentBed:
         accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
         self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=accept)
         self._count += 1
-        facts = {**bed.facts(), "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
+        facts = {**bed.facts(), "bed": self.number, "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
         self._store.add_provenance(self._numbered("bed"), facts)
-        self._tell(Event("bed", {key: bed.info[key] for key in ("router", "kernel", "bring_up_s")}))
+        told = {key: bed.info[key] for key in ("router", "kernel", "bring_up_s")}
+        self._tell(Event("bed", {"bed": self.number, **told}))
         if self._count == 1:
             self._check(bed)
         return time.monotonic() - began
+
+    def use_for(self, block: int) -> None:
+        """Let rounds of this block begin. A bed that rounds of another block used ends here, and the next trial gets a
+        fresh one. 0: whatever bed there is will do."""
+        if block and self._block and block != self._block:
+            self.close()
+        self._block = block or self._block
 
     def reconsider_links(self) -> None:
         """Let a round begin: what was refused in the one before is measured again."""
@@ -92,5 +102,5 @@ class CurrentBed:
         self._stack.close()
 
     def _numbered(self, key: str) -> str:
-        """What to call a fact of this bed: a number follows where an earlier bed of the session was lost."""
+        """What to call a fact of this bed: a number follows where the session had a bed before it."""
         return key if self._count == 1 else f"{key} {self._count}"

@@ -81,6 +81,7 @@ class Runner:
         stored."""
         try:
             while batch := self._schedule.batch():
+                self._current.use_for(self._schedule.block)
                 self._current.reconsider_links()
                 for planned, following in itertools.zip_longest(batch, batch[1:]):
                     if self._stop.asked:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver.experiment.model import Experiment
-from driver.experiment.read import parse_experiment
+from driver.experiment.read import over_beds, parse_experiment
 from driver.run.served_sites import ServedSites
 from driver.run.store import Store
 from driver.servers.certificates import Authority
@@ -63,6 +63,7 @@ def resume(folder: Path) -> BegunRun:
             what = f"{path} is not the experiment that this run began with"
             raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
         experiment = replace(parse_experiment(text, str(path), site_names()), name=store.meta("name"))
+        experiment = over_beds(experiment, _beds_of(store))
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
             raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
@@ -89,6 +90,14 @@ def load_target(name: str) -> Site:
     return replace(site, entry_path=slash + path)
 
 
+def _beds_of(store: Store) -> int:
+    """The beds that the run was begun with, which may be others than its experiment's."""
+    beds = store.meta("beds")
+    if not beds.isdecimal():
+        raise StoreError(f"the run in {store.folder} does not say over how many beds it goes", "Begin a new run")
+    return int(beds)
+
+
 def _read_back(path: Path) -> str:
     try:
         return path.read_text()
@@ -105,6 +114,7 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         "description": experiment.description,
         "created_utc": utc_now(),
         "seed": str(seed),
+        "beds": str(experiment.beds),
         "lanelab": version,
         "state": "running",
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),

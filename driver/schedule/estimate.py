@@ -10,6 +10,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, Experiment
 from driver.recorders.registry import RECORDERS
 from driver.recorders.tcpdump import HEADERS
+from driver.schedule.blocks import beds_used
 from model.link import Link
 from model.site.site import SiteObject
 
@@ -49,11 +50,13 @@ class Estimate:
 
     trials: int
     most_trials: int
+    beds: int
+    most_beds: int
     seconds: float
     most_seconds: float
     disk_bytes: int
     most_disk_bytes: int
-    self_tests: int
+    self_tests: int  # on each bed
     cells: tuple[CellEstimate, ...]
 
 
@@ -62,14 +65,16 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
     each site of the experiment."""
     cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
     self_tests = 0 if experiment.load else len({cell.link.link for cell in experiment.cells})
-    fixed = BED_S + self_tests * SELF_TEST_S
+    bed_s = BED_S + self_tests * SELF_TEST_S
     seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
     fewest, most = experiment.repeat.min, experiment.repeat.max
     return Estimate(
         trials=fewest * len(cells),
         most_trials=most * len(cells),
-        seconds=fixed + fewest * seconds,
-        most_seconds=fixed + most * seconds,
+        beds=beds_used(experiment, fewest),
+        most_beds=beds_used(experiment, most),
+        seconds=beds_used(experiment, fewest) * bed_s + fewest * seconds,
+        most_seconds=beds_used(experiment, most) * bed_s + most * seconds,
         disk_bytes=fewest * disk,
         most_disk_bytes=most * disk,
         self_tests=self_tests,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.model import Cell, Experiment
-from driver.schedule.order import PlannedTrial, phases, round_order
+from driver.schedule.blocks import stages
+from driver.schedule.order import PlannedTrial, round_order
 from driver.schedule.until import Interval, needs_more
 
 History = Mapping[tuple[str, int], Sequence["Attempt"]]  # (cell id, round) -> attempts, in order
@@ -29,8 +30,8 @@ class Schedule:
         self._attempts = {key: list(attempts) for key, attempts in history.items()}
         self._given_up: set[tuple[str, int]] = set()
         self._is_second_pass = False
-        self._phases = phases(experiment)
-        self._phase, self._round = 0, 1  # of the round that is under way: all before it are complete
+        self._stages = stages(experiment)
+        self._stage, self._round = 0, 1  # of the round that is under way: all before it are complete
         self._values: dict[str, list[float]] = {}
         for (cell, _), attempts in self._attempts.items():
             self._values.setdefault(cell, []).extend(each.value for each in attempts if each.value is not None)
@@ -39,12 +40,13 @@ class Schedule:
         """What remains of the first round that is not complete, in its order. Empty: the experiment has what it asks
         for. A trial that failed is in the next batch again, while it has retries left. One that was given up is in a
         batch once more when all others are made."""
-        while self._phase < len(self._phases) or self._begin_second_pass():
-            phase = self._phases[self._phase]
-            if self._is_last_round_over(phase):
-                self._phase, self._round = self._phase + 1, 1
+        while self._stage < len(self._stages) or self._begin_second_pass():
+            stage = self._stages[self._stage]
+            self._round = max(self._round, stage.first)
+            if self._round > stage.last or self._is_last_round_over(stage.cells):
+                self._stage, self._round = self._stage + 1, 1
                 continue
-            order = round_order(self._experiment, self._seed, self._round, phase)
+            order = round_order(self._experiment, self._seed, self._round, stage.cells)
             remaining = [planned for planned in order if self._is_needed(planned)]
             if remaining:
                 return remaining
@@ -56,8 +58,14 @@ class Schedule:
             return False
         self._is_second_pass = True
         self._given_up.clear()
-        self._phase, self._round = 0, 1
+        self._stage, self._round = 0, 1
         return True
+
+    @property
+    def block(self) -> int:
+        """The block of rounds that the batch belongs to: each has a bed of its own. 0: any bed will do, for what was
+        given up before."""
+        return 0 if self._is_second_pass else self._stages[self._stage].block
 
     def attempts(self, planned: PlannedTrial) -> int:
         """How many attempts were made."""

@@ -15,6 +15,8 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     if repeat.max < FEW_TRIALS:
         trials = "1 trial" if repeat.max == 1 else f"{repeat.max} trials"
         warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
+    if experiment.beds == 2:
+        warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
     if experiment.order == "sequential" and len(experiment.cells) > 1:
         warned.append("order: sequential lets drift of the machine look like a difference between cells")
     each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]

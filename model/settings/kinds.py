@@ -12,6 +12,7 @@ from model.errors import InputError
 from model.units import Duration, Ratio
 
 LARGEST_SEED = 4_294_967_295  # 32 bits
+MOST_BEDS = 1000
 LONGEST_LINE, MOST_LINES = 1000, 100
 
 

@@ -17,6 +17,7 @@ from tests.unit.experiments import PATIENT, read
 
 GRID = "sites: [dummy, shop]\nlinks: {rtt: [1ms, 2ms]}\narms: {a: {}, b: {tls: 1.3}}\n"
 REPEATS = ("trials: 1\n", "trials: 3\n", "until: {ci: 10%, min: 2, max: 5}\n", "until: {ci: 30%, min: 3, max: 4}\n")
+BEDS = ("", "beds: 2\n")
 ORDERS = ("interleaved", "random", "sequential")
 Step = tuple[PlannedTrial, Attempt]
 
@@ -57,8 +58,11 @@ def stored(steps: Sequence[Step]) -> dict[tuple[str, int], list[Attempt]]:
 
 
 experiments = st.builds(
-    lambda repeat, order, retries: read(f"{GRID}{repeat}order: {order}\nretries: {retries}\n"),
+    lambda repeat, beds, order, retries: read(
+        f"{GRID}{repeat}{'' if repeat == REPEATS[0] else beds}order: {order}\nretries: {retries}\n"
+    ),
     st.sampled_from(REPEATS),
+    st.sampled_from(BEDS),
     st.sampled_from(ORDERS),
     st.integers(0, 2),
 )
