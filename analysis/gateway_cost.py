@@ -13,8 +13,8 @@ from typing import Any
 
 from analysis.model import Arm, Cell, Run
 from analysis.numbers import change_words, difference
-from analysis.stats import Comparison, Estimate, compare
-from analysis.tables import estimate_json
+from analysis.stats import Change, Comparison, compare
+from analysis.tables import change_json
 from model.metrics import PAGE_LOAD
 
 HOW_TO = (
@@ -43,8 +43,8 @@ class CostRow:
             "rounds": comparison.n if comparison else 0,
             "left_out": comparison.left_out if comparison else None,
             "shown": is_shown(comparison) if comparison else False,
-            "difference_ms": estimate_json(comparison.difference) if comparison else None,
-            "ratio": estimate_json(comparison.ratio) if comparison else None,
+            "difference_ms": change_json(comparison.difference) if comparison else None,
+            "ratio": change_json(comparison.ratio) if comparison else None,
         }
 
 
@@ -115,8 +115,8 @@ def _sentence(row: CostRow) -> str:
     comparison = row.comparison
     if comparison is None:
         return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
-    change = f"{difference(comparison.difference.median)} ms{_between(comparison.difference, difference)}"
-    share = f"{change_words(comparison.ratio.median)}{_between(comparison.ratio, change_words)}"
+    change = f"{difference(comparison.difference.value)} ms{_between(comparison.difference, difference)}"
+    share = f"{change_words(comparison.ratio.value)}{_between(comparison.ratio, change_words)}"
     left_out = f", {left_out_words(comparison.left_out)}" if comparison.left_out else ""
     return f"{where}: {_claim(comparison)} {change}, {share} against {row.native.name}; n = {comparison.n}{left_out}."
 
@@ -127,14 +127,14 @@ def _claim(comparison: Comparison) -> str:
         return "what the gateway costs is not known from one round:"
     if not is_shown(comparison):
         return "no cost of the gateway is shown:"
-    return "the gateway costs" if comparison.difference.median > 0 else "loads took less through the gateway:"
+    return "the gateway costs" if comparison.difference.value > 0 else "loads took less through the gateway:"
 
 
 def left_out_words(count: int) -> str:
     return f"{count} {'round' if count == 1 else 'rounds'} with only one of the two left out"
 
 
-def _between(estimate: Estimate, words: Callable[[float], str]) -> str:
-    if estimate.low is None or estimate.high is None:
+def _between(change: Change, words: Callable[[float], str]) -> str:
+    if change.low is None or change.high is None:
         return ""
-    return f" ({estimate.name} {words(estimate.low)} to {words(estimate.high)})"
+    return f" ({change.name} {words(change.low)} to {words(change.high)})"

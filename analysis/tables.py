@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis import stats
 from analysis.drift import Drift, drift
 from analysis.model import Arm, Cell, Run, Trial
-from analysis.stats import Comparison, Summary, compare, summarise
+from analysis.stats import Change, Comparison, Summary, compare, holm, summarise
 from model.metrics import Metric, metrics_of
 
 BOUND = "bound_ms"
@@ -62,11 +63,14 @@ class ComparisonRow:
             "arm": self.cell.arm.name,
             "base": self.base.name,
             "rounds": comparison.n if comparison else 0,
-            "ratio": estimate_json(comparison.ratio) if comparison else None,
-            self._difference: estimate_json(comparison.difference) if comparison else None,
+            "ratio": change_json(comparison.ratio) if comparison else None,
+            self._difference: change_json(comparison.difference) if comparison else None,
             "rounds_faster": comparison.faster if comparison else 0,
             "rounds_slower": comparison.slower if comparison else 0,
-            "sign_test_p": comparison.sign_p if comparison else None,
+            "rounds_left_out": comparison.left_out if comparison else 0,
+            "rounds_both_timed_out": comparison.both_timed_out if comparison else 0,
+            "p": comparison.ratio.p if comparison else None,
+            "p_adjusted": comparison.adjusted_p if comparison else None,
             "verdict": comparison.verdict if comparison else "no pairs",
         }
 
@@ -83,6 +87,18 @@ def estimate_json(estimate: stats.Estimate) -> dict[str, Any]:
         "high": estimate.high,
         "confidence": estimate.confidence,
         "meaning": estimate.meaning(),
+    }
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    return {
+        "n": change.n,
+        "value": change.value,
+        "low": change.low,
+        "high": change.high,
+        "confidence": change.confidence,
+        "p": change.p,
+        "meaning": change.meaning(),
     }
 
 
@@ -149,7 +165,7 @@ def comparisons(run: Run) -> list[ComparisonRow]:
     values = run.values()
     bases = {cell.group: cell for cell in run.cells if cell.arm == base}
     better = run.primary.higher_is_better
-    return [
+    compared = [
         ComparisonRow(
             cell,
             base,
@@ -158,6 +174,19 @@ def comparisons(run: Run) -> list[ComparisonRow]:
         )
         for cell in run.cells
         if cell.arm != base and cell.group in bases
+    ]
+    return _adjusted(compared, so_far=run.state != "finished")
+
+
+def _adjusted(compared: list[ComparisonRow], *, so_far: bool) -> list[ComparisonRow]:
+    """The same with p values that hold for all comparisons of the run together."""
+    made = [row.comparison for row in compared if row.comparison]
+    adjusted = iter(holm([comparison.ratio.p for comparison in made]))
+    return [
+        replace(row, comparison=replace(row.comparison, adjusted_p=next(adjusted), so_far=so_far))
+        if row.comparison
+        else row
+        for row in compared
     ]
 
 
@@ -189,6 +218,11 @@ def timed(run: Run) -> list[tuple[int, float, float]]:
 
 
 def noise_percent(rows: Iterable[Row]) -> float | None:
-    """The median of the cells' standard deviations."""
-    deviations = [row.summary.stdev_percent for row in rows if row.summary and row.summary.stdev_percent is not None]
-    return statistics.median(deviations) if deviations else None
+    """The standard deviation within a cell, pooled over all: the root of the mean square, by degrees of freedom."""
+    known = [
+        (row.summary.n - 1, row.summary.stdev_percent)
+        for row in rows
+        if row.summary and row.summary.stdev_percent is not None
+    ]
+    freedom = sum(weight for weight, _ in known)
+    return math.sqrt(sum(weight * percent**2 for weight, percent in known) / freedom) if freedom else None

@@ -109,9 +109,9 @@ def _compared(row: ComparisonRow) -> list[Text]:
         return [Text("-"), Text("-"), Text("-"), Text("-"), Text("no round has both", style="dim")]
     low, high = comparison.ratio.low, comparison.ratio.high
     return [
-        Text(change_words(comparison.ratio.median), style="bold"),
+        Text(change_words(comparison.ratio.value), style="bold"),
         Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
-        Text(difference(comparison.difference.median / row.primary.scale)),
+        Text(difference(comparison.difference.value / row.primary.scale)),
         Text(f"{comparison.faster} of {comparison.n}"),
         Text(comparison.verdict, style=_STYLES.get(comparison.verdict, "")),
     ]

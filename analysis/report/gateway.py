@@ -8,7 +8,7 @@ from analysis.gateway_cost import Cost, CostRow, is_shown, left_out_words
 from analysis.numbers import change_words, difference, milliseconds
 from analysis.report.markup import Html, el, join
 from analysis.report.sections import scroll, section
-from analysis.stats import Comparison, Estimate, interval_name
+from analysis.stats import Change, Comparison, interval_name
 
 NOTE = (
     "Arms that are equal but for via, compared round by round: above 0 the load through the gateway took longer. What "
@@ -54,7 +54,7 @@ def _row(row: CostRow) -> Html:
         medians,
         el("td", _cost(comparison), class_="num"),
         el("td", _between(comparison.difference, difference), class_="num", title=comparison.difference.meaning()),
-        el("td", change_words(comparison.ratio.median), class_="num"),
+        el("td", change_words(comparison.ratio.value), class_="num"),
         el("td", _between(comparison.ratio, change_words), class_="num"),
         el(
             "td",
@@ -67,9 +67,9 @@ def _row(row: CostRow) -> Html:
 
 def _cost(comparison: Comparison) -> Html:
     """Emphasised where it is shown."""
-    words = f"{difference(comparison.difference.median)} ms"
+    words = f"{difference(comparison.difference.value)} ms"
     return el("b", words) if is_shown(comparison) else el("span", words, class_="muted", title="no cost shown")
 
 
-def _between(estimate: Estimate, words: Callable[[float], str]) -> str:
-    return "-" if estimate.low is None or estimate.high is None else f"{words(estimate.low)} to {words(estimate.high)}"
+def _between(change: Change, words: Callable[[float], str]) -> str:
+    return "-" if change.low is None or change.high is None else f"{words(change.low)} to {words(change.high)}"

@@ -34,7 +34,7 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
 
 def change(comparison: Comparison, reach: float, words: str) -> Html:
     """A ratio around 1, on a scale that reaches equally far to both sides."""
-    low, middle, high = comparison.ratio.low, comparison.ratio.median, comparison.ratio.high
+    low, middle, high = comparison.ratio.low, comparison.ratio.value, comparison.ratio.high
 
     def at(value: float) -> float:
         return round(WIDTH / 2 + (WIDTH / 2 - 4) * max(-1.0, min(1.0, (value - 1) / reach)), 1)

@@ -157,14 +157,14 @@ def _ends(row: ComparisonRow) -> list[float]:
     if row.comparison is None:
         return []
     ratio = row.comparison.ratio
-    return [end for end in (ratio.low, ratio.median, ratio.high) if end is not None]
+    return [end for end in (ratio.low, ratio.value, ratio.high) if end is not None]
 
 
 def _compared(row: ComparisonRow, reach: float) -> Html:
     comparison = row.comparison
     if comparison is None:
         return el("tr", el("td", row.cell.arm.name), el("td", "no round has both", colspan=6, class_="muted"))
-    low, middle, high = comparison.ratio.low, comparison.ratio.median, comparison.ratio.high
+    low, middle, high = comparison.ratio.low, comparison.ratio.value, comparison.ratio.high
     between = "-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"
     mood = "good" if comparison.verdict == "faster" else "bad" if comparison.verdict == "slower" else "muted"
     return el(
@@ -173,12 +173,12 @@ def _compared(row: ComparisonRow, reach: float) -> Html:
         el("td", el("b", change_words(middle)), class_="num"),
         el("td", between, class_="num"),
         el("td", plots.change(comparison, reach, f"{row.cell}: {between}, {comparison.ratio.meaning()}")),
-        el("td", f"{difference(comparison.difference.median / row.primary.scale)} {row.primary.unit}", class_="num"),
+        el("td", f"{difference(comparison.difference.value / row.primary.scale)} {row.primary.unit}", class_="num"),
         el(
             "td",
             f"{comparison.faster} of {comparison.n}",
             class_="num",
-            title=f"sign test: p = {comparison.sign_p:.3g}",
+            title=f"p = {comparison.ratio.p:.3g}, with all comparisons in mind {comparison.adjusted_p:.3g}",
         ),
         el("td", comparison.verdict, class_=mood),
     )

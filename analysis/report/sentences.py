@@ -69,7 +69,7 @@ def _one_against(row: ComparisonRow, base: str) -> str:
     if comparison.verdict not in (*FASTER, *SLOWER):
         return f"Between {row.cell.arm.name} and {base} no difference is shown ({counted(n, 'round')})."
     way = "faster" if comparison.verdict in FASTER else "slower"
-    by = f"{_change(row)}: {shown(row.primary, abs(comparison.difference.median))} {row.primary.unit}"
+    by = f"{_change(row)}: {shown(row.primary, abs(comparison.difference.value))} {row.primary.unit}"
     return (
         f"{row.cell.arm.name} was {way} than {base} by {by}, in "
         f"{comparison.faster if way == 'faster' else comparison.slower} of {comparison.n} rounds."
@@ -93,7 +93,7 @@ def _too_few(some: Sequence[ComparisonRow]) -> list[ComparisonRow]:
 
 
 def _ratio(row: ComparisonRow) -> float:
-    return row.comparison.ratio.median if row.comparison else 1.0
+    return row.comparison.ratio.value if row.comparison else 1.0
 
 
 def _change(row: ComparisonRow) -> str:

@@ -35,7 +35,7 @@ from tests.unit.made_run import ARMS, Made, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
 MADE: dict[str, Callable[[], Made]] = {
-    "quick": lambda: Made(rounds=6),
+    "quick": lambda: Made(rounds=8),
     "one cell": lambda: Made(links=[{"rtt": "40ms"}], arms={"h2": ARMS["h2"]}, rounds=1, figures=()),
     "failures": lambda: Made(fails=lambda _trial, _attempt: True, rounds=1, retries=0),
     "nothing": lambda: Made(rounds=0, state="running"),
@@ -55,7 +55,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_run(tmp_path_factory.mktemp("runs") / "quick", Made(rounds=6))
+    return make_run(tmp_path_factory.mktemp("runs") / "quick", Made(rounds=8))
 
 
 class Parsed(HTMLParser):
@@ -141,7 +141,7 @@ def test_the_terminal_shows_every_run(folder: Path) -> None:
 def test_the_table_has_each_cell(quick: Path) -> None:
     rows = tables.rows(read_run(quick))
     assert len(rows) == 8
-    assert {row.ok for row in rows} == {6}
+    assert {row.ok for row in rows} == {8}
     http, h2 = rows[4], rows[7]
     assert http.summary is not None
     assert h2.summary is not None
@@ -159,7 +159,7 @@ def test_the_median_trial_is_the_middle_one(quick: Path) -> None:
     found = tables.median_trial(trials)
     assert found is not None
     ordered = sorted(trial.value or 0 for trial in trials if trial.ok)
-    assert found.value == ordered[2]
+    assert found.value == ordered[3]
     assert tables.median_trial([]) is None
 
 

@@ -1,0 +1,146 @@
+"""Two arms, round by round: by how much one changes what the other has.
+
+A pair is what both arms had in one round. Where two arms differ by a factor, and noise hits both alike, the logarithms
+of the pairs' ratios lie symmetrically around it. That is what the signed-rank interval of Hodges and Lehmann (1963)
+asks for; its centre is the estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from analysis.stats.median import ALPHA, ENOUGH, LEVEL, interval_of, percent
+from analysis.stats.signed_rank import Shift, signed_rank
+
+Verdict = Literal["faster", "slower", "faster so far", "slower so far", "no difference shown", "too few rounds"]
+LEAST_SO_FAR = 3  # rounds, all one way, before anything is said so far
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an arm changes, with the interval that its n pairs speak for. Ends may be infinite, where trials timed
+    out."""
+
+    n: int
+    value: float  # Hodges and Lehmann's estimate
+    low: float | None  # None below two pairs
+    high: float | None
+    confidence: float  # how often an interval like this one holds the true change
+    p: float  # two-sided, of no change
+
+    @property
+    def name(self) -> str:
+        return interval_of(self.confidence)
+
+    def meaning(self) -> str:
+        """What the interval means for this n, in plain words."""
+        if self.n == 1:
+            return "n = 1: a single round has no interval"
+        if self.confidence < LEVEL:
+            return (
+                f"n = {self.n}: the interval is the whole range, and holds the true change in only "
+                f"{percent(self.confidence)} of such runs"
+            )
+        return f"n = {self.n}: the interval holds the true change in {percent(self.confidence)} of such runs"
+
+    @classmethod
+    def of(cls, shift: Shift) -> Change:
+        low, high = (shift.low, shift.high) if shift.n > 1 else (None, None)
+        return cls(shift.n, shift.value, low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)
+
+    @classmethod
+    def of_logarithms(cls, shift: Shift) -> Change:
+        """The ratio whose logarithm it is."""
+        low, high = (_exp(shift.low), _exp(shift.high)) if shift.n > 1 else (None, None)
+        return cls(shift.n, _exp(shift.value), low, high, shift.confidence if shift.n > 1 else 0.0, shift.p)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An arm against a base, by the rounds in which both have a value."""
+
+    ratio: Change  # of the arm's value to the base's
+    difference: Change  # arm minus base, in the values' unit
+    lower: int  # rounds in which the arm's value was lower
+    higher: int
+    left_out: int  # rounds in which only one of the two has a value
+    both_timed_out: int = 0  # rounds in which neither came to an end, which say nothing about a difference
+    higher_is_better: bool = False  # of the values: then the arm with the higher ones is called faster
+    adjusted_p: float = 1.0  # of the ratio, with all comparisons of the run in mind
+    alpha: float = ALPHA  # what it is held against
+    so_far: bool = False  # the run may go on
+
+    @property
+    def faster(self) -> int:
+        """Rounds in which the arm was faster."""
+        return self.higher if self.higher_is_better else self.lower
+
+    @property
+    def slower(self) -> int:
+        return self.lower if self.higher_is_better else self.higher
+
+    @property
+    def n(self) -> int:
+        return self.ratio.n
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a verdict is one. Below 6 rounds, and while the run may go on, it is so far."""
+        return self.n >= ENOUGH and not self.so_far
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.n < LEAST_SO_FAR:
+            return "too few rounds"
+        all_one_way = self.n in (self.lower, self.higher)
+        if not (all_one_way if self.n < ENOUGH else self.adjusted_p <= self.alpha):
+            return "no difference shown"
+        if (self.ratio.value < 1) != self.higher_is_better:
+            return "faster" if self.is_final else "faster so far"
+        return "slower" if self.is_final else "slower so far"
+
+
+def compare(
+    base: Mapping[int, float], arm: Mapping[int, float], *, higher_is_better: bool = False, alpha: float = ALPHA
+) -> Comparison | None:
+    """Compare an arm with a base by round. None where no round has both. A value of infinity is a trial that timed
+    out."""
+    rounds = sorted(number for number in base.keys() & arm.keys() if base[number] >= 0 and arm[number] >= 0)
+    neither = [number for number in rounds if math.isinf(base[number]) and math.isinf(arm[number])]
+    pairs = [(base[number], arm[number]) for number in rounds if number not in neither]
+    if not pairs:
+        return None
+    ratio = Change.of_logarithms(signed_rank([log_ratios(pairs)], alpha))
+    return Comparison(
+        ratio=ratio,
+        difference=Change.of(signed_rank([[own - other for other, own in pairs]], alpha)),
+        lower=sum(own < other for other, own in pairs),
+        higher=sum(own > other for other, own in pairs),
+        left_out=len(base.keys() | arm.keys()) - len(rounds),
+        both_timed_out=len(neither),
+        higher_is_better=higher_is_better,
+        adjusted_p=ratio.p,
+        alpha=alpha,
+    )
+
+
+def log_ratios(pairs: Iterable[tuple[float, float]]) -> list[float]:
+    """The logarithm of each (base, arm) pair's ratio; infinite where one of them is 0 or timed out."""
+    return [_log_ratio(base, arm) for base, arm in pairs]
+
+
+def _log_ratio(base: float, arm: float) -> float:
+    if base == arm:
+        return 0.0
+    if base == 0 or math.isinf(arm):
+        return math.inf
+    if arm == 0 or math.isinf(base):
+        return -math.inf
+    return math.log(arm / base)
+
+
+def _exp(value: float) -> float:
+    return math.inf if value == math.inf else math.exp(value)
