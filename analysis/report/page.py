@@ -1,7 +1,7 @@
-"""The report: one HTML file that asks nothing of the network and runs no script.
+"""The report: one HTML file that asks nothing of the network.
 
-Its content security policy allows its own style sheet (by hash) and nothing else, so that whatever a site or an
-experiment puts into a name or a URL stays text.
+Its content security policy allows its own style sheet and its own script (by hash) and nothing else, so that whatever a
+site or an experiment puts into a name or a URL stays text. Without the script all of it can be read.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from analysis.charts import chart, own_scales
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
-from analysis.model import Run, Trial
-from analysis.numbers import seconds
-from analysis.report import gateway, machine, provenance, sections, sites
+from analysis.model import Run
+from analysis.report import gateway, loads, machine, provenance, sections, sites
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
-from analysis.report.waterfall import waterfall
-from analysis.run_folder import read_record, read_run
+from analysis.run_folder import read_run
 from analysis.stats import interval_name
 from model import run_format
 from model.errors import StoreError
@@ -57,6 +55,7 @@ def write_whole(target: Path, content: bytes) -> None:
 def page(run: Run) -> str:
     """The whole page."""
     rows, compared = tables.rows(run), tables.comparisons(run)
+    drawn = loads.drawn_loads(run)
     parts = [
         sections.header(run, sentences(run, rows, compared)),
         sections.tiles(run, rows),
@@ -65,7 +64,8 @@ def page(run: Run) -> str:
         sections.comparisons(compared),
         gateway.section_of(cost(run), witnesses.sentences(run)),
         sites.section_of(run),
-        waterfalls(run),
+        loads.side_by_side(drawn),
+        loads.loads(drawn),
         sections.failures(run),
         machine.section_of(run),
         sections.self_tests(run),
@@ -75,15 +75,22 @@ def page(run: Run) -> str:
         provenance.reading(run),
     ]
     present = [part for part in parts if part]
-    body = el("body", el("main", present[:2], _contents(present), present[2:]), el("footer", _footer(run)))
+    skip = el("a", "Skip to the contents", href="#contents", class_="skip")
+    guess = el("button", "Predict first: hide the results", id="predict", type="button", hidden=True)
+    body = el(
+        "body",
+        skip,
+        el("main", present[0], guess if drawn else None, present[1], _contents(present), present[2:]),
+        el("footer", _footer(run)),
+    )
     return document(f"{run.name} - lanelab report", body)
 
 
 def document(title: str, body: Html, *, images: bool = False) -> str:
-    """A page with the style of reports. `images`: it has some within itself."""
-    style = _style()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    allowed = f"default-src 'none'; style-src 'sha256-{digest}'" + ("; img-src data:" if images else "")
+    """A page with the style of reports, and their script. `images`: it has some within itself."""
+    style, script = _style(), _script()
+    allowed = f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
+    allowed += "; img-src data:" if images else ""
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -93,13 +100,17 @@ def document(title: str, body: Html, *, images: bool = False) -> str:
         el("title", title),
         el("style", Html(style)),
     )
-    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+    whole = el("html", head, Html(body.removesuffix("</body>") + el("script", Html(script)) + "</body>"), lang="en")
+    return f"<!doctype html>\n{whole}\n"
 
 
 def _contents(parts: Sequence[Html]) -> Html:
     matches = (_SECTION.match(part) for part in parts)
     return el(
-        "nav", [el("a", Html(match[2]), href=f"#{match[1]}") for match in matches if match], aria_label="Contents"
+        "nav",
+        [el("a", Html(match[2]), href=f"#{match[1]}") for match in matches if match],
+        aria_label="Contents",
+        id="contents",
     )
 
 
@@ -113,14 +124,15 @@ def _footer(run: Run) -> Html:
 
 def _style() -> str:
     """The style sheet, after the colours of charts for light and dark."""
-    light = "".join(f"--s{i}:{c.light};" for i, c in enumerate(palette.SERIES))
-    light += "".join(f"--p-{name}:{c.light};" for name, c in palette.PHASES.items())
-    dark = "".join(f"--s{i}:{c.dark};" for i, c in enumerate(palette.SERIES))
-    dark += "".join(f"--p-{name}:{c.dark};" for name, c in palette.PHASES.items())
-    dots = "".join(f".s{i}{{background:var(--s{i})}}" for i in range(len(palette.SERIES)))
-    sheet = resources.files("analysis.report").joinpath("style.css").read_text()
-    colours = f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    return f"{colours}\n{dots}\n{sheet}"
+    return f"{palette.style()}\n{resources.files('analysis.report').joinpath('style.css').read_text()}"
+
+
+def _script() -> str:
+    return resources.files("analysis.report").joinpath("script.js").read_text()
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
@@ -165,27 +177,6 @@ def _drift_picture(run: Run) -> Html | None:
         if specification is None
         else sections.scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
     )
-
-
-def waterfalls(run: Run) -> Html | None:
-    """The median trial of each cell, folded."""
-    made = []
-    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
-        trial = tables.median_trial(trials)
-        if trial is None:
-            continue
-        image = waterfall(read_record(run.folder, trial.number), f"Waterfall of trial {trial.number}: {cell}")
-        if image:
-            made.append(el("details", el("summary", *_waterfall_summary(trial)), sections.scroll(image)))
-    if not made:
-        return None
-    note = "The trial nearest to each cell's median. Point at a bar for its address, protocol, priority and connection."
-    return sections.section("waterfalls", "Waterfalls", el("p", note), made)
-
-
-def _waterfall_summary(trial: Trial) -> list[object]:
-    where = f"{trial.cell.link.label}, {trial.cell.arm.name}"
-    return [el("b", where), f" {trial.cell.site}, trial {trial.number}: {seconds(trial.value or 0.0)}"]
 
 
 def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:

@@ -227,7 +227,7 @@ def made_requests(rng: random.Random, plt: float, arm: str) -> list[dict[str, An
             "started_ms": began, "ended_ms": ended, "timings": timings, "body_bytes": 55_000 if i > 3 else 440,
             "wire_bytes": 55_310 if i > 3 else 760, "request_headers": [["Accept", "*/*"]],
             "response_headers": [["Content-Type", "image/png"]], "error": None, "tls": None, "initiator": "parser",
-            "before_load": True,
+            "before_load": True, "request_header_bytes": 400, "response_header_bytes": 250, "wire": None,
         })  # fmt: skip
     return found
 

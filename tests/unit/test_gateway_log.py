@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.load_view import load_view
 from analysis.report.waterfall import waterfall
 from driver.experiment.arm import Arm
 from driver.gateway import log
@@ -121,6 +122,7 @@ def test_the_bound_counts_what_was_on_the_link() -> None:
 
 
 def test_a_waterfall_tells_of_the_link() -> None:
-    drawn = waterfall(Plan(SPDY, EXCHANGES).told().trial().to_json(), "one")
+    record = Plan(SPDY, EXCHANGES).told().trial().to_json()
+    drawn = waterfall(load_view(record, None, None), 1000)
     assert drawn
     assert "on the link spdy/3.1, connection 1 stream 3: sent after 0.0 ms, first byte 114.0 ms later" in drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
 import sqlite3
 from collections.abc import Callable
@@ -22,16 +23,17 @@ from analysis import axes, export, numbers, render, tables, terminal
 from analysis.chart_parts import LABEL_GAP, label_rows
 from analysis.charts import chart
 from analysis.drawing import draw, figures_of
+from analysis.load_view import load_view
 from analysis.model import Figure
 from analysis.report import page, save_figures, write_report
 from analysis.report.sentences import sentences
-from analysis.report.waterfall import waterfall
+from analysis.report.waterfall import MOST_ROWS, waterfall
 from analysis.run_folder import artifact_path, each_series, read_record, read_run
 from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
 from model import run_format
 from model.errors import StoreError
-from tests.unit.made_run import ARMS, Made, make_run
+from tests.unit.made_run import ARMS, Made, made_requests, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
 MADE: dict[str, Callable[[], Made]] = {
@@ -89,7 +91,9 @@ def test_the_page_is_whole_and_asks_nothing_of_anyone(folder: Path) -> None:
     text = page(read_run(folder))
     found = Parsed(text)
     assert found.open == []
-    assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
+    assert not {"link", "img", "iframe", "object"} & set(found.tags)
+    assert found.tags.count("script") == 1
+    assert "script-src 'sha256-" in text.replace("&#x27;", "'")
     assert all(link.startswith("#") for link in found.links)
     assert found.styles == []
     assert "default-src 'none'" in text.replace("&#x27;", "'")
@@ -211,18 +215,29 @@ def test_labels_keep_their_distance_and_stay_within() -> None:
 
 
 def test_a_waterfall_of_odd_requests() -> None:
+    plain = made_requests(random.Random(1), 12, "h2")[0]
+    none = dict.fromkeys(plain["timings"], -1)
     odd: list[dict[str, Any]] = [
-        {"url": "", "started_ms": 0, "ended_ms": None, "timings": {}},
-        {"url": "https://h/" + "x" * 200 + "?q", "started_ms": 5, "ended_ms": 9,
-         "timings": {"connect": 3, "ssl": 2, "wait": None}},
-        {"url": "data:,\x00\x1b\ud800", "started_ms": None, "ended_ms": 3,
-         "timings": None, "status": None, "error": "ERR"},
+        {**plain, "url": "", "started_ms": 0, "ended_ms": None, "timings": none},
+        {**plain, "url": "https://h/" + "x" * 200 + "?q", "started_ms": 5, "ended_ms": 9,
+         "timings": {**none, "connect": 3, "ssl": 2}},
+        {**plain, "url": "data:,\x00\x1b\ud800", "started_ms": 0, "ended_ms": 3, "timings": none, "status": None,
+         "connection": None, "error": "ERR"},
     ]  # fmt: skip
-    found = waterfall({"requests": odd, "measures": {"plt_navigation_ms": 12}}, "odd")
+    found = waterfall(load_view({"requests": odd, "measures": {"plt_navigation_ms": 12}}, None, None), 12)
     assert found is not None
     assert "never finished" in found
     assert Parsed(found).open == []
-    assert waterfall({"requests": []}, "none") is None
+    assert waterfall(load_view({"requests": []}, None, None), 12) is None
+
+
+def test_every_request_of_a_large_page_is_drawn() -> None:
+    """The first ones at once, the others folded, with how many there are."""
+    many = made_requests(random.Random(1), 900, "h2") * 10
+    found = waterfall(load_view({"requests": many}, None, None), 900)
+    assert found is not None
+    assert f"{len(many) - MOST_ROWS} more requests" in found
+    assert found.count('class="hit"') == len(many)
 
 
 def test_csv_has_a_row_for_each_trial_and_each_request(quick: Path) -> None:

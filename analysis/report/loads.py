@@ -1,0 +1,123 @@
+"""The section with a drawing of each cell's median trial, all on one scale, and the one with any two side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis import axes, tables
+from analysis.load_parts import LoadView
+from analysis.load_view import load_view, timeline_of
+from analysis.model import Cell, Run, Trial
+from analysis.numbers import seconds, shown
+from analysis.report.markup import Html, el
+from analysis.report.part_strip import part_strip
+from analysis.report.sections import section
+from analysis.report.waterfall import waterfall
+from analysis.run_folder import artifact_path, read_record
+
+NOTE = (
+    "The trial nearest to each cell's median; all are on one time scale, in ms since the page was asked for. Point at "
+    "a bar, tap it, or choose a drawing with the Tab key and go through it with the arrow keys: address, protocol, "
+    "priority, connection."
+)
+ON_THE_LINK = (
+    " Arms that go through the gateway are drawn by what was on the link; what was between browser and gateway is in "
+    "the text of each bar."
+)
+CONNECTIONS = (
+    " Below the requests: each TCP connection with its set-up (a thin line is idle), when bytes came, and how fast."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A cell with the trial that is drawn of it."""
+
+    cell: Cell
+    trial: Trial
+    view: LoadView
+    said: str  # what came out, for the reader who has guessed
+
+    @property
+    def name(self) -> str:
+        return f"load-{self.cell.number}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.cell.link.label}, {self.cell.arm.name}"
+
+
+def drawn_loads(run: Run) -> list[Drawn]:
+    """What can be drawn, in the order of the cells."""
+    found = []
+    for row, trials in zip(tables.rows(run), run.by_cell().values(), strict=True):
+        trial = tables.median_trial(trials)
+        if trial is None:
+            continue
+        record = read_record(run.folder, trial.number)
+        if not record["requests"]:
+            continue
+        rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
+        timeline = timeline_of(artifact_path(run.folder, trial.number, "."), record["evidence"])
+        view = load_view(record, timeline, rate)
+        found.append(Drawn(row.cell, trial, view, _said(row)))
+    return found
+
+
+def _said(row: tables.Row) -> str:
+    if row.summary is None:
+        return ""
+    estimate = row.summary.estimate
+    ends = [shown(row.primary, end) for end in (estimate.low, estimate.high) if end is not None]
+    between = f" ({' to '.join(ends)})" if ends else ""
+    return f"{row.cell}: median {shown(row.primary, estimate.median)}{between} {row.primary.unit}, n = {estimate.n}"
+
+
+def loads(drawn: list[Drawn]) -> Html | None:
+    """Each drawing, folded."""
+    if not drawn:
+        return None
+    end = max(each.view.end for each in drawn)
+    made = [
+        el(
+            "details",
+            el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
+            waterfall(each.view, end, part_strip(each.view.stretches, end)),
+            id=each.name,
+            class_="trial",
+            data_said=each.said,
+            data_title=f"{each.cell.site}, {each.title}",
+        )
+        for each in drawn
+    ]
+    note = NOTE + (CONNECTIONS if any(each.view.lanes for each in drawn) else "")
+    note += ON_THE_LINK if any(each.view.by_gateway for each in drawn) else ""
+    return section("waterfalls", "Waterfalls", el("p", note), made)
+
+
+def _times(each: Drawn) -> list[object]:
+    return [f"trial {each.trial.number}", el("span", f": {seconds(each.trial.value or 0.0)}", class_="outcome")]
+
+
+def side_by_side(drawn: list[Drawn]) -> Html | None:
+    """Where the reader chooses two cells. The script fills it; without it a list leads to the drawings."""
+    if len(drawn) < 2:
+        return None
+    options = [el("option", f"{each.cell.site}, {each.title}", value=each.name) for each in drawn]
+    chooser = el(
+        "form",
+        el("label", "One ", el("select", options, name="one")),
+        el("label", "Another ", el("select", options, name="other")),
+        class_="chooser",
+        hidden=True,
+    )
+    links = [el("li", el("a", f"{each.cell.site}, {each.title}", href=f"#{each.name}")) for each in drawn]
+    without = el("div", el("p", "Open any two of these; they are on one scale:"), el("ul", links), class_="without")
+    guess = el(
+        "details",
+        el("summary", "Predict first: which of the two is faster, and by how much? Then open this."),
+        el("ul"),
+        class_="reveal",
+        hidden=True,
+    )
+    return section("side-by-side", "Side by side", chooser, without, guess, el("div", class_="pair"))

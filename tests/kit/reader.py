@@ -1,0 +1,77 @@
+"""Somebody who reads a report: a real Chromium, its keyboard, its screen and its printer."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.action_chains import ActionChains
+
+from driver.host.find_program import find
+
+
+class Reader:
+    """One page in one window."""
+
+    def __init__(self, browser: Chrome) -> None:
+        self._browser = browser
+
+    def open(self, page: Path, *, width: int = 1400, height: int = 1000, dark: bool = False, part: str = "") -> None:
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        scheme = "dark" if dark else "light"
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self._browser.get(page.resolve().as_uri() + part)
+
+    def call(self, method: str, **parameters: object) -> dict[str, Any]:
+        """A command of the DevTools."""
+        answer: dict[str, Any] = self._browser.execute_cdp_cmd(method, parameters)
+        return answer
+
+    def run(self, script: str, *values: object) -> Any:
+        return self._browser.execute_script(script, *values)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            ActionChains(self._browser).send_keys(key).perform()
+
+    def load_ms(self) -> float:
+        """How long the page took to its load event."""
+        return float(self.run("return performance.getEntriesByType('navigation')[0].loadEventEnd"))
+
+    def picture(self, target: Path, *, whole: bool = True) -> None:
+        shot = self.call(
+            "Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._all()} if whole else {})
+        )
+        target.write_bytes(base64.b64decode(shot["data"]))
+
+    def _all(self) -> dict[str, float]:
+        width, height = self.run("const e = document.documentElement; return [e.scrollWidth, e.scrollHeight]")
+        return {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+
+    def printed(self) -> bytes:
+        """The page as a PDF on A4."""
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
+
+
+def pages_of(pdf: bytes) -> int:
+    """How many pages a PDF has, as Chromium writes it."""
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+@contextlib.contextmanager
+def reader() -> Iterator[Reader]:
+    """A browser of its own, which is gone afterwards."""
+    options = ChromeOptions()
+    options.binary_location = str(find("chromium"))
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(flag)
+    browser = Chrome(options=options, service=ChromeService(str(find("chromedriver"))))
+    try:
+        yield Reader(browser)
+    finally:
+        browser.quit()
