@@ -14,6 +14,8 @@ from __future__ import annotations
 import socket
 
 from captures import first_bytes
+from captures.beginning import Beginning, has_request, is_told, likely_request
+from captures.options import read, timestamp
 from model.evidence.packets import Connection, FlowSummary
 
 NUMBERS = 0xFFFF_FFFF
@@ -21,28 +23,20 @@ HALF = 0x8000_0000
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 UNKNOWN_RTT_NS = 6_000_000  # half of it is what other tools take for the time within which packets are out of order
 MOST_GAPS = 1000
+CLOCK_TICK_NS = 2_000_000  # of a sender's timestamps, and one to be sure
 
 
 class Flow:
     """One direction of a connection, while the capture is read."""
 
+    # fmt: off
     __slots__ = (
-        *(
-            "back",
-            "ends",
-            "first_ns",
-            "last_ns",
-            "data_ns",
-            "packets",
-            "bytes",
-            "payload",
-            "next",
-            "window",
-            "gaps",
-            "resent",
-        ),
-        *("overtaken", "probes", "start", "syn_ns", "answered_ns", "rtt_ns", "fin", "rst", "hello", "header", "begin"),
+        *("back", "ends", "first_ns", "last_ns", "data_ns", "packets", "bytes", "payload", "data_packets", "next"),
+        *("window", "gaps", "resent", "overtaken", "probes", "start", "syn_ns", "answered_ns", "rtt_ns", "fin", "rst"),
+        *("asks", "begin", "first", "told", "early", "header", "mss"),
+        *("flight_open", "flight_end", "flight_heard", "flight_stamp"),
     )
+    # fmt: on
 
     back: Flow
 
@@ -56,14 +50,25 @@ class Flow:
         self.start: int | None = None  # the SYN's number
         self.syn_ns = self.answered_ns = -1
         self.rtt_ns: int | None = None
-        self.fin = self.rst = self.hello = False
-        self.begin = b""
+        self.fin = self.rst = False
+        self.data_packets = 0
+        self.asks = False  # it is the client's
+        self.begin = Beginning()
+        self.first: int | None = None  # the number of its first byte
+        self.told = False  # what the first bytes have to tell
+        self.early = True  # a packet more may tell of the beginning
         self.header: int | None = None
+        self.mss: int | None = None
+        self.flight_open = True
+        self.flight_end: int | None = None  # the number after the first flight
+        self.flight_heard = -1  # when the server can have heard that some of it came, as seen here
+        self.flight_stamp: int | None = None  # the timestamp that it then echoes
 
     @classmethod
     def pair(cls, ends: bytes) -> tuple[Flow, Flow]:
         own, back = cls(ends), cls(ends[4:8] + ends[:4] + ends[10:12] + ends[8:10])
         own.back, back.back = back, own
+        own.asks = True
         return own, back
 
     def began_with(self, seq: int) -> bool:
@@ -78,7 +83,7 @@ class Flow:
         self.packets += 1
         self.bytes += size
         if flags & 0x07:
-            self._marked(now, seq, flags)
+            self._marked(now, seq, flags, carried)
             if flags & RST:
                 return
             length = carried + (flags & 1) + (flags >> 1 & 1)
@@ -93,10 +98,10 @@ class Flow:
                 self.probes += 1
             return
         self.payload += carried
+        self.data_packets += 1
         if seq == expected:
             if length == 1 and self.back.window == 0 and not flags & 0x07:
-                self.probes += 1
-                self.payload -= 1
+                self._probe()
                 return
             self.next = (seq + length) & NUMBERS
             self.data_ns = now if carried else self.data_ns
@@ -105,7 +110,12 @@ class Flow:
         else:
             self._unexpected(now, seq, length, flags, expected)
 
-    def _marked(self, now: int, seq: int, flags: int) -> None:
+    def _probe(self) -> None:
+        self.probes += 1
+        self.payload -= 1
+        self.data_packets -= 1
+
+    def _marked(self, now: int, seq: int, flags: int, carried: int) -> None:
         """SYN, FIN, RST."""
         if flags & SYN:
             self.start = seq
@@ -116,6 +126,8 @@ class Flow:
             self.fin = True
         if flags & RST:
             self.rst = True
+        elif not carried:
+            self.data_packets -= 1  # `take` counts it as one, since it has a number in the sequence
 
     def _maybe_established(self, now: int, ack: int, flags: int) -> None:
         """The third packet of a handshake: with the SYN's own answer it makes a round trip, wherever it is seen."""
@@ -131,8 +143,7 @@ class Flow:
             self.next = (seq + length) & NUMBERS
             return
         if length == 1 and ahead == NUMBERS and not flags & 0x07:
-            self.probes += 1
-            self.payload -= 1
+            self._probe()
             return
         if self._fills_early(now, seq, length):
             self.overtaken += 1
@@ -162,19 +173,74 @@ class Flow:
         rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
         return now - since < (UNKNOWN_RTT_NS if rtt is None else rtt) // 2
 
-    def first_payload(self, begin: bytes, header: int, seq: int) -> None:
-        """The first bytes that this side sent; later ones can be anything. Where they were lost, those that come first
-        are later ones: the first come when they are sent again."""
-        if self.header is None:
+    def begins(  # noqa: PLR0913, PLR0917 - once for each packet of a beginning
+        self, data: bytes, frame: int, at: int, end: int, seq: int, ack: int, flags: int, carried: int, now: int
+    ) -> None:
+        """A packet of the beginning. Its frame begins at `frame` of the data, its TCP header at `at`."""
+        header = (flags >> 10) & 0x3C
+        options = at + 20, min(end, at + header)
+        if flags & SYN:
+            self.mss = read(data, *options).mss
+            seq += 1
+        stamps = timestamp(data, *options)
+        if self.asks:
+            self._hears(ack, flags, stamps, now)
+        elif carried > 0 and self.flight_open:
+            self._flies(seq, carried, stamps, now)
+        if carried > 0 and not self.told:
+            self._says(data[at + header : end], at + header - frame, seq, carried)
+        self.early = not self.told or (self.back if self.asks else self).flight_open
+
+    def _hears(self, ack: int, flags: int, stamps: tuple[int, int] | None, now: int) -> None:
+        """Of the client: with its first acknowledgement of data the server may go on."""
+        answer = self.back
+        if not answer.flight_open or answer.flight_heard >= 0 or answer.start is None or answer.flight_end is None:
+            return
+        if flags & ACK and 0 < (ack - answer.start - 1) & NUMBERS < HALF:
+            answer.flight_heard = now + max(0, self.answered_ns)
+            answer.flight_stamp = stamps[0] if stamps and (self.rtt_ns or 0) > CLOCK_TICK_NS else None
+
+    def _flies(self, seq: int, carried: int, stamps: tuple[int, int] | None, now: int) -> None:
+        """Of the server: what it sent before it can have heard that any of it came. Its timestamps tell: they echo the
+        newest that it has heard."""
+        if self.flight_heard >= 0:
+            if stamps and self.flight_stamp is not None:
+                self.flight_open = (stamps[1] - self.flight_stamp) & NUMBERS >= HALF
+            else:
+                self.flight_open = now < self.flight_heard
+        if self.flight_open and self.start is not None:
+            end = (seq + carried) & NUMBERS
+            known = self.flight_end
+            self.flight_end = end if known is None or 0 < (end - known) & NUMBERS < HALF else known
+
+    def _says(self, piece: bytes, header: int, seq: int, carried: int) -> None:
+        """First bytes of this side."""
+        if self.first is None:
             self.header = header
-        if self.start is None or seq == (self.start + 1) & NUMBERS:
-            self.hello = True
-            self.begin = begin
+            self.first = seq if self.start is None else self.start + 1
+        offset = (seq - self.first) & NUMBERS
+        if offset < HALF:
+            self.begin.add(offset, piece, carried)
+            self.told = has_request(self.begin, self.back.begin) is not False if self.asks else is_told(self.begin)
+
+    def first_flight(self) -> int | None:
+        """Of the server. None: its beginning was not captured, or it sent nothing."""
+        if self.start is None or self.flight_end is None:
+            return None
+        return (self.flight_end - self.start - 1) & NUMBERS
+
+    def _used(self) -> bool:
+        """Of the client: whether it asked for something."""
+        if self.payload <= 0:
+            return False
+        asked = has_request(self.begin, self.back.begin) if self.start is not None else None
+        return likely_request(self.begin, self.payload) if asked is None else asked
 
     def connection(self) -> Connection:
         """Of the client's flow: both directions."""
         up, down = self, self.back
-        asked, answered = first_bytes.hello(up.begin), first_bytes.hello(down.begin)
+        first_up, first_down = up.begin.known(), down.begin.known()
+        asked, answered = first_bytes.hello(first_up), first_bytes.hello(first_down)
         times = [time for time in (up.first_ns, down.first_ns) if time >= 0]
         return Connection(
             client_port=int.from_bytes(up.ends[8:10]),
@@ -202,11 +268,17 @@ class Flow:
             rst_down=down.rst,
             header_down=down.header,
             data_us=None if down.data_ns < 0 else down.data_ns // 1000,
-            spoken_up=first_bytes.protocol(up.begin),
-            spoken_down=first_bytes.protocol(down.begin),
+            spoken_up=first_bytes.protocol(first_up),
+            spoken_down=first_bytes.protocol(first_down),
             alpn_offered=asked.alpn if asked else None,
             tls_version=first_bytes.tls_version(answered),
             tls_resumed=first_bytes.resumed(asked, answered),
+            mss_up=up.mss,
+            mss_down=down.mss,
+            data_packets_up=up.data_packets,
+            data_packets_down=down.data_packets,
+            first_flight_down=down.first_flight(),
+            used=up._used(),
         )
 
 

@@ -1,7 +1,7 @@
 """What the first bytes of each side of a connection say: which protocol in clear, which TLS and ALPN. Pure.
 
-The first six bytes name the protocol; ALPN and the version of TLS need some hundred. What is not there, since it was
-not captured or came in the next segment, is not known.
+The first six bytes name the protocol; ALPN and the version of TLS need some hundred. What was not
+captured is not known.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def hello(data: bytes) -> Hello | None:
     if len(data) < SHORTEST or data[0] != HANDSHAKE or data[1] != 0x03 or data[5] not in (CLIENT_HELLO, SERVER_HELLO):
         return None
     kind = data[5]
-    body = data[9:]  # after the record's head, the message's type and its length
+    message = _message(data)
+    body = message[4 : 4 + int.from_bytes(message[1:4])]  # after its type and its length
     try:
         length = body[34]
         session, rest = body[35 : 35 + length], body[35 + length :]
@@ -71,6 +72,21 @@ def hello(data: bytes) -> Hello | None:
     offered = tuple(_names(extensions[ALPN])) if ALPN in extensions else () if whole else None
     has_key = PRE_SHARED_KEY in extensions if whole or PRE_SHARED_KEY in extensions else None
     return Hello(kind, session, cipher, offered, has_key)
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether the hello that a side begins with has come to its end."""
+    return len(data) >= 9 and len(_message(data)) >= int.from_bytes(_message(data)[1:4]) + 4
+
+
+def _message(data: bytes) -> bytes:
+    """The handshake message that a side begins with: one record has it, or several in a row."""
+    parts, at = [], 0
+    while at + 5 <= len(data) and data[at] == HANDSHAKE:
+        length = int.from_bytes(data[at + 3 : at + 5])
+        parts.append(data[at + 5 : at + 5 + length])
+        at += 5 + length
+    return b"".join(parts)
 
 
 def tls_version(server: Hello | None) -> str | None:

@@ -127,8 +127,8 @@ class _Reader:
                     header = (flags >> 10) & 0x3C
                     carried = (length or size - 14) - 20 - header
                     flow.take(now, size, seq, ack, flags, window, carried)
-                    if carried > 0 and not flow.hello:
-                        flow.first_payload(data[position + 34 + header : position + captured], 34 + header, seq)
+                    if flow.early:
+                        flow.begins(data, position, position + 34, position + captured, seq, ack, flags, carried, now)
                     position += captured
                     continue
             self._other(data[position : position + captured], now, size)
@@ -166,22 +166,22 @@ class _Reader:
         if protocol == UDP and not fragment & FRAGMENT and len(rest) >= 4:
             self._udp(addresses + rest[:4], now, size)
         elif protocol == TCP and not fragment & FRAGMENT and len(rest) >= 20:
-            self._tcp_with_options(addresses + rest[:4], rest, now, size, (length or size - 14) - header)
+            self._tcp_with_options(addresses + rest[:4], frame, header, now, size, (length or size - 14) - header)
         else:
             self.others += 1
             self.other_up += size if addresses[:4] == self.client else 0
             self.other_down += size if addresses[4:] == self.client else 0
 
-    def _tcp_with_options(self, ends: bytes, rest: bytes, now: int, size: int, length: int) -> None:
+    def _tcp_with_options(self, ends: bytes, frame: bytes, before: int, now: int, size: int, length: int) -> None:
         """IP options are rare enough to take the slow way."""
-        seq, ack, flags, window = struct.unpack_from(">IIHH", rest, 4)
+        seq, ack, flags, window = struct.unpack_from(">IIHH", frame, 14 + before + 4)
         flow = self.flows.get(ends)
         if flow is None or flags & 0x12 == 0x02:
             flow = self._flow(ends, seq, flags, flow)
         header = (flags >> 10) & 0x3C
         flow.take(now, size, seq, ack, flags, window, length - header)
-        if length > header and not flow.hello:
-            flow.first_payload(rest[header:], size - length + header, seq)
+        if flow.early:
+            flow.begins(frame, 0, 14 + before, len(frame), seq, ack, flags, length - header, now)
 
     def _udp(self, ends: bytes, now: int, size: int) -> None:
         known = self.udp.get(ends)

@@ -100,6 +100,7 @@ METRICS: tuple[Metric, ...] = (
            of=_captured("bytes_down")),
     Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True, of=_captured("bytes_up")),
     Metric("connections", "connections", whole=True, column="conn.", of=_captured("connections")),
+    Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
     Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
     Metric("requests_per_s", "requests per second", "requests/s", (SERVER_LOAD,), higher_is_better=True),
     Metric("bytes_per_s", "bytes of answers per second", "MB/s", (SERVER_LOAD,), scale=1e6, higher_is_better=True,

@@ -41,6 +41,12 @@ class Connection(Coded):
     alpn_offered: tuple[str, ...] | None
     tls_version: str | None
     tls_resumed: bool | None
+    mss_up: int | None  # the largest segment that the client's SYN allows the server to send
+    mss_down: int | None  # the server's
+    data_packets_up: int  # with payload, what was sent again included
+    data_packets_down: int
+    first_flight_down: int | None  # bytes that the server sent before it can have heard of their arrival
+    used: bool  # it carried a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,19 @@ class PacketSummary(Coded):
     def connections(self) -> int:
         """Those that a client asked for within the capture."""
         return sum(each.syn for each in self.by_connection)
+
+    @property
+    def connections_used(self) -> int:
+        """Those that carried a request: not a spare one, which a browser opened ahead and had no use for."""
+        return sum(each.used for each in self.by_connection)
+
+    @property
+    def data_packets_up(self) -> int:
+        return sum(each.data_packets_up for each in self.by_connection)
+
+    @property
+    def data_packets_down(self) -> int:
+        return sum(each.data_packets_down for each in self.by_connection)
 
     @property
     def tcp_handshakes(self) -> int:

@@ -86,7 +86,8 @@ def connection(client_port: int, arm: Arm, **more: Any) -> Connection:
         "fin_up": False, "fin_down": False, "rst_up": False, "rst_down": False, "header_down": 66,
         "data_us": BEGAN_US + 850_000, "spoken_up": spoken, "spoken_down": spoken,
         "alpn_offered": None if clear else (arm.protocol,), "tls_version": None if clear else f"TLS {arm.tls}",
-        "tls_resumed": None if clear else False,
+        "tls_resumed": None if clear else False, "mss_up": 1460, "mss_down": 1460, "data_packets_up": 3,
+        "data_packets_down": 27, "first_flight_down": 14_480, "used": True,
     }  # fmt: skip
     return Connection(**(values | more))
 

@@ -175,6 +175,7 @@ FACTS = (
     *("times.first_paint_ms", "times.fcp_ms", "times.lcp_ms"),  # a page may paint nothing
     *("facts.flags", "facts.sandbox"),
     *("by_connection.handshake_rtt_us", "requests.stream", "dns.addresses"),
+    *("by_connection.mss_up", "by_connection.mss_down", "by_connection.first_flight_down"),
     "server.requests.connection",  # not every server says how it left the connection
 )
 
