@@ -1,20 +1,27 @@
 """Measuring again what is out of tolerance: the only place where a self-test, or a run, tries again.
 
-A busy machine can spoil a measurement, but cannot make a wrong link look right. So a measurement that is out, or during
-which the router was too slow to take packets in, is taken again after a pause, and no other one with it.
+Properties are of two kinds. A rate, a delay or a queue without chance is what it is: a busy machine can spoil its
+measurement, but cannot make a wrong link look right. It is **settled**: the first attempt that is fine counts. A loss,
+a duplicate, a jitter is a sample: another one of a wrong link may look right by chance. It is **pooled**: an attempt
+that is out is kept, and judged again together with the next.
+
+An attempt during which the router was too slow to take packets in tells nothing of the link, and is discarded whole.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from model.link.results import Result
 
 ATTEMPTS = 3
 PAUSE_S = 1.0  # times the number of attempts before: a moment in which the machine is busy passes
+
+Sample = TypeVar("Sample")
 
 
 class Attempts:
@@ -24,22 +31,41 @@ class Attempts:
         """`lost_at_input`: how many packets the router did not take in since it was last asked."""
         self._most, self._lost_at_input, self._pause_s = most, lost_at_input, pause_s
         self._asking = threading.Lock()
-        self.lost = 0  # in the last attempts of all measurements
+        self.lost = 0  # in attempts that count
         self._lost()  # what was lost before is not this test's
 
     def settled(self, measure_once: Callable[[], list[Result]], most: int | None = None) -> list[Result]:
         """The results of the first attempt that is fine, else of the last."""
+        return self.pooled(measure_once, lambda samples: samples[-1], most, said="")
+
+    def pooled(
+        self,
+        take: Callable[[], Sample],
+        judge: Callable[[Sequence[Sample]], list[Result]],
+        most: int | None = None,
+        said: str = ", pooled with those before",
+    ) -> list[Result]:
+        """What is judged of all attempts together, as soon as that is fine, else after the last. An attempt that was
+        disturbed does not count, unless all were."""
         most = self._most if most is None else min(most, self._most)
+        samples: list[Sample] = []
         for attempt in range(1, most + 1):
-            results, lost = measure_once(), self._lost()
-            if attempt == most or not (lost or any(result.verdict == "out" for result in results)):
-                break
-            time.sleep(self._pause_s * attempt)
-        with self._asking:
-            self.lost += lost
+            sample, lost = take(), self._lost()
+            if not lost or (attempt == most and not samples):
+                samples.append(sample)
+                results = judge(samples)
+                with self._asking:
+                    self.lost += lost
+                if not any(result.verdict == "out" for result in results):
+                    break
+            if attempt < most:
+                time.sleep(self._pause_s * attempt)
         if attempt == 1:
             return results
-        return [replace(result, note=f"{result.note}; attempt {attempt} of {most}") for result in results]
+        told = f"; attempt {attempt} of {most}" + (said if len(samples) > 1 else "")
+        if discarded := attempt - len(samples):
+            told += f", {discarded} discarded: the router was too slow to take packets in"
+        return [replace(result, note=f"{result.note}{told}") for result in results]
 
     def _lost(self) -> int:
         with self._asking:

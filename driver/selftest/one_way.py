@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from driver.selftest import estimate, plan
 from driver.selftest.attempts import Attempts
 from model.link import HEADER, Direction
 from model.link.arrivals import Arrivals, in_order
-from model.link.results import Result, expected, failed, not_measured, within
+from model.link.chances import likely
+from model.link.results import Result, failed, not_measured, within
 
 RATE_TOLERANCE = 0.01
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
@@ -36,7 +37,7 @@ def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> li
         results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)])
     chances = plan.chance_train(way, thorough=scope.thorough)
     once = 1 if scope.thorough else None  # so many packets settle it
-    return results + settled(lambda: _impairments(name, way, send(chances)), once)
+    return results + scope.attempts.pooled(lambda: send(chances), lambda trains: _impairments(name, way, trains), once)
 
 
 def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:
@@ -77,7 +78,7 @@ def _pace(way: Direction, train: plan.Train, seen: Arrivals) -> tuple[estimate.P
         )
         if pace is None:
             return None, 0.0
-        expects = expected(loss, len(packets)) if loss else (0.0, 0.0)
+        expects = likely(len(packets), loss) if loss else (0.0, 0.0)
         noise = (expects[1] - expects[0]) / 2 / (1 - loss)
         return pace._replace(packet_s=pace.packet_s * (1 - loss), uncertain=pace.uncertain + noise), 0.0
     if not way.jitter:
@@ -87,7 +88,7 @@ def _pace(way: Direction, train: plan.Train, seen: Arrivals) -> tuple[estimate.P
         return estimate.pace_by_slope(packets, way.jitter.seconds, numbered=False), 0.0
     pace = estimate.pace_by_slope(in_order(packets), way.jitter.seconds, numbered=True)
     missing = (train.count - len(packets) - seen.dropped_here) / train.count
-    explained = expected(loss, train.count / max(chance.bunched for chance in way.chances))[1] if loss else 0.0
+    explained = likely(train.count / max(chance.bunched for chance in way.chances), loss)[1] if loss else 0.0
     return pace, missing - loss if missing > explained else 0.0
 
 
@@ -113,6 +114,6 @@ def _queue(name: str, way: Direction, mtu: int, burst: plan.Train | str, send: S
     return within(name, "packets", target, achieved, tolerance, f"its last packets waited {waited_s * 1000:.0f} ms")
 
 
-def _impairments(name: str, way: Direction, arrivals: Arrivals) -> list[Result]:
+def _impairments(name: str, way: Direction, trains: Sequence[Arrivals]) -> list[Result]:
     """What each impairment says of the small packets that arrived."""
-    return [result for each in way.impairments for result in each.measure(way, name, arrivals)]
+    return [result for each in way.impairments for result in each.measure(way, name, trains)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Packet = tuple[int, int, int]  # number, sent, arrived; times in ns
 
@@ -30,6 +31,26 @@ class Arrivals:
     def lost(self) -> int:
         """How many the link lost."""
         return max(0, self.sent - len(self.once) - self.dropped_here)
+
+
+class Losses(NamedTuple):
+    """How packets were lost, one behind the other."""
+
+    lost: int
+    runs: int
+    longest: int
+
+
+def losses(trains: Sequence[Arrivals]) -> Losses:
+    """What is missing of these trains, run by run. The next train goes on where the one before ended."""
+    lengths: list[int] = []
+    for train in trains:
+        last = -1
+        for number in [*sorted({packet[0] for packet in train.packets}), train.sent]:
+            if number > last + 1:
+                lengths.append(number - last - 1)
+            last = number
+    return Losses(sum(lengths), len(lengths), max(lengths, default=0))
 
 
 def overtaking(packets: Sequence[Packet]) -> int:

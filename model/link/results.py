@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from model.link.arrivals import Losses
+from model.link.chances import ALPHA, likely
+
 Verdict = Literal["ok", "out", "shown", "not measured"]
 Z_95 = 1.959964
+PAIRS = 0.5  # of lost packets: followed by another one, where losses come in twos on average
 TRACE = 0.001  # of losses, duplicates and overtaking that nobody asked for: a busy machine's, not the link's
-Z_TEST = 3.290527  # a sound link is refused by chance once in a thousand tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +127,34 @@ def chance(name: str, target: float, events: int, trials: int, *, bunched: float
     low_95, high_95 = wilson(events / bunched, trials / bunched, Z_95)
     note = f"95% interval {number(low_95 * 100)} to {number(high_95 * 100)}, of {trials} packets"
     achieved = events / trials
-    low, high = expected(target or TRACE, trials / bunched)
+    low, high = likely(trials / bunched, target or TRACE)
     low = low if target else 0.0
     verdict: Verdict = "ok" if low <= achieved <= high else "out"
-    needed = math.ceil(Z_TEST**2 * (1 - target) / target * bunched) if target else 0
-    if verdict == "ok" and trials < needed:
+    if verdict == "ok" and target and not low:  # none at all would pass too
+        needed = math.ceil(math.log(ALPHA / 2) / math.log1p(-target) * bunched) + 1
         verdict = "not measured"
         note += f"; to tell it from none needs {needed} packets: --thorough sends more"
     return Result(name, "%", target * 100, achieved * 100, low * 100, high * 100, verdict, note)
 
 
-def expected(share: float, trials: float) -> tuple[float, float]:
-    """What a chance gives in all but one of a thousand tests, as shares: those whose Wilson interval holds it."""
-    half = Z_TEST * math.sqrt(share * (1 - share) / trials)
-    return max(0.0, share - half), min(1.0, share + half)
+def bursts(name: str, share: float, losses: Losses, *, alone: float, bunched: float = 1.0) -> Result:
+    """How losses follow each other, told as the mean length of their runs. `share`: the part of lost packets behind
+    which the next one is lost too; `alone`: the same if each were lost by itself; `bunched`: how many of those pairs
+    come together."""
+    target = 1 / (1 - share)
+    if losses.lost < 2:
+        return not_measured(name, "packets", target, f"{_lost(losses.lost)}: two are needed at least")
+    low, high = likely(losses.lost / bunched, share)
+    followed = (losses.lost - losses.runs) / losses.lost
+    note = f"{losses.lost} lost in {losses.runs} runs, the longest of {losses.longest}"
+    verdict: Verdict = "ok" if low <= followed <= high else "out"
+    other = PAIRS if math.isclose(share, alone) else alone  # a wrong link that must not pass for this one
+    if verdict == "ok" and low <= other <= high:
+        verdict = "not measured"
+        note += f"; {_lost(losses.lost)}: too few to tell single losses from bursts, --thorough sends more packets"
+    longest = 1 / (1 - high) if high < 1 else float(losses.lost)
+    return Result(name, "packets", target, 1 / (1 - followed), 1 / (1 - low), longest, verdict, note)
+
+
+def _lost(count: int) -> str:
+    return f"{count} packet{'' if count == 1 else 's'} lost"

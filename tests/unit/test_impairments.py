@@ -51,9 +51,9 @@ class Corruption(Impairment):
     def chance(self):
         return Chance(self.corrupt.fraction) if self.corrupt else None
 
-    def measure(self, way, name, arrivals):
-        target = self.corrupt.fraction
-        return [chance(f"corrupt {name}", target, arrivals.lost, arrivals.sent)] if self.corrupt else []
+    def measure(self, way, name, trains):
+        target, lost, sent = self.corrupt.fraction, sum(t.lost for t in trains), sum(t.sent for t in trains)
+        return [chance(f"corrupt {name}", target, lost, sent)] if self.corrupt else []
 """
 USE = """
 import json
@@ -152,7 +152,7 @@ def test_the_self_test_measures_it(made_up: Any) -> None:
 
 
 def verdicts(link: Link, arrived: Arrivals) -> dict[str, str]:
-    results: list[Result] = [each for part in link.up.impairments for each in part.measure(link.up, "up", arrived)]
+    results: list[Result] = [each for part in link.up.impairments for each in part.measure(link.up, "up", [arrived])]
     return {result.name: result.verdict for result in results}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, repeat
+from statistics import fmean
 
 import pytest
 
@@ -50,6 +51,35 @@ def test_what_was_lost_before_is_not_this_tests() -> None:
     attempts = Attempts(3, lambda: next(losses), pause_s=0)
     attempts.settled(lambda: [result(100)])
     assert attempts.lost == 0
+
+
+def pool(achieved: list[float], lost: list[int] | None = None) -> tuple[Result, int, int]:
+    """The mean of what is pooled, how many measurements were taken, and the packets that count as lost."""
+    values, losses = iter(achieved), chain([0], lost or [], repeat(0))
+    attempts = Attempts(3, lambda: next(losses), pause_s=0)
+    (pooled,) = attempts.pooled(lambda: next(values), lambda samples: [result(fmean(samples))])
+    return pooled, len(achieved) - len(list(values)), attempts.lost
+
+
+def test_a_sample_that_is_out_is_kept_and_judged_with_the_next() -> None:
+    """100 would be fine by itself. It does not mend what 150 has told."""
+    pooled, taken, _ = pool([150, 100, 100, 100])
+    assert (round(pooled.achieved or 0, 3), pooled.verdict, taken) == (116.667, "out", 3)
+    assert pooled.note == "a note; attempt 3 of 3, pooled with those before"
+    pooled, taken, _ = pool([101.5, 100, 200])
+    assert (pooled.achieved, pooled.verdict, taken) == (100.75, "ok", 2)
+
+
+def test_a_sample_that_was_disturbed_is_discarded_whole() -> None:
+    pooled, taken, lost = pool([150, 100], lost=[7, 0])
+    assert (pooled.achieved, taken, lost) == (100, 2, 0)
+    assert pooled.note == ("a note; attempt 2 of 3, 1 discarded: the router was too slow to take packets in")
+    pooled, taken, lost = pool([150, 100, 100.5], lost=[0, 7, 0])
+    assert (pooled.achieved, taken, lost) == (125.25, 3, 0)
+
+
+def test_where_all_were_disturbed_the_last_one_counts_and_so_does_what_was_lost() -> None:
+    assert pool([150, 150, 100], lost=[7, 8, 9])[1:] == (3, 9)
 
 
 def test_a_measurement_may_be_taken_once_whatever_it_says() -> None:

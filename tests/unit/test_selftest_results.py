@@ -71,7 +71,7 @@ def test_a_chance_that_cannot_be_told_from_none_is_not_measured(events: int, ver
     result = results.chance("loss", 0.001, events, 1000)
     assert result.verdict == verdict
     if verdict == "not measured":
-        assert "needs 10817 packets: --thorough" in result.note
+        assert "needs 7599 packets: --thorough" in result.note
 
 
 @given(st.floats(0.0001, 0.5), st.integers(100, 100_000))

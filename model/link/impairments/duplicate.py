@@ -13,6 +13,8 @@ from model.settings.setting import Setting
 from model.units import Ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model.link.arrivals import Arrivals
     from model.link.direction import Direction
 
@@ -34,10 +36,10 @@ class Duplication(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.duplicate.fraction) if self.duplicate else None
 
-    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:  # noqa: ARG002
+    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
         """Copies, where they are asked for or happen."""
-        once = len(arrivals.once)
-        copies = len(arrivals.packets) - once
+        once = sum(len(train.once) for train in trains)
+        copies = sum(len(train.packets) for train in trains) - once
         if not self.duplicate and not copies:
             return []
         return [chance(f"duplicate {name}", self.duplicate.fraction, copies, once)]

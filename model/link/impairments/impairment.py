@@ -9,6 +9,8 @@ from model.settings.setting import Setting
 from model.units import Duration, Ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model.link.arrivals import Arrivals
     from model.link.direction import Direction
     from model.link.results import Result
@@ -117,6 +119,6 @@ class Impairment(ABC):
         """What the self-test must see often enough: it lengthens the train of small packets."""
         return None
 
-    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:  # noqa: ARG002
-        """Results from the train of small packets; `name` is that of the direction."""
+    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
+        """Results from trains of small packets, all of them together; `name` is that of the direction."""
         return []

@@ -14,6 +14,8 @@ from model.settings.setting import Setting
 from model.units import Duration, Ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model.link.arrivals import Arrivals
     from model.link.direction import Direction
     from model.link.written import WrittenLink
@@ -88,7 +90,7 @@ class Jitter(Impairment):
     def skewed(self) -> bool:
         return bool(self.jitter) and self.jitter_distribution.startswith("pareto")
 
-    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:  # noqa: ARG002
+    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:  # noqa: ARG002
         """Pings measure the rest of it."""
         if not self.jitter_correlation:
             return []

@@ -9,14 +9,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from model.errors import InputError
+from model.link.arrivals import losses
 from model.link.impairments.impairment import Chance, Impairment, Words
 from model.link.kinds import DIRECTIONS
-from model.link.results import Result, chance
+from model.link.results import Result, bursts, chance, not_measured
 from model.settings.kinds import Kind
 from model.settings.setting import Setting
 from model.units import PPB, Ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model.link.arrivals import Arrivals
     from model.link.direction import Direction
 
@@ -32,6 +35,21 @@ class Loss(ABC):
     @abstractmethod
     def mean_loss(self) -> float:
         """The part of all packets that is lost in the long run."""
+
+    @property
+    @abstractmethod
+    def followed(self) -> float:
+        """The part of lost packets behind which the next one is lost too."""
+
+    @property
+    def bunched(self) -> float:
+        """By how much the number of losses varies more than if each packet were lost by itself (its variance)."""
+        return 1.0
+
+    @property
+    def pairs_bunched(self) -> float:
+        """The same of how many lost packets are followed by another."""
+        return 1.0
 
     @classmethod
     def parse(cls, value: object, *, key: str = "") -> Loss:
@@ -58,6 +76,10 @@ class RandomLoss(Loss):
     def mean_loss(self) -> float:
         return self.ratio.fraction
 
+    @property
+    def followed(self) -> float:
+        return self.mean_loss
+
     def __str__(self) -> str:
         return str(self.ratio)
 
@@ -75,6 +97,46 @@ class GilbertElliott(Loss):
     def mean_loss(self) -> float:
         in_bad = Fraction(self.p.ppb, self.p.ppb + self.r.ppb)
         return float(in_bad * self.bad.ppb + (1 - in_bad) * self.good.ppb) / PPB
+
+    @property
+    def _chain(self) -> tuple[float, float, float, float, float]:
+        """p, r, what is lost in the bad and in the good state, and the part of packets in the bad state."""
+        p, r = self.p.fraction, self.r.fraction
+        return p, r, self.bad.fraction, self.good.fraction, p / (p + r)
+
+    @property
+    def followed(self) -> float:
+        p, r, bad, good, in_bad = self._chain
+        behind_bad, behind_good = (1 - r) * bad + r * good, p * bad + (1 - p) * good
+        return (in_bad * bad * behind_bad + (1 - in_bad) * good * behind_good) / self.mean_loss
+
+    @property
+    def bunched(self) -> float:
+        """The sum of what the losses of two packets have in common: it fades with their distance by 1-p-r a packet."""
+        p, r, bad, good, in_bad = self._chain
+        fades = 1 - p - r
+        alone = self.mean_loss * (1 - self.mean_loss)
+        common = (bad - good) ** 2 * in_bad * (1 - in_bad) * fades / (1 - fades)
+        return max(1.0, 1 + 2 * common / alone)
+
+    @property
+    def pairs_bunched(self) -> float:
+        """1 where a burst loses every packet and nothing is lost between bursts: then each loss decides anew whether
+        the next is lost. W is 1-c for a lost packet whose next is lost, -c for another lost one, 0 for one that
+        arrives; this is the variance of its sum, over what it would be."""
+        p, r, bad, good, in_bad = self._chain
+        states, lost, after = (in_bad, 1 - in_bad), (bad, good), ((1 - r, r), (p, 1 - p))
+        c, m = self.followed, self.mean_loss
+        behind = [sum(after[s][t] * lost[t] for t in (0, 1)) for s in (0, 1)]
+        two = c * m
+        three = sum(states[s] * lost[s] * after[s][t] * lost[t] * behind[t] for s in (0, 1) for t in (0, 1))
+        own = c * m * (1 - c)
+        beside = (1 - c) * three - c * (1 - c) * two
+        # from the second neighbour on: what W tells of the next packet's state, and a state of its own W
+        told = sum(states[s] * lost[s] * after[s][0] * (lost[0] - c) for s in (0, 1))
+        tells = lost[0] * (behind[0] - c) - lost[1] * (behind[1] - c)
+        far = told * tells * (1 - p - r) / (p + r)
+        return max(1.0, (own + 2 * beside + 2 * far) / own)
 
     @property
     def mean_burst(self) -> float:
@@ -142,12 +204,25 @@ class PacketLoss(Impairment):
     @property
     def bunched(self) -> float:
         """How many losses come together: so many times more packets tell as much."""
-        return self.loss.mean_burst * 2 if isinstance(self.loss, GilbertElliott) else 1.0
+        return self.loss.bunched
 
     @property
     def chance(self) -> Chance | None:
         return Chance(self.lost, self.bunched) if self.lost else None
 
-    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:
-        """Losses, also where none are asked for; with those that other impairments cause."""
-        return [chance(f"loss {name}", way.mean_loss, arrivals.lost, arrivals.sent, bunched=self.bunched)]
+    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:
+        """Losses, also where none are asked for, with those that other impairments cause; and whether they come one by
+        one or in bursts."""
+        lost, sent = sum(train.lost for train in trains), sum(train.sent for train in trains)
+        results = [chance(f"loss {name}", way.mean_loss, lost, sent, bunched=self.bunched)]
+        if self.lost:
+            results.append(self._bursts(f"loss bursts {name}", way, trains))
+        return results
+
+    def _bursts(self, name: str, way: Direction, trains: Sequence[Arrivals]) -> Result:
+        others = way.mean_loss - self.lost  # of other impairments, each by itself
+        share = self.loss.followed * self.lost / way.mean_loss + others
+        dropped = sum(train.dropped_here for train in trains)
+        if dropped:
+            return not_measured(name, "packets", 1 / (1 - share), f"the receiver itself dropped {dropped} packets")
+        return bursts(name, share, losses(trains), alone=way.mean_loss, bunched=self.loss.pairs_bunched)

@@ -14,6 +14,8 @@ from model.settings.setting import Setting
 from model.units import Duration, Ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model.link.arrivals import Arrivals
     from model.link.direction import Direction
     from model.link.written import WrittenLink
@@ -43,15 +45,15 @@ class Reordering(Impairment):
     def chance(self) -> Chance | None:
         return Chance(self.reorder.fraction) if self.reorder else None
 
-    def measure(self, way: Direction, name: str, arrivals: Arrivals) -> list[Result]:
+    def measure(self, way: Direction, name: str, trains: Sequence[Arrivals]) -> list[Result]:
         """Overtaking, where it is asked for or happens."""
-        why_not = why_no_overtaking(way, arrivals.gap_s) if self.reorder else ""
+        why_not = why_no_overtaking(way, trains[0].gap_s) if self.reorder else ""
         if why_not:
             return [not_measured(f"reorder {name}", "%", self.reorder.percent, why_not)]
-        once = arrivals.once
-        seen = overtaking(once)
+        each = [train.once for train in trains]
+        seen = sum(overtaking(once) for once in each)
         if self.reorder or (seen and not way.jitter_reorders):
-            return [chance(f"reorder {name}", self.reorder.fraction, seen, len(once))]
+            return [chance(f"reorder {name}", self.reorder.fraction, seen, sum(map(len, each)))]
         return []
 
 
