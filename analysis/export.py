@@ -244,10 +244,11 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
 
 def results(run: Run) -> dict[str, Any]:
     """The numbers that tables and report show."""
-    drift = tables.run_drift(run)
+    drift, compared = tables.run_drift(run), tables.comparisons(run)
     return {
         "cells": [row.to_json() for row in tables.rows(run)],
-        "comparisons": [row.to_json() for row in tables.comparisons(run)],
+        "comparisons": [row.to_json() for row in compared],
+        "between_beds": tables.beds(run, compared).to_json(),
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
         "flags": machine.flag_counts(run),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis import stats
+from analysis.between_beds import BedsOfRun, beds_of_run
 from analysis.drift import Drift, drift
 from analysis.model import Arm, Cell, Run, Trial
 from analysis.stats import Change, Comparison, Summary, compare, holm, summarise
@@ -188,6 +189,11 @@ def _adjusted(compared: list[ComparisonRow], *, so_far: bool) -> list[Comparison
         else row
         for row in compared
     ]
+
+
+def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:
+    """What the run's beds say, one by one and together."""
+    return beds_of_run(run, [(row.cell, row.base) for row in compared])
 
 
 def median_trial(trials: Iterable[Trial]) -> Trial | None:

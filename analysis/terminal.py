@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import conditions, gateway_cost, machine, sites, tables, witnesses
+from analysis import beds_table, conditions, gateway_cost, machine, sites, tables, witnesses
 from analysis.model import Run
 from analysis.numbers import change_words, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -27,6 +27,7 @@ def results(run: Run) -> RenderableType:
     if any(row.comparison for row in compared):
         parts += [Text(), Text(f"against {compared[0].base.name}, by round", style="bold"), comparison_table(compared)]
     parts += _meaning(rows)
+    parts += beds_table.parts(tables.beds(run, compared), run.primary)
     gateway = gateway_cost.cost(run).sentences()
     if gateway and run.ok:
         parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]

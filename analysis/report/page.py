@@ -20,7 +20,7 @@ from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run
-from analysis.report import gateway, loads, machine, provenance, sections, sites
+from analysis.report import beds, gateway, loads, machine, provenance, sections, sites
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.run_folder import read_run
@@ -62,6 +62,7 @@ def page(run: Run) -> str:
         figures(run),
         sections.results(run, rows) if run.cells else None,
         sections.comparisons(compared),
+        beds.section_of(run, tables.beds(run, compared)),
         gateway.section_of(cost(run), witnesses.sentences(run)),
         sites.section_of(run),
         loads.side_by_side(drawn),

@@ -56,6 +56,8 @@ class Made:
     seed: int = 7
     noise: float = 0.012
     drift: float = 0.0
+    beds: int = 1  # the rounds are divided over them
+    bed_noise: float = 0.0
     fails: Callable[[int, int], bool] = lambda trial, attempt: trial % 19 == 7 and attempt == 1
     retries: int = 2
     reason: str = "protocol-fallback"
@@ -87,6 +89,8 @@ def label(settings: Mapping[str, str]) -> str:
 class _Writer:
     def __init__(self, folder: Path, database: sqlite3.Connection, made: Made, rng: random.Random) -> None:
         self.folder, self.database, self.made, self.rng = folder, database, made, rng
+        chance = random.Random(f"beds {made.seed}")
+        self.bed_factors = [chance.lognormvariate(0, made.bed_noise) for _ in range(made.beds)]
         self.trial = 0
         self.total = made.rounds * len(made.sites) * len(made.links) * len(made.arms)
 
@@ -115,6 +119,10 @@ class _Writer:
         for number in range(1, made.rounds + 1):
             for cell, (site, link, arm) in enumerate(cells, 1):
                 self.attempts(cell, number, site, made.links[link - 1], list(made.arms)[arm - 1])
+
+    def bed(self, number: int) -> int:
+        """The bed of a round."""
+        return (number - 1) * self.made.beds // self.made.rounds + 1
 
     def meta(self) -> dict[str, str]:
         made = self.made
@@ -146,9 +154,8 @@ class _Writer:
         bound = link.rtt.milliseconds * 2 + size * 8.4 / rate * 1000
         trips = ROUND_TRIPS.get(arm, 5.0)
         drifted = 1 + self.made.drift * self.trial / max(1, self.total)
-        plt = (
-            (bound * 1.02 + trips * link.rtt.milliseconds + 45) * drifted * self.rng.lognormvariate(0, self.made.noise)
-        )
+        factor = drifted * self.bed_factors[self.bed(number) - 1] * self.rng.lognormvariate(0, self.made.noise)
+        plt = (bound * 1.02 + trips * link.rtt.milliseconds + 45) * factor
         requests = made_requests(self.rng, plt, arm) if self.made.with_requests else []
         connections = 1 if arm == "h2" else 24 if arm == "http" else 6
         measures = {
@@ -167,7 +174,7 @@ class _Writer:
             "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip
         self.add(
-            "trials", self.trial, 1, 1, cell, number, attempt, stamp(2 + self.trial * 2), plt / 1000 + 0.6,
+            "trials", self.trial, 1, self.bed(number), cell, number, attempt, stamp(2 + self.trial * 2), plt / 1000 + 0.6,
             "failed" if failed else "ok", json.dumps(record),
         )  # fmt: skip
         for name, value in measures.items():

@@ -1,0 +1,288 @@
+"""What the beds of a run say together: medians and paired changes with an interval between beds. Pure.
+
+Trials on one bed share what is the bed's own, so more of them do not make it known what another bed would say. Here a
+bed counts as one observation: it gives one number, the median of its trials or Hodges and Lehmann's estimate of its
+paired changes, and the interval is Student's t over the logarithms of these numbers.
+
+That asks for beds which are independent of one another and whose numbers are near to normal around the same value. They
+need not be known equally well: with beds of different spread or different numbers of trials the interval holds at least
+what it says (Ibragimov and Mueller 2010, after Bakirov and Szekely 2005). docs/statistics.md shows by simulation how
+often it does.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.distributions import f_above, t_quantile
+from analysis.model import Arm, Cell, Run
+from analysis.stats.signed_rank import signed_rank
+
+LEVEL = 0.95
+ENOUGH_BEDS = 3  # with two the interval is 12.7 standard errors wide
+ALIKE = 0.05  # p below which beds differ
+
+
+@dataclass(frozen=True, slots=True)
+class OfBed:
+    """What one bed says."""
+
+    bed: int
+    n: int  # trials, or rounds with both arms
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """One number of a run, by beds."""
+
+    beds: tuple[OfBed, ...]
+    value: float | None  # the geometric mean of the beds; None where that of a bed is infinite, or not above 0
+    low: float | None  # None below three beds
+    high: float | None
+    within: float | None  # standard deviation of what one bed gave, as a share; None where no bed has two
+    between: float | None  # the beds' own, without what trials add to it; None where it cannot be told
+
+    @property
+    def excludes_1(self) -> bool:
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "beds": [{"bed": one.bed, "n": one.n, "value": one.value} for one in self.beds],
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence": LEVEL if self.low is not None else None,
+            "sd_within_beds": self.within,
+            "sd_between_beds": self.between,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    cell: Cell
+    made: Between
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """An arm against a base, on the same site and link."""
+
+    cell: Cell
+    base: Arm
+    made: Between
+    left_out: int  # rounds whose two trials were made on different beds
+
+
+@dataclass(frozen=True, slots=True)
+class BedsOfRun:
+    """All of it. `p`: how likely beds that differ this much are where they do not."""
+
+    beds: int
+    cells: tuple[CellRow, ...]
+    changes: tuple[ChangeRow, ...]
+    within: float | None  # pooled over cells
+    between: float | None
+    p: float | None
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(row.made.low is not None for row in self.cells)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "beds": self.beds,
+            "sd_within_beds": self.within,
+            "sd_between_beds": self.between,
+            "p_alike": self.p,
+            "words": sentences(self),
+            "cells": [{**_names(row.cell), **row.made.to_json()} for row in self.cells],
+            "changes": [
+                {**_names(row.cell), "base": row.base.name, "rounds_left_out": row.left_out, **row.made.to_json()}
+                for row in self.changes
+            ],
+        }
+
+
+def _names(cell: Cell) -> dict[str, str]:
+    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name}
+
+
+# --- of a run
+
+
+def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
+    """`pairs`: the cells that are compared, each with its base."""
+    made = _by_round(run)
+    by_cell = {cell.number: _by_bed(made[cell.number].values()) for cell in run.cells}
+    numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
+    changes = []
+    for cell, base in pairs:
+        both = _pairs(made[numbers[cell.group, base.name]], made[cell.number])
+        same = [(bed, ratio) for bed, other, ratio in both if bed == other]
+        if same:
+            changes.append(ChangeRow(cell, base, between(_by_bed(same), hodges_lehmann), len(both) - len(same)))
+    logs = [logarithms(values) for values in by_cell.values()]
+    spreads = [spread for spread in map(_spread, logs) if spread]
+    return BedsOfRun(
+        beds=len({bed for values in by_cell.values() for bed in values}),
+        cells=tuple(
+            CellRow(cell, between(by_cell[cell.number], statistics.median))
+            for cell in run.cells
+            if by_cell[cell.number]
+        ),
+        changes=tuple(changes),
+        within=math.sqrt(statistics.fmean(within for within, _ in spreads)) if spreads else None,
+        between=math.sqrt(max(0.0, statistics.fmean(own for _, own in spreads))) if spreads else None,
+        p=beds_alike(made.values()),
+    )
+
+
+def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
+    """Number of a cell -> round -> its bed and its value."""
+    made: dict[int, dict[int, tuple[int, float]]] = {cell.number: {} for cell in run.cells}
+    for trial in run.ok:
+        if trial.value is not None:
+            made[trial.cell.number][trial.round] = (trial.bed, trial.value)
+    return made
+
+
+def _by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
+    found: dict[int, list[float]] = {}
+    for bed, value in values:
+        found.setdefault(bed, []).append(value)
+    return dict(sorted(found.items()))
+
+
+def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]]) -> list[tuple[int, int, float]]:
+    """(bed of the base, bed of the arm, ratio) of each round that has both."""
+    both = sorted(base.keys() & arm.keys())
+    return [(base[n][0], arm[n][0], arm[n][1] / base[n][1]) for n in both if base[n][1] > 0]
+
+
+# --- of one number
+
+
+def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float]) -> Between:
+    """Values of each bed, and what makes one of them."""
+    beds = tuple(OfBed(bed, len(some), middle(some)) for bed, some in values.items())
+    logs = [math.log(one.value) for one in beds if 0 < one.value < math.inf]
+    if len(logs) < len(beds):
+        return Between(beds, None, None, None, None, None)
+    centre = statistics.fmean(logs)
+    low = high = None
+    if len(beds) >= ENOUGH_BEDS:
+        reach = t_quantile((1 + LEVEL) / 2, len(beds) - 1) * statistics.stdev(logs) / math.sqrt(len(beds))
+        low, high = math.exp(centre - reach), math.exp(centre + reach)
+    spread = _spread(logarithms(values))
+    within, own = (math.sqrt(spread[0]), math.sqrt(max(0.0, spread[1]))) if spread else (None, None)
+    return Between(beds, math.exp(centre), low, high, within, own)
+
+
+def hodges_lehmann(ratios: Sequence[float]) -> float:
+    """The change that pairs of one bed show."""
+    return math.exp(signed_rank([[math.log(ratio) if ratio > 0 else -math.inf for ratio in ratios]]).value)
+
+
+def logarithms(values: Mapping[int, Sequence[float]]) -> list[list[float]]:
+    """Of each bed; none where a value has no logarithm."""
+    if not all(0 < value < math.inf for some in values.values() for value in some):
+        return []
+    return [[math.log(value) for value in some] for some in values.values()]
+
+
+def _spread(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """The variance within beds and that of the beds themselves, which by chance may come out below 0. By the mean
+    squares of an analysis of variance with groups of unequal size (Searle, Casella and McCulloch 1992, 3.6)."""
+    n, k = sum(map(len, groups)), len(groups)
+    if k < 2 or n <= k:
+        return None
+    among, inside = _squares(groups)
+    within = inside / (n - k)
+    size = (n - sum(len(group) ** 2 for group in groups) / n) / (k - 1)
+    return within, (among / (k - 1) - within) / size
+
+
+def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The sums of squares between groups and within."""
+    middle = statistics.fmean(value for group in groups for value in group)
+    means = [statistics.fmean(group) for group in groups]
+    among = sum(len(group) * (mean - middle) ** 2 for group, mean in zip(groups, means, strict=True))
+    inside = sum((value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group)
+    return among, inside
+
+
+def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None:
+    """How likely differences between beds as large as these are where beds do not differ. None where it cannot be told.
+    `cells`: round -> its bed and value, of each cell.
+
+    What slows the machine for a while slows all cells of a round, so it is rounds that are independent, not trials:
+    each gives the mean of its trials' ranks within their cells, and these are what an F test takes (Conover and Iman
+    1981)."""
+    places: dict[tuple[int, int], list[float]] = {}
+    for by_round in cells:
+        ranked = _ranks([value for _, value in by_round.values()])
+        for (number, (bed, _)), rank in zip(by_round.items(), ranked, strict=True):
+            places.setdefault((bed, number), []).append(rank)
+    by_bed = _by_bed((bed, statistics.fmean(ranks)) for (bed, _), ranks in places.items())
+    n, k = sum(map(len, by_bed.values())), len(by_bed)
+    if k < 2 or n <= k:
+        return None
+    among, inside = _squares(list(by_bed.values()))
+    if not inside:
+        return 0.0 if among else None
+    return f_above(among / (k - 1) / (inside / (n - k)), k - 1, n - k)
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Each value's rank among all, as a share of them; equal values share theirs."""
+    places: dict[float, list[int]] = {}
+    for place, value in enumerate(sorted(values), 1):
+        places.setdefault(value, []).append(place)
+    return [statistics.fmean(places[value]) / (len(values) + 1) for value in values]
+
+
+# --- in words
+
+ONE_BED = (
+    "All trials were made on one bed: intervals are of this run, and another run may differ by more than they say."
+)
+
+
+def sentences(made: BedsOfRun) -> list[str]:
+    """What the beds say, in order of importance."""
+    if made.beds < 2:
+        return [ONE_BED] if made.beds else []
+    spread = ""
+    if made.between is not None and made.within is not None:
+        spread = (
+            f" The beds' own standard deviation is {percent(made.between)}, that of trials on one bed "
+            f"{percent(made.within)} (over all cells)."
+        )
+    if made.beds < ENOUGH_BEDS:
+        return [f"{made.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}"]
+    return [_verdict(made) + spread]
+
+
+def _verdict(made: BedsOfRun) -> str:
+    if made.p is None:
+        return f"{made.beds} beds, with too few trials on each to tell whether they differ."
+    p = "p < 0.001" if made.p < 0.001 else f"p = {made.p:.2g}"
+    if made.p < ALIKE:
+        return (
+            f"The {made.beds} beds differ by more than trials on one bed do ({p}): what another run would say is told "
+            "by the intervals between beds, and not by those of this run."
+        )
+    return (
+        f"No difference between the {made.beds} beds is shown ({p}): where beds may be taken as alike, the intervals "
+        "of this run are the ones to go by; those between beds hold without that, and are wider for it."
+    )
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.2g}%" if share < 0.0995 else f"{100 * share:.0f}%"
