@@ -174,8 +174,8 @@ class _Writer:
             "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip
         self.add(
-            "trials", self.trial, 1, self.bed(number), cell, number, attempt, stamp(2 + self.trial * 2), plt / 1000 + 0.6,
-            "failed" if failed else "ok", json.dumps(record),
+            "trials", self.trial, 1, self.bed(number), cell, number, attempt, stamp(2 + self.trial * 2),
+            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record),
         )  # fmt: skip
         for name, value in measures.items():
             self.add("measures", self.trial, name, value)
