@@ -16,6 +16,7 @@ from driver.shaping.addresses import ADDRESSES
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateways import KEYS
+from driver.workloads.page_load.parts import with_parts
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.verdict import judge
 from driver.workloads.page_load.witnesses import Witnesses
@@ -44,6 +45,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
     packets, unread = _read_captures(evidence, context.folder)
     record = _with_evidence(record, replace(evidence, packets=packets), context)
+    record = with_parts(record, context.folder, context.link)
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))
     with writing("store the files of a trial"):

@@ -1,0 +1,44 @@
+"""What the load time of a trial was made of: the decomposition, given what a trial's folder and record have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from captures.timeline import read_timeline
+from decomposition.decompose import Loaded, decompose, sums
+from decomposition.intervals import Interval
+from driver.shaping.addresses import ADDRESSES
+from model.errors import LanelabError
+from model.evidence.parts import Parts
+from model.link import Link
+from model.record import TrialRecord
+
+CLIENT = "client"
+
+
+def with_parts(
+    record: TrialRecord, folder: Path, link: Link, main_thread: Sequence[Interval] | None = None
+) -> TrialRecord:
+    """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
+    evidence = record.page_load
+    if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
+        return record
+    parts = _parts(record, folder, link, main_thread)
+    evidence = replace(evidence, parts=parts)
+    return replace(record, evidence=evidence, measures={**record.measures, **sums(parts)})
+
+
+def _parts(record: TrialRecord, folder: Path, link: Link, main_thread: Sequence[Interval] | None) -> Parts:
+    evidence = record.page_load
+    if evidence is None or CLIENT not in evidence.packets:
+        return Parts((), "there is no capture of the client")
+    capture = evidence.capture[CLIENT]
+    if capture.dropped:
+        return Parts((), f"the capture of the client lacks {capture.dropped} packets")
+    try:
+        timeline = read_timeline(folder / capture.file, ADDRESSES[CLIENT])
+    except LanelabError as error:
+        return Parts((), f"the capture of the client cannot be read: {error}")
+    return decompose(Loaded(record.requests, evidence, timeline, link, main_thread))
