@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from analysis.gateway_cost import Cost, CostRow, is_shown, left_out_words
 from analysis.numbers import change_words, difference, milliseconds
@@ -18,14 +18,13 @@ NOTE = (
 )
 
 
-def section_of(cost: Cost, witnesses: Sequence[str]) -> Html | None:
-    """None where no arm goes through it. `witnesses`: sentences on who could say what was on the link."""
+def section_of(cost: Cost) -> Html | None:
+    """None where no arm goes through it."""
     if not cost.through:
         return None
     title = "What the gateway costs"
-    notes = [el("p", sentence) for sentence in witnesses]
     if not cost.rows:
-        return section("gateway", title, [el("p", sentence) for sentence in cost.sentences()], notes)
+        return section("gateway", title, [el("p", sentence) for sentence in cost.sentences()])
     interval = interval_name(row.comparison.difference for row in cost.rows if row.comparison)
     heads = ["arm", "without", "median", "with", "cost", interval, "share", interval, "rounds"]
     body: list[Html] = []
@@ -39,7 +38,7 @@ def section_of(cost: Cost, witnesses: Sequence[str]) -> Html | None:
     names = ("arm", "without")
     head = el("tr", [el("th", word, scope="col", class_=None if word in names else "num") for word in heads])
     table = el("table", el("thead", head), el("tbody", body))
-    return section("gateway", title, scroll(table), el("p", NOTE, class_="note"), notes)
+    return section("gateway", title, scroll(table), el("p", NOTE, class_="note"))
 
 
 def _row(row: CostRow) -> Html:

@@ -14,13 +14,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis import drift, palette, render, tables, witnesses
+from analysis import drift, palette, render, tables
 from analysis.charts import chart, own_scales
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run
-from analysis.report import beds, gateway, loads, machine, provenance, sections, sites
+from analysis.report import beds, gateway, loads, machine, provenance, sections, sites, witnesses
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.run_folder import read_run
@@ -63,11 +63,12 @@ def page(run: Run) -> str:
         sections.results(run, rows) if run.cells else None,
         sections.comparisons(compared),
         beds.section_of(run, tables.beds(run, compared)),
-        gateway.section_of(cost(run), witnesses.sentences(run)),
+        gateway.section_of(cost(run)),
         sites.section_of(run),
         loads.side_by_side(drawn),
         loads.loads(drawn),
         sections.failures(run),
+        witnesses.section_of(run),
         machine.section_of(run),
         sections.self_tests(run),
         sections.noise(run, rows, _drift_picture(run)),

@@ -140,7 +140,8 @@ class Plan:
             "host": host, "path": f"/{path}", "method": "GET", "status": 200, "body_bytes": each.size,
             "sent_bytes": each.size + 250, "received_bytes": 400,
             "protocol": {"h2": "HTTP/2.0"}.get(self.arm.protocol, "HTTP/1.1"),
-            "remote": f"10.10.1.2:{port(each.connection)}", "local": "10.10.2.2:80", "keepalives": 0, "connection": "+",
+            "remote": f"10.10.1.2:{port(each.connection)}", "local": "10.10.2.2:80", "keepalives": len(before),
+            "connection": "+" if self.arm.keepalive else "-",
             "encoding": None, "tls": f"TLSv{self.arm.tls}" if tls else None, "tls_resumed": False if tls else None,
             "spdy": self.arm.spdy, "match": "exact",
         }  # fmt: skip

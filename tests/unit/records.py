@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +56,46 @@ def request(url: str, number: int, arm: Arm, *, body: int = 0, kind: str = "Imag
 def served(each: Data, arm: Arm) -> Data:
     """What the server's log says of that request."""
     host, slash, path = each["url"].partition("://")[2].partition("/")
-    port = 40000 + (each["connection"] or 0)
+    port = 40010 if arm.multiplexed else 40000 + (each["connection"] or 0)
     tls = arm.tls != "off"
     return {
         "began_us": BEGAN_US + round(1000 * each["started_ms"]), "duration_us": 1000, "host": host, "method": "GET",
         "path": slash + path, "status": 200, "body_bytes": each["body_bytes"], "sent_bytes": each["wire_bytes"],
         "received_bytes": 400, "protocol": {"h2": "HTTP/2.0"}.get(arm.protocol, "HTTP/1.1"),
-        "remote": f"10.10.1.2:{port}", "local": f"10.10.2.2:{443 if tls else 80}", "keepalives": 0, "connection": "+",
+        "remote": f"10.10.1.2:{port}", "local": f"10.10.2.2:{443 if tls else 80}", "keepalives": 0,
+        "connection": "+" if arm.keepalive else "-",
         "encoding": None, "tls": f"TLSv{arm.tls}" if tls else None, "tls_resumed": False if tls else None,
         "spdy": arm.spdy, "match": "exact" if arm.server == "apache" else None,
     }  # fmt: skip
+
+
+def agree(data: Data, arm: Arm) -> None:
+    """Let the server say what the browser says: which requests it answered, and with which status. The rest of its
+    lines stays as it was."""
+    lines: dict[str, list[Data]] = {}
+    for line in data["evidence"]["server"]["requests"]:
+        lines.setdefault(f"{line['host']}{line['path']}", []).append(line)
+    heard = []
+    for each in data["requests"]:
+        scheme, _, asked = each["url"].partition("#")[0].partition("://")
+        if scheme in ("http", "https") and each["status"] is not None and not each["from_cache"]:
+            same = [line for line in lines.get(asked, []) if line["status"] == each["status"]] or lines.get(asked, [])
+            line = same[0] if same else served(each, arm)
+            if same:
+                lines[asked].remove(line)
+            heard.append({**line, "status": each["status"], "method": each["method"]})
+    data["evidence"]["server"]["requests"] = heard
+    if data["evidence"]["packets"]:
+        captured = data["evidence"]["packets"]["client"]["by_connection"]
+        seen = {each["client_port"] for each in captured}
+        clear = ports_of(line for line in heard if line["local"].endswith(":80"))
+        for port in sorted(ports_of(heard) - seen):
+            captured.append(connection(port, Arm.parse("clear", {}) if port in clear else arm).to_json())
+
+
+def ports_of(lines: Iterable[Data]) -> set[int]:
+    """The client's."""
+    return {int(line["remote"].rpartition(":")[2]) for line in lines}
 
 
 def ask(data: Data, each: Data, arm: Arm) -> None:
@@ -127,6 +157,7 @@ def record(arm: Arm, site: Site = SITE) -> Data:
     encoding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
     for each in requests[:2] if encoding else []:
         each |= {"body_bytes": 90, "response_headers": [["content-encoding", encoding]]}
+    heard = [served(each, arm) for each in requests]
     return {
         "workload": "page_load",
         "started_utc": "2026-11-20T09:30:00.000Z",
@@ -140,13 +171,13 @@ def record(arm: Arm, site: Site = SITE) -> Data:
             "browser": browser(),
             "server": {
                 "program": "Apache/2.4", "configuration": "", "error_lines": [],
-                "requests": [served(each, arm) for each in requests],
+                "requests": heard,
             },
             "resolver": None,
             "gateway": None,
             "router": {"lost_at_input": 0},
             "capture": {"client": {"file": "client.pcap", "captured": 90, "received": 90, "dropped": 0}},
-            "packets": {"client": packets([connection(40010 + n, arm) for n in range(len(requests))]).to_json()},
+            "packets": {"client": packets([connection(port, arm) for port in sorted(ports_of(heard))]).to_json()},
             "witnesses": None,
             "parts": None,
         },

@@ -36,6 +36,11 @@ SPDY = {**NATIVE, "protocol": "spdy/3.1", "via": "gateway"}
 ARM = Arm.parse("spdy", {"protocol": "spdy/3.1"})
 
 
+def browsers(names: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The same of a trial in which the browser spoke to the server itself."""
+    return {what: ["browser", *parties[1:]] for what, parties in names.items()}
+
+
 def made(folder: Path, noted: Mapping[int, object]) -> Run:
     """Trials 2, 4 and 6 go through the gateway; `noted`: trial -> who was heard."""
     fails = lambda _trial, _attempt: False  # noqa: E731
@@ -43,7 +48,7 @@ def made(folder: Path, noted: Mapping[int, object]) -> Run:
     make_run(folder, Made(arms=arms, rounds=3, links=({"rtt": "20ms"},), fails=fails))
     database = sqlite3.connect(folder / run_format.DATABASE)
     with database:
-        for trial, witnesses in noted.items():
+        for trial, witnesses in {**dict.fromkeys((1, 3, 5), browsers(WHOLE)), **noted}.items():
             query = "UPDATE trials SET record = json_set(record, '$.evidence.witnesses', json(?)) WHERE trial = ?"
             database.execute(query, (json.dumps(witnesses), trial))
     database.close()
@@ -83,7 +88,7 @@ def test_a_missing_witness_is_said(tmp_path: Path, noted: Mapping[int, object], 
     run = made(tmp_path / "run", noted)
     (found,) = witnesses.silences(run)
     assert found.startswith(says)
-    assert witnesses.sentences(run) == [found]
+    assert witnesses.sentences(run)[1:] == [found]
     assert found in " ".join(shown(run).split())
     assert found.replace("'", "&#x27;") in page(run) or found in page(run)
 
@@ -91,17 +96,19 @@ def test_a_missing_witness_is_said(tmp_path: Path, noted: Mapping[int, object], 
 def test_where_all_were_heard_the_report_says_so_and_the_terminal_nothing(tmp_path: Path) -> None:
     run = made(tmp_path / "run", dict.fromkeys((2, 4, 6), WHOLE))
     assert witnesses.silences(run) == []
-    (said,) = witnesses.sentences(run)
+    native, said = witnesses.sentences(run)
+    assert native.startswith("In all 3 trials by the browser itself (native) browser, server's log and capture told")
     assert said.startswith("In all 3 trials through the gateway (spdy) gateway, server's log and capture told alike")
     assert "told alike what was on the link" in page(run)
     assert "told alike" not in shown(run)
 
 
-def test_nothing_is_said_of_native_trials(tmp_path: Path) -> None:
-    fails = lambda _trial, _attempt: False  # noqa: E731
-    run = read_run(make_run(tmp_path / "run", Made(arms={"native": NATIVE}, rounds=1, fails=fails)))
-    assert witnesses.sentences(run) == []
-    assert witnesses.silences(run) == []
+def test_native_trials_have_witnesses_too(tmp_path: Path) -> None:
+    run = made(tmp_path / "run", {1: browsers(SHORT), **dict.fromkeys((2, 4, 6), WHOLE)})
+    silent, alike = witnesses.sentences(run)
+    assert silent.startswith("In 1 of 3 trials by the browser itself (native) the capture could not tell the protocol")
+    assert alike.startswith("In all 3 trials through the gateway (spdy) gateway, server's log and capture told alike")
+    assert witnesses.silences(run) == [silent]
 
 
 def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:
@@ -111,7 +118,8 @@ def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:
     assert evidence.gateway
     assert [each.to_json() for each in evidence.gateway.connections] == told.connections
     native = Arm.parse("native", {})
-    assert finished(record(native), native, tmp_path).witnesses is None
+    names = finished(record(native), native, tmp_path).witnesses
+    assert names == WitnessNames(*(("browser", "server") for _ in WHOLE))
 
 
 def finished(data: dict[str, Any], arm: Arm, folder: Path) -> PageLoadEvidence:

@@ -24,7 +24,7 @@ from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.compressed_types import COMPRESSED_TYPES
 from tests.unit.frames import Recorder, Talk, udp
-from tests.unit.records import SITE, Data, ask, record, request
+from tests.unit.records import BEGAN_US, SITE, Data, agree, ask, connection, packets, record, request
 from tests.unit.test_wire import CASES as WIRE_CASES
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
@@ -41,19 +41,27 @@ STRICT = Tolerances()
 def connections(count: int, server: str = "10.10.2.2") -> PacketSummary:
     recorder = Recorder()
     for number in range(count):
-        talk = Talk(recorder, port=40000 + number, server=server)
+        talk = Talk(recorder, port=40010 + number, server=server)
         talk.open()
-        talk.say("down", b"z" * 1400)
+        talk.say("up", b"GET / HTTP/1.1\r\n\r\n")
+        talk.say("down", b"HTTP/1.1 200 OK\r\n" + b"z" * 1400)
         talk.close()
     return summarise(recorder.pcap())
 
 
 def judged(
-    data: Data, arm: Arm = HTTP, *, packets: PacketSummary | None = None, allowed: Tolerances = STRICT
+    data: Data,
+    arm: Arm = HTTP,
+    *,
+    packets: PacketSummary | None = None,
+    allowed: Tolerances = STRICT,
+    agreed: bool = True,
 ) -> list[Failure]:
     data = copy.deepcopy(data)
     if packets:
         data["evidence"]["packets"]["client"] = packets.to_json()
+    if data["evidence"]["server"] and agreed:
+        agree(data, arm)
     coding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
     texts = (replace(each, compressed=coding if each.mime in COMPRESSED_TYPES else None) for each in SITE.objects)
     site = replace(SITE, objects=tuple(texts))
@@ -67,7 +75,7 @@ def reasons(data: Data, arm: Arm = HTTP, **more: Any) -> list[Reason]:
 
 @pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)
 def test_a_sound_trial_counts(arm: Arm) -> None:
-    assert judged(record(arm), arm, packets=connections(3)) == []
+    assert judged(record(arm), arm) == []
 
 
 def change(index: int, **values: object) -> Callable[[Data], None]:
@@ -131,7 +139,7 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.TLS_FALLBACK, H2, change(2, tls="TLS 1.2"), "used TLS 1.2 instead of TLS 1.3: b.test/logo.png"),
     (Reason.TLS_FALLBACK, H2, change(2, tls=None), "used no TLS instead of TLS 1.3"),
     (Reason.TLS_FALLBACK, HTTP, change(2, tls="TLS 1.3"), "used TLS 1.3 instead of no TLS"),
-    (Reason.KEEPALIVE_IGNORED, NO_KEEPALIVE, change(1, reused=True), "keepalive is off, but 1 of 3"),
+    (Reason.KEEPALIVE_IGNORED, NO_KEEPALIVE, change(1, reused=True), "but by the browser 1 of 3"),
     (Reason.COMPRESSION_IGNORED, GZIP, change(0, response_headers=PLAIN, body_bytes=1000), "1 of 3 answers came"),
     (Reason.COMPRESSION_IGNORED, GZIP, change(1, response_headers=encoded("br")), "with br instead of gzip: a.test/"),
     (Reason.COMPRESSION_IGNORED, BROTLI, change(1, response_headers=encoded("gzip")), "with gzip instead of br"),
@@ -277,20 +285,138 @@ def test_warm_trials_may_use_the_cache(changing: Callable[[Data], None]) -> None
 
 
 def test_fewer_connections_than_requests_are_found_on_the_wire() -> None:
-    (found,) = judged(record(NO_KEEPALIVE), NO_KEEPALIVE, packets=connections(2))
-    assert found == Failure(Reason.KEEPALIVE_IGNORED, "keepalive is off, but there were 2 connections for 3 requests")
+    data = record(NO_KEEPALIVE)
+    for line in data["evidence"]["server"]["requests"][1:]:
+        line |= {"remote": "10.10.1.2:40011"}
+    (found,) = judged(data, NO_KEEPALIVE, packets=connections(2))
+    assert found.reason is Reason.KEEPALIVE_IGNORED
+    assert "by the server's log a connection carried 2 requests" in found.detail
+    assert "there were 2 connections in the capture for 3 requests" in found.detail
 
 
-def test_keepalive_that_no_connection_has_is_found() -> None:
-    data = record(HTTP)
-    for number in range(20):
-        ask(data, request(f"a.test/{number}", number, HTTP), HTTP)
-    assert Reason.KEEPALIVE_IGNORED in reasons(data, allowed=Tolerances(extra=20))
-    change(3, reused=True)(data)
-    assert judged(data, allowed=Tolerances(extra=20)) == []
+def many(arm: Arm, connections: int, requests: int = 20, **line: object) -> Data:
+    """A trial with so many requests more, on so many connections; one every 100 ms."""
+    data = record(arm)
+    for number in range(requests):
+        carried, place = divmod(number, connections)
+        each = request(f"a.test/{number}", number, arm) | {"connection": 100 + place, "reused": carried > 0}
+        ask(data, each, arm)
+        own = {"keepalives": carried, "began_us": BEGAN_US + 1_000_000 + 100_000 * number}
+        data["evidence"]["server"]["requests"][-1] |= own | line
+    return data
+
+
+def keepalive_faults(data: Data, arm: Arm) -> list[str]:
+    found = judged(data, arm, allowed=Tolerances(extra=20))
+    return [failure.detail for failure in found if failure.reason is Reason.KEEPALIVE_IGNORED]
+
+
+@pytest.mark.parametrize(("connections", "right"), [(4, True), (5, False), (19, False), (20, False)])
+def test_one_connection_more_than_a_browser_needs_is_found(connections: int, right: bool) -> None:
+    """The page and its style sheet came by two others. One reuse among many requests is not enough."""
+    faults = keepalive_faults(many(HTTP, connections), HTTP)
+    assert faults == [] if right else f"by {connections + 2} connections, where 6 are enough" in faults[0]
+
+
+def test_connections_that_may_end_make_room_for_others() -> None:
+    data = many(HTTP, 20)
     for settings in ({"keepalive_requests": 1}, {"keepalive_timeout": "100ms"}):
-        change(3, reused=False)(data)
-        assert judged(data, Arm.parse("short", settings), allowed=Tolerances(extra=20)) == []
+        arm = Arm.parse("short", settings)
+        faults = keepalive_faults(data, arm)
+        assert bool(faults) == ("keepalive_requests" in settings)  # each carried one request of two
+    carried_two = many(Arm.parse("short", {"keepalive_requests": 1}), 10)
+    assert keepalive_faults(carried_two, Arm.parse("short", {"keepalive_requests": 1})) == []
+    for line in data["evidence"]["server"]["requests"]:
+        line["status"] = 503  # after which Apache closes
+    assert [each for each in judged(data) if each.reason is Reason.KEEPALIVE_IGNORED] != []
+    for each in data["requests"][3:]:
+        each["status"] = 503
+    assert keepalive_faults(data, HTTP) == []
+
+
+def test_requests_that_browsers_keep_apart_have_connections_of_their_own() -> None:
+    data = many(HTTP, 8)
+    assert keepalive_faults(data, HTTP) != []
+    data["requests"][-1]["request_headers"] = [["Origin", "http://a.test"]]
+    assert keepalive_faults(data, HTTP) == []
+
+
+def test_a_server_that_closes_although_keepalive_is_on_is_found() -> None:
+    data = many(HTTP, 3)
+    data["evidence"]["server"]["requests"][5]["connection"] = "-"
+    (fault,) = keepalive_faults(data, HTTP)
+    assert fault.startswith("keepalive is on, but by the server's log it closed the connection after 1 of 23 requests")
+
+
+def test_a_server_that_keeps_connections_although_keepalive_is_off_is_found() -> None:
+    data = record(NO_KEEPALIVE)
+    data["evidence"]["server"]["requests"][0]["connection"] = "+"
+    assert keepalive_faults(data, NO_KEEPALIVE) == ["keepalive is off, but by the server's log 1 connections were kept"]
+
+
+LINES: list[tuple[Reason, Arm, Data, str]] = [
+    (Reason.PROTOCOL_FALLBACK, H2, {"protocol": "HTTP/1.1"}, "by the server's log 1 of 3 requests used HTTP/1.1"),
+    (Reason.TLS_FALLBACK, H2, {"tls": "TLSv1.2"}, "by the server's log there was TLSv1.2 instead of TLS 1.3"),
+    (
+        Reason.WIRE_MISMATCH,
+        HTTP,
+        {"path": "/other"},
+        "the server's log lacks a.test/index.html (200); the browser does",
+    ),
+    (Reason.WIRE_MISMATCH, HTTP, {"status": 206}, "the server's log lacks a.test/index.html (200)"),
+    (Reason.WIRE_MISMATCH, HTTP, {"remote": "10.10.1.2:50000"}, "1 connections of the server's log are not in the"),
+]
+
+
+@pytest.mark.parametrize(("reason", "arm", "changed", "says"), LINES, ids=lambda value: str(getattr(value, "name", "")))
+def test_the_servers_word_is_enough(reason: Reason, arm: Arm, changed: Data, says: str) -> None:
+    data = record(arm)
+    data["evidence"]["server"]["requests"][0] |= changed
+    (found,) = judged(data, arm, agreed=False)
+    assert found.reason is reason
+    assert says in found.detail
+
+
+CONNECTIONS: list[tuple[Reason, Arm, Data, str]] = [
+    (Reason.PROTOCOL_FALLBACK, HTTP, {"spoken_down": "h2"}, "by the capture the server began with h2 instead of http"),
+    (Reason.PROTOCOL_FALLBACK, H2, {"alpn_offered": ["http/1.1"]}, "by the capture http/1.1 was offered by ALPN"),
+    (Reason.TLS_FALLBACK, H2, {"tls_version": "TLS 1.2"}, "by the capture there was TLS 1.2 instead of TLS 1.3"),
+]
+
+
+@pytest.mark.parametrize(
+    ("reason", "arm", "changed", "says"), CONNECTIONS, ids=lambda value: str(getattr(value, "name", ""))
+)
+def test_the_captures_word_is_enough(reason: Reason, arm: Arm, changed: Data, says: str) -> None:
+    data = record(arm)
+    data["evidence"]["packets"]["client"]["by_connection"][0] |= changed
+    (found,) = judged(data, arm)
+    assert found.reason is reason
+    assert says in found.detail
+
+
+def test_a_browser_offers_more_than_the_arm_asks_for() -> None:
+    https = Arm.parse("https", {"tls": "1.3"})
+    data = record(https)
+    data["evidence"]["packets"]["client"]["by_connection"][0] |= {"alpn_offered": ["h2", "http/1.1"]}
+    assert judged(data, https) == []
+
+
+def test_addresses_as_recorded_are_partly_in_clear() -> None:
+    mixed = Arm.parse("mixed", {"tls": "1.3", "protocol": "h2", "schemes": "recorded"})
+    data = record(mixed)
+    clear = {
+        "protocol": "HTTP/1.1",
+        "tls": None,
+        "tls_resumed": None,
+        "local": "10.10.2.2:80",
+        "remote": "10.10.1.2:40099",
+    }
+    data["evidence"]["server"]["requests"][2] |= clear
+    data["requests"][2] |= {"url": "http://b.test/logo.png", "protocol": "http/1.1", "tls": None}
+    assert judged(data, mixed, packets=packets([connection(40010, mixed), connection(40099, HTTP)])) == []
+    data["requests"][2]["protocol"] = "h2"
+    assert Reason.PROTOCOL_FALLBACK in reasons(data, mixed)
 
 
 def test_packets_to_elsewhere_are_found() -> None:
@@ -318,7 +444,7 @@ def test_what_is_left_of_an_earlier_trial_is_found(way: str, size: int, opened: 
     talk = Talk(recorder, port=39000)
     if opened:
         talk.open()
-    talk.say(way, b"z" * size)
+    talk.say(way, b"HTTP/1.1 200 OK\r\n".ljust(size, b"z"))
     talk.close()
     found = judged(record(HTTP), packets=summarise(recorder.pcap()))
     said = f"of connections from before the trial: {size} bytes to port 39000"
@@ -433,6 +559,8 @@ def test_what_is_still_under_way_after_the_load_event_is_no_evidence_of_anything
 
 def of_site(data: Data, arm: Arm = HTTP, allowed: Tolerances = STRICT, **changed: Any) -> list[Reason]:
     expected = Expected(arm, replace(SITE, **changed), LINK, allowed, {"capture": CaptureOptions()})
+    data = copy.deepcopy(data)
+    agree(data, arm)
     return [each.reason for each in judge(TrialRecord.from_json(data), expected)]
 
 
@@ -465,7 +593,8 @@ def test_an_address_in_clear_may_lead_to_the_same_one_with_tls() -> None:
         },
         arm,
     )  # fmt: skip
-    data["evidence"]["server"]["requests"][-1] |= {"tls": None, "tls_resumed": None, "local": "10.10.2.2:80"}
+    clear = {"tls": None, "tls_resumed": None, "local": "10.10.2.2:80", "remote": "10.10.1.2:40019"}
+    data["evidence"]["server"]["requests"][-1] |= clear | {"protocol": "HTTP/1.1", "status": 301}
     assert of_site(data, arm, objects=(step, page, *SITE.objects[1:])) == []
     both = (*SITE.objects, *(replace(each, scheme="https") for each in SITE.objects))
     assert of_site(record(H2), H2, objects=both) == []

@@ -154,7 +154,7 @@ BLIND = ["gateway", "server"]
 def heard(told: Told, arm: Arm, *, captured: bool = True) -> dict[str, list[str]]:
     evidence = told.trial(captured=captured).page_load
     assert evidence
-    return Witnesses.of(evidence).names(tls=arm.tls != "off").to_json()
+    return Witnesses.of(evidence, arm).names().to_json()
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 from driver.recorders.tcpdump import CaptureOptions, Tcpdump
 from driver.servers.registry import SERVERS
-from driver.servers.server import PORTS
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.objects import BAD_GATEWAY, PREFLIGHT
-from driver.workloads.page_load.requests import fetched, host, target
+from driver.workloads.page_load.requests import fetched, host, in_clear, target
+from driver.workloads.page_load.witnesses import port
 from model.evidence.browser import BrowserEvidence, Request
 from model.evidence.gateway import GatewayLog, GatewayRequest
 from model.evidence.packets import PacketSummary
 from model.evidence.page_load import PageLoadEvidence
-from model.evidence.server import ServedRequest, ServerLog
+from model.evidence.server import ServerLog
 from model.record import RECORDINGS, TrialRecord
-from sites.prepare.variant import RECORDED
 
 OK, REDIRECTS, BAD_REQUEST = 200, 300, 400
 FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
@@ -106,14 +105,9 @@ class _Pieces:
                 fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
             if tells_match and OK <= each.status < REDIRECTS:
                 fields["match"] = each.match
-            if self.expected.arm.tls != "off" and not self._in_clear(each):
+            if self.expected.arm.tls != "off" and not in_clear(self.expected.arm, port(each.local)):
                 fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
             yield from (f"evidence.server.requests[{number}].{name}" for name, value in fields.items() if value is None)
-
-    def _in_clear(self, served: ServedRequest) -> bool:
-        """Whether it came without TLS, as the site's own addresses want it."""
-        in_clear = served.local.endswith(f":{PORTS['http']}")
-        return in_clear and self.expected.arm.schemes == RECORDED
 
     def _of_resolver(self) -> Iterator[str]:
         if self.expected.arm.dns != "resolver":

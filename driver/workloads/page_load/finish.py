@@ -84,8 +84,8 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
     """The record with what follows from all evidence together: requests on the link, witnesses, measures."""
     if evidence.gateway:
         record = replace(record, requests=with_wire(record.requests, evidence.gateway.requests))
-        names = Witnesses.of(evidence).names(tls=context.arm.tls != "off")
-        evidence = replace(evidence, witnesses=names)
+    if evidence.browser:
+        evidence = replace(evidence, witnesses=Witnesses.of(evidence, context.arm).names())
     record = replace(record, evidence=evidence)
     times = evidence.browser.times.to_json() if evidence.browser else {}
     known = {name: value for name, value in times.items() if value is not None}

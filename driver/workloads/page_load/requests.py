@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
 from urllib.parse import urljoin, urlsplit
 
+from driver.experiment.arm import Arm
 from driver.servers.server import PORTS
 from model.evidence.browser import OnTheLink, Request
 from model.evidence.gateway import GatewayRequest
 from model.evidence.page_load import PageLoadEvidence
 from model.site.site import SiteObject
+from sites.prepare.variant import RECORDED
 
 Asked = tuple[str, str]  # method, host with path
 INEXACT = ("stripped", "nearest")  # how the server found an answer
@@ -69,6 +71,12 @@ def led_to(requests: Iterable[Request]) -> set[str]:
 
 def host(request: Request) -> str:
     return (urlsplit(request.url).hostname or "").rstrip(".")
+
+
+def in_clear(arm: Arm, server_port: int | None) -> bool:
+    """Whether what goes to that port goes without TLS, in an arm that has TLS for the others: as the site's own
+    addresses want it."""
+    return arm.schemes == RECORDED and server_port == PORTS["http"]
 
 
 def target(request: Request) -> str:

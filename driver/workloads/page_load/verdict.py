@@ -5,18 +5,17 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
-from driver.servers.server import PORTS, TLS_NAMES
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
+from driver.workloads.page_load.connection_use import ConnectionUse
 from driver.workloads.page_load.evidence import FAREWELL, missing
 from driver.workloads.page_load.expected import Expected
-from driver.workloads.page_load.gateway_connections import PATIENT_S, ConnectionUse
-from driver.workloads.page_load.gateway_protocol import Protocols, resumption
+from driver.workloads.page_load.keepalive import Keepalive
 from driver.workloads.page_load.objects import Objects
+from driver.workloads.page_load.protocols import Protocols, resumption
 from driver.workloads.page_load.requests import (
     DOUBTFUL,
     Asked,
@@ -27,7 +26,6 @@ from driver.workloads.page_load.requests import (
     few,
     host,
     inexact_targets,
-    led_to,
     on_network,
     target,
 )
@@ -38,7 +36,6 @@ from model.evidence.page_load import PageLoadEvidence
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.site import Site
-from sites.prepare.variant import RECORDED
 
 NO_LOAD = {  # after these there was no page load whose requests could be judged
     *(Reason.NAVIGATION_FAILED, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED),
@@ -168,77 +165,13 @@ class _Trial:
         return [f"packets to {ip}:{port}" for ip, port in sorted(ends) if ipaddress.ip_address(ip) not in bed]
 
     def _on_the_wire(self) -> Iterator[Failure]:
-        """What the browser says of it where it speaks to the server itself; else the others who can know."""
-        witnesses = Witnesses.of(self.evidence)
-        if self.arm.via == "gateway":
-            yield from _once(
-                [
-                    *Protocols(self.record, self.evidence, self.arm, self.site, witnesses).failures(),
-                    *ConnectionUse(self.arm, self.expected.link, witnesses).failures(),
-                ]
-            )
-        else:
-            yield from self._protocol()
-            yield from self._tls()
-            yield from self._keepalive()
+        """What each who can know says of it."""
+        witnesses = Witnesses.of(self.evidence, self.arm)
+        protocols = Protocols(self.record, self.evidence, self.arm, self.site, witnesses)
+        keepalive = Keepalive(self.arm, witnesses, self.requests, on_network(self.record.requests))
+        used = ConnectionUse(self.arm, self.expected.link, witnesses, keepalive)
+        yield from _once([*protocols.failures(), *used.failures()])
         yield from resumption(self.arm, witnesses)
-
-    def _in_clear(self, request: Request) -> bool:
-        """Whether the site's own addresses make it a request without TLS, in an arm that has TLS for the others."""
-        return self.arm.schemes == RECORDED and urlsplit(request.url).scheme == "http"
-
-    def _protocol(self) -> Iterator[Failure]:
-        """In clear no browser speaks anything but HTTP/1.1."""
-        wrong = [
-            each
-            for each in self.requests
-            if each.protocol != ("http/1.1" if self._in_clear(each) else self.arm.protocol)
-        ]
-        if wrong:
-            used = ", ".join(sorted({str(each.protocol) for each in wrong}))
-            what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {self.arm.protocol}"
-            yield Failure(Reason.PROTOCOL_FALLBACK, f"{what}: {few([target(each) for each in wrong])}")
-
-    def _tls(self) -> Iterator[Failure]:
-        wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
-        wrong = [each for each in self.requests if self._tls_of(each) != (None if self._in_clear(each) else wanted)]
-        if wrong:
-            used = ", ".join(sorted({each.tls or "no TLS" for each in wrong}))
-            what = f"{len(wrong)} of {len(self.requests)} requests used {used} instead of {wanted or 'no TLS'}"
-            yield Failure(Reason.TLS_FALLBACK, f"{what}: {few([target(each) for each in wrong])}")
-
-    def _tls_of(self, request: Request) -> str | None:
-        """The browser's word. It has none on an answer to which another host's redirect led; the server's log has."""
-        if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.requests):
-            return request.tls
-        served = self.evidence.server.requests if self.evidence.server else ()
-        tls_port = f":{PORTS['https']}"  # the same path may be a redirect in clear
-        said = {
-            each.tls
-            for each in served
-            if f"{each.host}{each.path}" == target(request) and each.local.endswith(tls_port)
-        }
-        return next((f"TLS {name}" for name, logged in TLS_NAMES.items() if said == {logged}), None)
-
-    def _keepalive(self) -> Iterator[Failure]:
-        requests = self.requests
-        again = [each for each in requests if each.reused]
-        if not self.arm.keepalive:
-            if again:
-                what = f"keepalive is off, but {len(again)} of {len(requests)} requests used a connection again"
-                yield Failure(Reason.KEEPALIVE_IGNORED, f"{what}: {few([target(each) for each in again])}")
-            elif self.packets and self.packets.tcp_handshakes < len(requests):
-                what = f"keepalive is off, but there were {self.packets.tcp_handshakes} connections"
-                yield Failure(Reason.KEEPALIVE_IGNORED, f"{what} for {len(requests)} requests")
-            return
-        expected = (
-            self.arm.keepalive_requests != 1
-            and self.arm.keepalive_timeout.seconds >= PATIENT_S
-            and len(requests) > self.arm.connections_per_host * len(self.site.hosts)
-        )
-        if expected and not again:
-            what = f"keepalive is on, but each of {len(requests)} requests opened a connection"
-            yield Failure(Reason.KEEPALIVE_IGNORED, what)
 
     def _compression(self) -> Iterator[Failure]:
         """Each object comes with the coding that it has in this arm, and nothing comes with another one."""

@@ -1,7 +1,7 @@
-"""Who can say what was on the wire when the browser went through the gateway: the gateway, the server, the capture.
+"""Who can say what was on the wire: the browser, or the gateway where it went through that; the server; the capture.
 
-Each is asked by itself, since each can be wrong: the gateway is ours, the server logs what it received, and a capture
-sees no further into TLS than its hellos. Pure.
+Each is asked by itself, since each can be wrong: a browser says what it believes, the gateway is ours, the server logs
+what it received, and a capture sees no further into TLS than its hellos. Pure.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from driver.experiment.arm import Arm
 from model.evidence.gateway import GatewayConnection, GatewayRequest
 from model.evidence.packets import Connection
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
@@ -30,18 +31,20 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """What each says of a trial; nothing where it was not there."""
+    """What each says of a trial; nothing where it was not there. What the browser says is in the record's requests."""
 
+    gateway: bool  # whether the browser spoke to the gateway alone: then it knows nothing of the wire
     connections: Sequence[GatewayConnection]
     requests: Sequence[GatewayRequest]  # the gateway's
     served: Sequence[ServedRequest]  # the server's
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
 
     @classmethod
-    def of(cls, evidence: PageLoadEvidence) -> Witnesses:
+    def of(cls, evidence: PageLoadEvidence, arm: Arm) -> Witnesses:
         packets = evidence.packets.get("client")
         whole = packets if packets and not packets.incomplete else None
         return cls(
+            gateway=arm.via == "gateway",
             connections=evidence.gateway.connections if evidence.gateway else (),
             requests=evidence.gateway.requests if evidence.gateway else (),
             served=evidence.server.requests if evidence.server else (),
@@ -49,6 +52,11 @@ class Witnesses:
             if whole
             else None,
         )
+
+    @property
+    def asked(self) -> list[ServedRequest]:
+        """Lines of the server's log that are of requests: it logs a connection that broke down before one, too."""
+        return [each for each in self.served if each.path is not None]
 
     @property
     def answered(self) -> list[GatewayRequest]:
@@ -60,20 +68,24 @@ class Witnesses:
         """Connections that carried requests, by the gateway's word."""
         return [each for each in self.connections if each.requests]
 
-    def names(self, *, tls: bool) -> WitnessNames:
+    def names(self) -> WitnessNames:
         """Who could say what was spoken, by which TLS, and by which connections. The server and the capture cannot
-        always: nothing was captured, or no more of each packet than its beginning. `tls`: whether the arm has it."""
+        always: nothing was captured, or no more of each packet than its beginning."""
         carrying = {each.connection for each in self.answered}
         ports = {port for number, port in self.port_of().items() if number in carrying}
+        ports |= {port(each.remote) for each in self.asked}
         shown = [each for each in self.captured or () if each.client_port in ports]
-        server = ("server",) if self.served or not carrying else ()
+        first = "gateway" if self.gateway else "browser"
+        server = ("server",) if self.served or (self.gateway and not carrying) else ()
 
         def names(*, in_capture: bool) -> tuple[str, ...]:
-            return ("gateway", *server, *(("capture",) if self.captured is not None and in_capture else ()))
+            return (first, *server, *(("capture",) if self.captured is not None and in_capture else ()))
 
         return WitnessNames(
-            protocol=names(in_capture=all(each.alpn_offered is not None if tls else _spoken(each) for each in shown)),
-            tls=names(in_capture=all(each.tls_version is not None if tls else _spoken(each) for each in shown)),
+            protocol=names(
+                in_capture=all(each.alpn_offered is not None if each.tls else _spoken(each) for each in shown)
+            ),
+            tls=names(in_capture=all(each.tls_version is not None if each.tls else _spoken(each) for each in shown)),
             connections=names(in_capture=True),
         )
 
@@ -84,7 +96,7 @@ class Witnesses:
     def served_by_port(self) -> dict[int, list[ServedRequest]]:
         """Client's port -> what the server was asked on it, in the order of its beginning."""
         lines: dict[int, list[ServedRequest]] = {}
-        for each in sorted(self.served, key=lambda each: each.began_us):
+        for each in sorted(self.asked, key=lambda each: (each.began_us, each.keepalives)):
             lines.setdefault(port(each.remote), []).append(each)
         return lines
 

@@ -1,5 +1,5 @@
-"""The verdict on how connections were used in a trial that went through the gateway: how many, for which hosts, with
-how many requests after one another or ahead of answers. Pure.
+"""The verdict on how connections were used: with how many requests after one another; through the gateway also how many
+there were, for which hosts, and with how many requests ahead of answers. Pure.
 
 Nothing that a sound gateway does on a busy machine may be refused here, so only what cannot be otherwise counts: the
 order of what was sent, data that came before a connection was begun, requests that the server read sooner than an
@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.servers.registry import SERVERS
 from driver.workloads.page_load.bound import trip_ns
+from driver.workloads.page_load.keepalive import SAFE, Keepalive
 from driver.workloads.page_load.requests import few
 from driver.workloads.page_load.witnesses import Sent, Witnesses, most_at_once, port, served_target, target
 from model.evidence.gateway import GatewayConnection, GatewayRequest
 from model.link import Link
 from model.reasons import Failure, Reason
 
-PATIENT_S = 1.0  # a shorter keepalive_timeout may well close every connection
-SAFE = ("GET", "HEAD")
 LEAST_TRIP_US = 5000  # of a link on which the server can see that requests came ahead of answers
 WAITED_MS = 1.0
 ENOUGH_CLAIMS = 3
@@ -36,46 +35,25 @@ class ConnectionUse:
     arm: Arm
     link: Link
     witnesses: Witnesses
+    keepalive: Keepalive
 
     def failures(self) -> Iterator[Failure]:
         for reason, faults in (
-            (Reason.KEEPALIVE_IGNORED, self._keepalive()),
-            (Reason.CONNECTIONS_EXCEEDED, self._connections()),
-            (Reason.COALESCING_IGNORED, self._coalescing() if self.arm.multiplexed else ()),
-            (Reason.PIPELINING_IGNORED, () if self.arm.multiplexed else self._pipelining()),
-            (Reason.WIRE_MISMATCH, () if self.arm.multiplexed else self._seen_ahead()),
+            (Reason.KEEPALIVE_IGNORED, self.keepalive.faults()),
+            *(self._by_gateway() if self.witnesses.gateway else ()),
         ):
             details = list(faults)
             if details:
                 yield Failure(reason, "; ".join(details))
 
-    # --- one after the other
-
-    def _keepalive(self) -> Iterator[str]:
-        witnesses = self.witnesses
-        by_server = [len(lines) for lines in witnesses.served_by_port().values()]
-        if not self.arm.keepalive:
-            again = [each for each in witnesses.connections if each.requests > 1]
-            if again:
-                yield f"keepalive is off, but by the gateway {len(again)} connections carried more than one request"
-            if any(count > 1 for count in by_server):
-                yield f"keepalive is off, but by the server's log a connection carried {max(by_server)} requests"
-            if witnesses.captured is not None and len(witnesses.captured) < len(witnesses.answered):
-                yield (
-                    f"keepalive is off, but there were {len(witnesses.captured)} connections in the capture "
-                    f"for {len(witnesses.answered)} requests"
-                )
-            return
-        hosts = len({_host(each) for each in witnesses.answered})
-        expected = (
-            self.arm.keepalive_requests != 1
-            and self.arm.keepalive_timeout.seconds >= PATIENT_S
-            and len(witnesses.answered) > self.arm.connections_per_host * hosts
+    def _by_gateway(self) -> Iterator[tuple[Reason, Iterable[str]]]:
+        """What a browser of today cannot be told, and so does as it does."""
+        yield from (
+            (Reason.CONNECTIONS_EXCEEDED, self._connections()),
+            (Reason.COALESCING_IGNORED, self._coalescing() if self.arm.multiplexed else ()),
+            (Reason.PIPELINING_IGNORED, () if self.arm.multiplexed else self._pipelining()),
+            (Reason.WIRE_MISMATCH, () if self.arm.multiplexed else self._seen_ahead()),
         )
-        if expected and not any(each.reused for each in witnesses.answered):
-            yield f"keepalive is on, but by the gateway each of {len(witnesses.answered)} requests opened a connection"
-        if expected and by_server and max(by_server) == 1:
-            yield f"keepalive is on, but by the server's log no connection carried more than one of {len(by_server)}"
 
     # --- side by side
 

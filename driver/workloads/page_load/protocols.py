@@ -1,22 +1,22 @@
-"""The verdict on the wire of a trial that went through the gateway: what was spoken, whether all say the same. Pure.
+"""The verdict on the wire of a trial: what was spoken, whether all who can know say the same. Pure.
 
-How connections were used is asked in wire_use.py. Each claim is checked with every witness that can know of it.
+How connections were used is asked in connection_use.py. Each claim is checked with every witness that can know of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.gateway import log
 from driver.gateway.configuration import ADDRESS, PORT
 from driver.servers.server import TLS_NAMES
-from driver.workloads.page_load.requests import fetched, few, host
+from driver.workloads.page_load.browser_told import BrowserTold
+from driver.workloads.page_load.requests import few, in_clear
 from driver.workloads.page_load.requests import target as target_of
 from driver.workloads.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target
-from model.evidence.browser import Request
 from model.evidence.gateway import GatewayConnection
 from model.evidence.packets import Connection
 from model.evidence.page_load import PageLoadEvidence
@@ -41,22 +41,28 @@ class Protocols:
     witnesses: Witnesses
 
     def failures(self) -> Iterator[Failure]:
-        for reason, faults in (
-            (Reason.PROTOCOL_FALLBACK, [*self._browser_side(), *self._protocol()]),
-            (Reason.TLS_FALLBACK, self._tls()),
-            (Reason.WIRE_MISMATCH, [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]),
+        browser = self._browser
+        if self.witnesses.gateway:
+            protocol, tls = [*self._browser_side(), *self._protocol_by_gateway()], []
+            mismatch = [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]
+        else:
+            protocol, tls = [*browser.protocol()], [*browser.tls()]
+            mismatch = [*browser.targets(self.witnesses), *self._served_ports()]
+        for reason, details in (
+            (Reason.PROTOCOL_FALLBACK, [*protocol, *self._protocol_by_server(), *self._protocol_by_capture()]),
+            (Reason.TLS_FALLBACK, [*tls, *self._tls()]),
+            (Reason.WIRE_MISMATCH, mismatch),
         ):
-            details = list(faults)
             if details:
                 yield Failure(reason, "; ".join(details))
 
     @property
-    def _requests(self) -> list[Request]:
-        return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
+    def _browser(self) -> BrowserTold:
+        return BrowserTold(self.record, self.evidence, self.arm, self.site)
 
     def _browser_side(self) -> Iterator[str]:
         """The browser must meet the gateway, and in the same way in every trial."""
-        sides = [(each.protocol, each.tls, each.remote) for each in self._requests]
+        sides = [(each.protocol, each.tls, each.remote) for each in self._browser.fetched]
         wrong = [side for side in sides if side != BROWSER_SIDE]
         if wrong:
             used = " ".join(str(word) for word in wrong[0])
@@ -64,14 +70,12 @@ class Protocols:
 
     # --- the protocol
 
-    def _protocol(self) -> Iterator[str]:
-        yield from self._protocol_by_gateway()
-        wanted = self.arm.protocol
-        wrong = [each for each in self.witnesses.served if not self._is_served_right(each)]
+    def _protocol_by_server(self) -> Iterator[str]:
+        served = self.witnesses.asked
+        wrong = [each for each in served if not self._is_served_right(each)]
         if wrong:
             used = few(sorted({_served_words(each) for each in wrong}))
-            yield f"by the server's log {len(wrong)} of {len(self.witnesses.served)} requests used {used}, not {wanted}"
-        yield from self._protocol_by_capture(self.witnesses.captured or ())
+            yield f"by the server's log {len(wrong)} of {len(served)} requests used {used}, not {self.arm.protocol}"
 
     def _protocol_by_gateway(self) -> Iterator[str]:
         wanted, witnesses = self.arm.protocol, self.witnesses
@@ -102,11 +106,12 @@ class Protocols:
     def _is_served_right(self, line: ServedRequest) -> bool:
         if self.arm.spdy:
             return bool(line.spdy == self.arm.spdy)
-        return bool(not line.spdy and line.protocol == SERVER_NAMES[self.arm.protocol])
+        wanted = "http/1.1" if in_clear(self.arm, port(line.local)) else self.arm.protocol
+        return bool(not line.spdy and line.protocol == SERVER_NAMES[wanted])
 
-    def _protocol_by_capture(self, captured: Sequence[Connection]) -> Iterator[str]:
-        wanted = "tls" if self.arm.tls != "off" else FIRST_BYTES.get(self.arm.protocol, self.arm.protocol)
-        for each in captured:
+    def _protocol_by_capture(self) -> Iterator[str]:
+        for each in self.witnesses.captured or ():
+            wanted = self._first_bytes(each)
             for side, spoken, payload in (
                 ("client", each.spoken_up, each.payload_up),
                 ("server", each.spoken_down, each.payload_down),
@@ -115,31 +120,44 @@ class Protocols:
                     yield f"by the capture the {side} began with {spoken} instead of {wanted}, port {each.client_port}"
                     return
             offered = each.alpn_offered
-            others = set(offered or ()) - {self.arm.protocol, "http/1.1"}
-            lacks = offered is not None and self.arm.multiplexed and self.arm.protocol not in offered
-            if lacks or others:
-                yield f"by the capture {few(list(offered or ())) or 'nothing'} was offered by ALPN"
+            if offered is not None and not self._may_be_offered(offered):
+                yield f"by the capture {few(list(offered)) or 'nothing'} was offered by ALPN"
                 return
+
+    def _first_bytes(self, connection: Connection) -> str:
+        if in_clear(self.arm, connection.server_port):
+            return "http/1.1"
+        return "tls" if self.arm.tls != "off" else FIRST_BYTES.get(self.arm.protocol, self.arm.protocol)
+
+    def _may_be_offered(self, offered: tuple[str, ...]) -> bool:
+        """The gateway offers what the arm says. A browser always offers what it can; the server chooses."""
+        others = set(offered) - {self.arm.protocol, "http/1.1"} if self.witnesses.gateway else set()
+        return not others and (not self.arm.multiplexed or self.arm.protocol in offered)
 
     # --- TLS
 
     def _tls(self) -> Iterator[str]:
-        off = self.arm.tls == "off"
-        wanted, logged = (None, None) if off else (f"TLS {self.arm.tls}", TLS_NAMES[self.arm.tls])
         witnesses = self.witnesses
-        versions_by: tuple[tuple[str, list[str | None], str | None], ...] = (
-            ("the gateway", [each.tls for each in witnesses.used], wanted),
-            ("the server's log", [each.tls for each in witnesses.served], logged),
+        wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
+        versions_by: tuple[tuple[str, list[tuple[str | None, str | None]]], ...] = (
+            ("the gateway", [(each.tls, wanted) for each in witnesses.used]),
+            ("the server's log", [(each.tls, self._logged_tls(port(each.local))) for each in witnesses.asked]),
             (
                 "the capture",
-                [_captured_tls(each, wanted) for each in witnesses.captured or () if each.payload_up],
-                wanted,
+                [
+                    (_captured_tls(each, wanted), None if in_clear(self.arm, each.server_port) else wanted)
+                    for each in witnesses.captured or ()
+                    if each.payload_up
+                ],
             ),
         )
-        for who, versions, right in versions_by:
-            wrong = {version or "no TLS" for version in versions if version != right}
+        for who, versions in versions_by:
+            wrong = {version or "no TLS" for version, right in versions if version != right}
             if wrong:
-                yield f"by {who} there was {few(sorted(wrong))} instead of {right or 'no TLS'}"
+                yield f"by {who} there was {few(sorted(wrong))} instead of {wanted or 'no TLS'}"
+
+    def _logged_tls(self, server_port: int) -> str | None:
+        return None if self.arm.tls == "off" or in_clear(self.arm, server_port) else TLS_NAMES[self.arm.tls]
 
     # --- whether all say the same
 
@@ -163,6 +181,16 @@ class Protocols:
         if absent:
             listed = few(list(map(str, absent)))
             yield f"{len(absent)} of the gateway's connections are not in the capture: port {listed}"
+
+    def _served_ports(self) -> Iterator[str]:
+        """Every connection that the server was asked on is in the capture."""
+        if self.witnesses.captured is None:
+            return
+        captured = {each.client_port for each in self.witnesses.captured}
+        absent = sorted(set(self.witnesses.served_by_port()) - captured)
+        if absent:
+            listed = few(list(map(str, absent)))
+            yield f"{len(absent)} connections of the server's log are not in the capture: port {listed}"
 
     def _given_up(self, unknown: list[int]) -> bool:
         """Whether these are connections that the gateway ended while it still made them: it names no port of theirs."""
@@ -189,7 +217,7 @@ class Protocols:
     def _asked_of_the_gateway(self) -> Iterator[str]:
         """What came to the browser came through the gateway. It may have asked for more, whose answers it did not
         await."""
-        loaded = Counter(target_of(each) for each in self._requests)
+        loaded = Counter(target_of(each) for each in self._browser.fetched)
         passed = Counter("".join(target(each.url)) for each in self.witnesses.requests)
         missing = surplus(loaded, passed)
         if missing:
