@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis import link_drift
 from analysis.model import Run, SelfTest, Session
 from analysis.numbers import values_of
 
@@ -28,7 +29,7 @@ def sentences(run: Run) -> list[str]:
 
 def caveats(run: Run) -> list[str]:
     """Sentences on what makes numbers of this run meaningless; none where nothing does."""
-    return [*_emulated(run), *_accepted_links(run)]
+    return [*_emulated(run), *_accepted_links(run), *link_drift.sentences(run)]
 
 
 def emulated(session: Session) -> bool | None:
@@ -42,7 +43,8 @@ def in_tolerance(run: Run) -> dict[int, bool]:
     nevertheless, and pass on the next one. Trials without such a test are not in the result."""
     tests: dict[tuple[int, int], list[SelfTest]] = {}
     for test in run.self_tests:
-        tests.setdefault((test.session, test.link.number), []).append(test)
+        if test.moment == "before":
+            tests.setdefault((test.session, test.link.number), []).append(test)
     passed = {}
     for trial in run.trials:
         own = tests.get((trial.session, trial.cell.link.number), [])

@@ -234,7 +234,8 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
         "links": [{"label": link.label, "settings": link.settings} for link in run.links],
         "arms": [{"name": arm.name, "settings": arm.settings} for arm in run.arms],
         "self_tests": [
-            {"link": t.link.label, "at_utc": t.at_utc, "session": t.session, **t.data} for t in run.self_tests
+            {"link": t.link.label, "bed": t.bed, "moment": t.moment, "at_utc": t.at_utc, "session": t.session, **t.data}
+            for t in run.self_tests
         ],
         **results(run),
     }  # fmt: skip

@@ -10,6 +10,7 @@ from analysis import conditions, tables
 from analysis.model import Run, SelfTest
 from analysis.numbers import change_words, difference, in_unit, percent, ratio, shown, span
 from analysis.report import plots
+from analysis.report.links_again import links_again
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
 from analysis.stats import interval_name
@@ -221,21 +222,32 @@ def self_tests(run: Run) -> Html:
     head = el("tr", [el("th", word, scope="col", class_="num" if word in numeric else None) for word in heads])
     table = el("table", el("thead", head), el("tbody", body))
     failed = sorted({test.link.label for test in tests if not test.passed})
-    words = (
-        f"Out of tolerance: {', '.join(failed)}."
-        if failed
-        else f"All {len(tests)} links were what was asked for."
-        if len(tests) > 1
-        else "The link was what was asked for."
-    )
+    words = f"Out of tolerance: {', '.join(failed)}." if failed else _as_asked(tests)
     note = "Measured from inside the bed, before trials used the link."
-    return section("links", "The links, measured", el("p", words, " ", note), scroll(table))
+    return section("links", "The links, measured", el("p", words, " ", note), scroll(table), links_again(run))
+
+
+def _as_asked(tests: Sequence[SelfTest]) -> str:
+    """No more than was measured."""
+    untold: dict[str, list[str]] = {}
+    for test in tests:
+        for result in test.data.get("results", []):
+            if result.get("verdict") == "not measured":
+                untold.setdefault(str(result["name"]), []).append(test.link.label)
+    whole = f"All {len(tests)} links were" if len(tests) > 1 else "The link was"
+    if not untold:
+        return f"{whole} what was asked for."
+    names = ", ".join(
+        name if len(labels) == len(tests) else f"{name} ({', '.join(labels)})" for name, labels in untold.items()
+    )
+    return f"{whole} what was asked for as far as it was measured. Not measured: {names}."
 
 
 def _told_tests(run: Run) -> list[SelfTest]:
     """Of each link the last test; of one that was used while it was out of tolerance, the last that says so."""
     used = conditions.used_out_of_tolerance(run)
-    tests = (test for test in run.self_tests if not (test.passed and test.link.label in used))
+    before = (test for test in run.self_tests if test.moment == "before")
+    tests = (test for test in before if not (test.passed and test.link.label in used))
     return list({test.link.number: test for test in tests}.values())
 
 

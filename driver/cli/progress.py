@@ -42,7 +42,7 @@ class Counter:
         elif event.kind == "trial-started":
             self.now = f"{data['site']} · {data['link']} · {data['arm']}"
         elif event.kind == "self-test-started":
-            self.now = f"measuring the link {data['link']}"
+            self.now = f"measuring the link {data['link']}{' again' if data['moment'] == 'after' else ''}"
 
     def value(self, data: Mapping[str, Any]) -> str:
         """Of the primary metric, with its unit."""
@@ -114,6 +114,14 @@ def _words(event: Event, counter: Counter) -> str:
     return words(dict(event.data), counter) if words else ""
 
 
+def _self_test_words(data: dict[str, Any]) -> str:
+    again = " after its trials" if data["moment"] == "after" else ""
+    if not data["passed"]:
+        return f"link {data['link']} is NOT what was asked for{again}: {data['failures']}"
+    untold = f" (not measured: {', '.join(data['not_measured'])})" if data["not_measured"] and not again else ""
+    return f"link {data['link']} is what was asked for{again}{untold}"
+
+
 def _trial_words(data: dict[str, Any], counter: Counter) -> str:
     where = f"{data['site']}, {data['link']}, {data['arm']}, round {data['round']}"
     if data["status"] == "ok":
@@ -128,12 +136,9 @@ _WORDS: dict[str, Callable[[dict[str, Any], Counter], str]] = {
         f"bed {data['bed']} up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}"
     ),
     "stopping": lambda _data, _: "stopping after this trial; Ctrl-C once more stops at once",
+    "links-not-measured-again": lambda data, _: f"links were not measured again: {data['what']}",
     "bed-lost": lambda data, _: f"the bed was lost ({data['what']}); making another",
     "bed-awaited": lambda data, _: f"no bed can be made now ({data['what']}); again in {data['pause_s']} s",
-    "self-test": lambda data, _: (
-        f"link {data['link']} is what was asked for"
-        if data["passed"]
-        else f"link {data['link']} is NOT what was asked for: {data['failures']}"
-    ),
+    "self-test": lambda data, _: _self_test_words(data),
     "trial": _trial_words,
 }

@@ -76,8 +76,18 @@ class CurrentBed:
         """Let rounds of this block begin. A bed that rounds of another block used ends here, and the next trial gets a
         fresh one. 0: whatever bed there is will do."""
         if block and self._block and block != self._block:
+            self.measure_links_again()
             self.close()
         self._block = block or self._block
+
+    def measure_links_again(self) -> None:
+        """When the work on this bed is done: what its links are now. A bed that fails meanwhile leaves them unmeasured,
+        and results say so."""
+        if self._bed and self._links and not self._lost_in_a_row:
+            try:
+                self._links.measure_again()
+            except BedError as error:
+                self._tell(Event("links-not-measured-again", {"what": str(error)}))
 
     def reconsider_links(self) -> None:
         """Let a round begin: what was refused in the one before is measured again."""

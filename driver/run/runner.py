@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from driver.workloads.registry import WORKLOADS
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import TrialContext
 from model.clock import utc_now
-from model.errors import BedError, Interrupted
+from model.errors import BedError, Interrupted, LanelabError
 from model.reasons import Reason
 from model.record import TrialRecord
 
@@ -87,6 +88,11 @@ class Runner:
                     if self._stop.asked:
                         raise Interrupted("stopped after a finished trial")
                     self._play(planned, following)
+            self._current.measure_links_again()
+        except Interrupted:  # a second Ctrl-C ends this too
+            self._forget_prepared()
+            self._current.measure_links_again()
+            raise
         finally:
             self._thread.shutdown(wait=False, cancel_futures=True)
             self._current.close()
@@ -184,6 +190,13 @@ class Runner:
             if ahead[0] == planned:
                 return prepared
         return self._prepare(planned)
+
+    def _forget_prepared(self) -> None:
+        """Wait until nothing is being prepared any more."""
+        ahead, self._ahead = self._ahead, None
+        if ahead:
+            with suppress(LanelabError):  # that trial will not be
+                ahead[1].result()
 
     def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
         number, folder = self._store.begin_trial()

@@ -5,7 +5,8 @@ measurement, but cannot make a wrong link look right. It is **settled**: the fir
 a duplicate, a jitter is a sample: another one of a wrong link may look right by chance. It is **pooled**: an attempt
 that is out is kept, and judged again together with the next.
 
-An attempt during which the router was too slow to take packets in tells nothing of the link, and is discarded whole.
+An attempt during which the router was too slow to take packets in tells nothing of the link, and is discarded whole. So
+is one that is out and in which the router visibly stood still.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from model.link.results import Result
 
 ATTEMPTS = 3
 PAUSE_S = 1.0  # times the number of attempts before: a moment in which the machine is busy passes
+
+TOO_SLOW = "the router was too slow to take packets in"
 
 Sample = TypeVar("Sample")
 
@@ -43,29 +46,35 @@ class Attempts:
         take: Callable[[], Sample],
         judge: Callable[[Sequence[Sample]], list[Result]],
         most: int | None = None,
+        disturbed: Callable[[Sample], str] = lambda _: "",
         said: str = ", pooled with those before",
     ) -> list[Result]:
         """What is judged of all attempts together, as soon as that is fine, else after the last. An attempt that was
-        disturbed does not count, unless all were."""
+        disturbed does not count, unless all were. `disturbed`: what of the machine's shows in a sample that is out."""
         most = self._most if most is None else min(most, self._most)
         samples: list[Sample] = []
+        discarded: list[str] = []
         for attempt in range(1, most + 1):
             sample, lost = take(), self._lost()
-            if not lost or (attempt == most and not samples):
+            results = judge([*samples, sample])
+            fine = not any(result.verdict == "out" for result in results)
+            why = TOO_SLOW if lost else "" if fine else disturbed(sample)
+            if why and (samples or attempt < most):
+                discarded.append(why)
+            else:
                 samples.append(sample)
-                results = judge(samples)
                 with self._asking:
                     self.lost += lost
-                if not any(result.verdict == "out" for result in results):
+                if fine:
                     break
             if attempt < most:
                 time.sleep(self._pause_s * attempt)
         if attempt == 1:
             return results
         told = f"; attempt {attempt} of {most}" + (said if len(samples) > 1 else "")
-        if discarded := attempt - len(samples):
-            told += f", {discarded} discarded: the router was too slow to take packets in"
-        return [replace(result, note=f"{result.note}{told}") for result in results]
+        if discarded:
+            told += f", {len(discarded)} discarded: {discarded[-1]}"
+        return [replace(result, note=f"{result.note}{told}") for result in judge(samples)]
 
     def _lost(self) -> int:
         with self._asking:

@@ -47,6 +47,11 @@ class SelfTest:
         return all(result.verdict != "out" for result in self.results)
 
     @property
+    def not_measured(self) -> list[str]:
+        """Which properties could not be told."""
+        return [result.name for result in self.results if result.verdict == "not measured"]
+
+    @property
     def failures(self) -> list[str]:
         """Which property is out of tolerance, and by how much."""
         return [describe_failure(result) for result in self.results if result.verdict == "out"]

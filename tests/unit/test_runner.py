@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -45,7 +46,10 @@ class StandIn:
     link_is_right: bool = True
     right_from: int = 1  # the self-test from which on the link is right
     info: dict[str, Any] = field(default_factory=lambda: {"router": "uml", "kernel": "6", "bring_up_s": 0.0})
-    self_tests: int = 0
+    self_tests: int = 0  # before trials
+    after: int = 0  # after them
+    still_right: bool = True
+    after_fails: Exception | None = None
     loads: list[str] = field(default_factory=list)
     prepared: dict[str, Any] = field(default_factory=dict)
 
@@ -59,7 +63,13 @@ class StandIn:
     def check_arm(self, _spec: object) -> None: ...
     def end_trial(self) -> None: ...
 
-    def test_link(self) -> dict[str, Any]:
+    def test_link(self, options: dict[str, Any]) -> dict[str, Any]:
+        if options["brief"]:
+            self.after += 1
+            if self.after_fails:
+                raise self.after_fails
+            right = self.still_right
+            return SelfTest((Result("rtt", "ms", 20.0, 20.0, 19.0, 21.0, "ok" if right else "out"),), 0.1).to_json()
         self.self_tests += 1
         result = Result(
             "rtt",
@@ -205,7 +215,7 @@ def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_
     run = play(f"{TWO_ARMS}trials: 2\n")
     bed = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
     assert run.on(bed) == {"a": [True] * 2, "b": [True] * 2}
-    assert bed.self_tests == 1
+    assert (bed.self_tests, bed.after) == (1, 0)
     assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False]
 
 
@@ -310,3 +320,73 @@ def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
     assert done.exit_code == status
     assert "fewer than 5 trials count in 2 of 2 cells" in done.stderr
     assert (tmp_path / "out" / "report.html").exists()
+
+
+def again(run: Play) -> list[tuple[bool, str]]:
+    """What became of links that were measured after their trials."""
+    return [
+        (event.data["passed"], event.data["moment"])
+        for event in run.events
+        if event.kind == "self-test" and event.data["moment"] == "after"
+    ]
+
+
+def test_links_that_trials_used_are_measured_again_when_the_run_ends(play: Callable[[str], Play]) -> None:
+    run = play("sites: [dummy]\nlinks: {rtt: [20ms, 40ms]}\narms: {a: {}}\ntrials: 2\n")
+    bed = StandIn(lambda _arm, _number: 100.0, still_right=False)
+    run.on(bed)
+    assert (bed.self_tests, bed.after) == (2, 2)
+    assert again(run) == [(False, "after")] * 2
+    with contextlib.closing(sqlite3.connect(run.folder / "run.sqlite")) as database:
+        stored = database.execute("SELECT bed, link, moment, passed FROM self_tests ORDER BY self_test").fetchall()
+    assert [row[:1] + row[2:] for row in stored] == [(1, "before", 1)] * 2 + [(1, "after", 0)] * 2
+    assert {row[1] for row in stored[:2]} == {row[1] for row in stored[2:]} == {1, 2}
+
+
+def test_each_bed_measures_its_links_again_before_the_next_takes_over(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 2\nbeds: 2\n")
+    first, second = StandIn(lambda _arm, _number: 100.0), StandIn(lambda _arm, _number: 100.0)
+    run.on(first, second)
+    assert (first.after, second.after) == (1, 1)
+
+
+def test_a_stop_after_a_trial_still_measures_links_again(play: Callable[[str], Play]) -> None:
+    run, stop = play(f"{TWO_ARMS}trials: 3\n"), StopRequest()
+
+    def stopped(_arm: str, _number: int) -> float:
+        stop.asked = True
+        return 100.0
+
+    bed = StandIn(stopped)
+    with pytest.raises(Interrupted):
+        run.on(bed, stop=stop)
+    assert (len(bed.loads), bed.after) == (1, 1)
+
+
+def test_a_second_stop_ends_the_measuring_at_once_and_keeps_the_trials(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 1\n")
+    bed = StandIn(lambda _arm, _number: 100.0, after_fails=cast(Exception, KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        run.on(bed)
+    assert run.outcome == {"a": [True], "b": [True]}
+    assert again(run) == []
+
+
+def test_a_bed_that_fails_while_links_are_measured_again_costs_no_trial(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 1\n")
+    bed = StandIn(lambda _arm, _number: 100.0, after_fails=BedLost("the bed process died"))
+    assert run.on(bed) == {"a": [True], "b": [True]}
+    assert [event.kind for event in run.events if "links" in event.kind] == ["links-not-measured-again"]
+
+
+def test_no_link_is_measured_again_that_no_trial_used(play: Callable[[str], Play]) -> None:
+    refused = StandIn(lambda _arm, _number: 100.0, link_is_right=False)
+    play(f"{TWO_ARMS}trials: 1\n").on(refused)
+    assert refused.after == 0
+
+
+def test_a_lost_bed_measures_nothing_again(play: Callable[[str], Play]) -> None:
+    lost = StandIn(lambda _arm, number: 100.0 if number == 1 else BedLost("the bed process died"))
+    good = StandIn(lambda _arm, _number: 100.0)
+    play(f"{TWO_ARMS}trials: 2\n").on(lost, good)
+    assert (lost.after, good.after) == (0, 1)

@@ -116,6 +116,8 @@ class GilbertElliott(Loss):
         p, r, bad, good, in_bad = self._chain
         fades = 1 - p - r
         alone = self.mean_loss * (1 - self.mean_loss)
+        if not alone:
+            return 1.0
         common = (bad - good) ** 2 * in_bad * (1 - in_bad) * fades / (1 - fades)
         return max(1.0, 1 + 2 * common / alone)
 
