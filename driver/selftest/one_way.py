@@ -14,6 +14,7 @@ from model.link.results import Result, failed, not_measured, within
 
 RATE_TOLERANCE = 0.01
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
+STALL_S = plan.BUNCHED_S  # a queue holds what comes within so long; a router that stands still for longer drops
 TOO_SLOW = 1.02  # times the rate: a sender below it has not overflowed the queue, so it has measured itself
 
 Send = Callable[[plan.Train], Arrivals]
@@ -37,7 +38,24 @@ def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> li
         results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)])
     chances = plan.chance_train(way, thorough=scope.thorough)
     once = 1 if scope.thorough else None  # so many packets settle it
-    return results + scope.attempts.pooled(lambda: send(chances), lambda trains: _impairments(name, way, trains), once)
+    return results + scope.attempts.pooled(
+        lambda: send(chances),
+        lambda trains: _impairments(name, way, trains),
+        once,
+        lambda train: stood_still(way, train),
+    )
+
+
+def stood_still(way: Direction, train: Arrivals) -> str:
+    """Whether a packet was on its way for longer than anything that the link does explains: those that came meanwhile
+    met a full queue. Empty: none was."""
+    waits_s = sorted((arrived - sent) / 1e9 for _, sent, arrived in train.once)
+    longest_s = waits_s[-1] - waits_s[len(waits_s) // 2] if waits_s else 0.0
+    return (
+        f"the router held packets for {longest_s * 1000:.0f} ms"
+        if longest_s > STALL_S + way.extra_delay.seconds
+        else ""
+    )
 
 
 def _rate(name: str, way: Direction, train: plan.Train | str, send: Send, slack: float) -> Result:

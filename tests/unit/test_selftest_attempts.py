@@ -9,6 +9,9 @@ from statistics import fmean
 import pytest
 
 from driver.selftest.attempts import Attempts
+from driver.selftest.one_way import stood_still
+from model.link import Link
+from model.link.arrivals import Arrivals
 from model.link.results import Result, within
 
 
@@ -76,6 +79,35 @@ def test_a_sample_that_was_disturbed_is_discarded_whole() -> None:
     assert pooled.note == ("a note; attempt 2 of 3, 1 discarded: the router was too slow to take packets in")
     pooled, taken, lost = pool([150, 100, 100.5], lost=[0, 7, 0])
     assert (pooled.achieved, taken, lost) == (125.25, 3, 0)
+
+
+def test_a_sample_that_is_out_and_shows_a_disturbance_is_discarded_but_a_fine_one_is_not() -> None:
+    def settle_with(values: list[float]) -> tuple[Result, int]:
+        left = iter(values)
+        attempts = Attempts(3, lambda: 0, pause_s=0)
+
+        def disturbed(each: float) -> str:
+            return "x" if each > 100 else ""
+
+        (pooled,) = attempts.pooled(lambda: next(left), lambda samples: [result(fmean(samples))], disturbed=disturbed)
+        return pooled, len(values) - len(list(left))
+
+    assert settle_with([100.5, 0]) == (result(100.5), 1)
+    found, taken = settle_with([150, 100])
+    assert (found.achieved, taken, found.note) == (100, 2, "a note; attempt 2 of 3, 1 discarded: x")
+    found, taken = settle_with([150, 160, 170])
+    assert (found.achieved, found.verdict, taken) == (170, "out", 3)
+
+
+def test_a_router_that_stood_still_shows_in_the_train() -> None:
+    way = Link.parse({"rtt": "40ms", "rate": "10mbit"}).down
+    calm = tuple((n, n * 10**6, n * 10**6 + 20 * 10**6) for n in range(100))
+    assert stood_still(way, Arrivals(100, calm, 0)) == ""
+    held = (*calm[:50], (50, calm[50][1], calm[50][2] + 12 * 10**6), *calm[51:])
+    assert stood_still(way, Arrivals(100, held, 0)) == "the router held packets for 12 ms"
+    shaken = Link.parse({"rtt": "40ms", "rate": "10mbit", "jitter": "3ms"}).down
+    assert stood_still(shaken, Arrivals(100, held, 0)) == ""
+    assert stood_still(way, Arrivals(100, (), 0)) == ""
 
 
 def test_where_all_were_disturbed_the_last_one_counts_and_so_does_what_was_lost() -> None:
