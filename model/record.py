@@ -15,12 +15,13 @@ from model.evidence.browser import Request
 from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server_load import ServerLoadEvidence
+from model.evidence.trace import TraceEvidence
 from model.reasons import Failure, Flag, Reason
 
 # The type of `evidence` by the workload's name. A new workload adds its own.
 EVIDENCE: dict[str, type[Coded]] = {"page_load": PageLoadEvidence, "server_load": ServerLoadEvidence}
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
-RECORDINGS: dict[str, type[Coded]] = {"machine": MachineEvidence}
+RECORDINGS: dict[str, type[Coded]] = {"machine": MachineEvidence, "trace": TraceEvidence}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,12 @@ class TrialRecord(Coded):
         """What the machines did; None where the recorder was off."""
         recorded = self.recordings.get("machine")
         return recorded if isinstance(recorded, MachineEvidence) else None
+
+    @property
+    def trace(self) -> TraceEvidence | None:
+        """What the browser's trace told; None where the recorder was off."""
+        recorded = self.recordings.get("trace")
+        return recorded if isinstance(recorded, TraceEvidence) else None
 
     @classmethod
     def not_started(cls, workload: str, started_utc: str, reason: Reason, detail: str) -> Self:

@@ -80,6 +80,19 @@ class PageRecord(Coded):
     marks: Mapping[str, float]  # where the time went, in s
 
 
+class Trace(Protocol):
+    """A trace that runs, in the form that Chromium and many tools have: JSON with `traceEvents`."""
+
+    def stop(self) -> None:
+        """What happens from here on is not wanted. Quick."""
+
+    def read(self) -> bytes:
+        """All of it, after `stop`. Raises BrowserError."""
+
+    def close(self) -> None:
+        """End it without reading."""
+
+
 class Page(ABC):
     """A page that is ready to load once."""
 
@@ -102,6 +115,10 @@ class Page(ABC):
     @abstractmethod
     def netlog(self, target: Path) -> None:
         """Write the browser's own log of its network. This ends the browser. Raises BrowserError."""
+
+    @abstractmethod
+    def trace(self, *, screenshots: bool) -> Trace:
+        """Begin to trace what the browser does. Raises BrowserError."""
 
     @abstractmethod
     def close(self) -> None:

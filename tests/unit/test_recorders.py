@@ -18,6 +18,7 @@ from driver.recorders.recorder import NETLOG, Context, Recorder, Recording, Weig
 from driver.recorders.registry import RECORDERS, options_from_json, packed, wishes
 from driver.recorders.screenshot import ScreenshotOptions
 from driver.recorders.tcpdump import CaptureOptions
+from driver.recorders.trace import TraceOptions
 from model.coded import Coded
 from model.errors import BedError, RecordError
 from model.reasons import Failure, Reason
@@ -129,6 +130,7 @@ ALL: dict[str, Coded] = {
     "machine": MachineOptions(),
     "netlog": NetlogOptions(),
     "screenshot": ScreenshotOptions(),
+    "trace": TraceOptions(filmstrip=True),
 }
 
 
@@ -146,10 +148,10 @@ def test_options_that_nobody_knows_are_refused(data: dict[str, Any], words: str)
         options_from_json(data)
 
 
-def test_only_a_netlog_asks_something_of_the_browser_and_is_packed() -> None:
+def test_only_a_netlog_asks_something_of_the_browser_and_texts_are_packed() -> None:
     assert wishes(ALL) == {NETLOG}
     assert wishes({"machine": MachineOptions()}) == frozenset()
-    assert packed(ALL) == ("netlog.json",)
+    assert packed(ALL) == ("netlog.json", "trace.json", "filmstrip.json")
 
 
 @pytest.mark.parametrize("name", RECORDERS)

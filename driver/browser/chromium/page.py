@@ -18,6 +18,7 @@ from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.repeatable import Repeating
+from driver.browser.chromium.tracing import Tracing
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
@@ -165,6 +166,9 @@ class ChromiumPage(Page):
             self._node.get(flags.netlog_file(self._profile), target)
         except NodeError as error:
             raise BrowserError(f"Chromium left no log of its network: {error.what}") from error
+
+    def trace(self, *, screenshots: bool) -> Tracing:
+        return Tracing(self._chromium.another_devtools(), self._target, screenshots=screenshots)
 
     def close(self) -> None:
         if self.repeating:

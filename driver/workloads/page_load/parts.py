@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from captures.timeline import read_timeline
 from decomposition.decompose import Loaded, decompose, sums
+from decomposition.exchanges import MS
 from decomposition.intervals import Interval
 from driver.shaping.addresses import ADDRESSES
 from model.errors import LanelabError
@@ -18,19 +18,17 @@ from model.record import TrialRecord
 CLIENT = "client"
 
 
-def with_parts(
-    record: TrialRecord, folder: Path, link: Link, main_thread: Sequence[Interval] | None = None
-) -> TrialRecord:
+def with_parts(record: TrialRecord, folder: Path, link: Link) -> TrialRecord:
     """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
     evidence = record.page_load
     if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
         return record
-    parts = _parts(record, folder, link, main_thread)
+    parts = _parts(record, folder, link)
     evidence = replace(evidence, parts=parts)
     return replace(record, evidence=evidence, measures={**record.measures, **sums(parts)})
 
 
-def _parts(record: TrialRecord, folder: Path, link: Link, main_thread: Sequence[Interval] | None) -> Parts:
+def _parts(record: TrialRecord, folder: Path, link: Link) -> Parts:
     evidence = record.page_load
     if evidence is None or CLIENT not in evidence.packets:
         return Parts((), "there is no capture of the client")
@@ -41,4 +39,13 @@ def _parts(record: TrialRecord, folder: Path, link: Link, main_thread: Sequence[
         timeline = read_timeline(folder / capture.file, ADDRESSES[CLIENT])
     except LanelabError as error:
         return Parts((), f"the capture of the client cannot be read: {error}")
-    return decompose(Loaded(record.requests, evidence, timeline, link, main_thread))
+    return decompose(Loaded(record.requests, evidence, timeline, link, _main_thread(record)))
+
+
+def _main_thread(record: TrialRecord) -> list[Interval] | None:
+    """When it was busy, on the capture's clock."""
+    browser = record.page_load.browser if record.page_load else None
+    if record.trace is None or browser is None or browser.clock is None or browser.clock.navigation is None:
+        return None
+    zero = browser.clock.navigation * 1000
+    return [(zero + round(begin * MS), zero + round(end * MS)) for begin, end in record.trace.main_thread]

@@ -1,0 +1,100 @@
+"""Traces of the browser: the main thread's stretches, long tasks, pictures and what follows from them."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from driver.recorders.registry import RECORDERS
+from driver.recorders.trace_events import TraceEvents
+from driver.recorders.visual import progress, speed_index, visually_complete
+from model.errors import RecordError
+from model.evidence.trace import Frame
+
+PAGE = {"pid": 7, "tid": 1}
+ZERO = 5_000_000
+
+
+def task(begin_ms: float, length_ms: float, name: str = "RunTask", **of: int) -> dict[str, Any]:
+    span = {"ts": ZERO + begin_ms * 1000, "dur": length_ms * 1000}
+    return {"name": name, "cat": "disabled-by-default-devtools.timeline", "ph": "X", **PAGE, **span, **of}
+
+
+def mark(name: str, at_ms: float, **data: object) -> dict[str, Any]:
+    return {"name": name, "ph": "R", **PAGE, "ts": ZERO + at_ms * 1000, "args": {"data": data}}
+
+
+def picture(colour: tuple[int, int, int], width: int = 16) -> bytes:
+    """White but for a stripe of that colour."""
+    image = Image.new("RGB", (16, 16), (255, 255, 255))
+    image.paste(colour, (0, 0, width, 16))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+def shot(at_ms: float, data: bytes) -> dict[str, Any]:
+    return {"name": "Screenshot", "ph": "O", "pid": 1, "tid": 1, "ts": ZERO + at_ms * 1000, "args": {
+        "snapshot": base64.b64encode(data).decode()}}  # fmt: skip
+
+
+def trace(*events: dict[str, Any]) -> TraceEvents:
+    begin = mark("navigationStart", 0, documentLoaderURL="http://a.test/", isLoadingMainFrame=True)
+    blank = mark("navigationStart", -3, documentLoaderURL="", isLoadingMainFrame=True)
+    return TraceEvents({"traceEvents": [blank, *events, begin, mark("loadEventEnd", 500)]})
+
+
+def test_tasks_that_follow_each_other_are_one_stretch_until_the_load_event() -> None:
+    events = trace(
+        task(10, 5), task(15.2, 4.8), task(30, 0.2), task(100, 20, pid=8), task(110, 9, tid=2), task(480, 60),
+        task(-10, 12),
+    )  # fmt: skip
+    assert events.main_thread() == ((0, 2), (10, 20), (480, 500)), "not those of others, nor what is short"
+
+
+def test_a_long_task_is_named_by_what_took_most_of_it() -> None:
+    events = trace(task(10, 80), task(12, 60, "EvaluateScript"), task(75, 5, "Layout"), task(200, 49))
+    (found,) = events.long_tasks()
+    assert (found.from_ms, found.to_ms, found.what) == (10, 90, "EvaluateScript")
+
+
+def test_a_trace_without_a_navigation_is_not_taken_for_an_idle_browser() -> None:
+    with pytest.raises(RecordError, match="navigationStart"):
+        TraceEvents({"traceEvents": [task(1, 2)]})
+
+
+def test_pictures_begin_with_what_was_there_and_leave_out_repetitions() -> None:
+    white, half = picture((255, 255, 255)), picture((0, 0, 0), 8)
+    events = trace(shot(-50, half), shot(-5, white), shot(100, half), shot(150, half), shot(220, white))
+    assert [each.at_ms for each in events.pictures()] == [0, 100, 220]
+    assert events.pictures()[0].jpeg == white
+
+
+def test_visual_progress_is_the_share_of_the_colours_that_are_there() -> None:
+    pictures = [picture((0, 0, 0), width) for width in (0, 4, 12, 16)]
+    assert progress(pictures) == [0, 0.25, 0.75, 1]
+    moved = [picture((255, 255, 255)), picture((9, 9, 9), 4), picture((9, 9, 9), 4)]
+    assert progress(moved) == [0, 1, 1]
+    assert progress([]) == []
+    assert progress([picture((0, 0, 0))]) == [1], "a page that never changed was complete from the start"
+
+
+def test_the_speed_index_is_the_mean_time_until_a_pixel_is_right() -> None:
+    frames = [Frame(0, 0, 1), Frame(100, 0.25, 1), Frame(300, 0.75, 1), Frame(1000, 1, 1)]
+    assert speed_index(frames) == pytest.approx(0.25 * 100 + 0.5 * 300 + 0.25 * 1000)
+    assert visually_complete(frames) == 1000
+
+
+def test_complete_is_what_stays_complete() -> None:
+    frames = [Frame(0, 0, 1), Frame(100, 1, 1), Frame(200, 0.5, 1), Frame(300, 1, 1), Frame(400, 1, 1)]
+    assert visually_complete(frames) == 300
+
+
+def test_the_key_has_three_values() -> None:
+    recorder = RECORDERS["trace"]
+    assert recorder.read(None) is None
+    assert recorder.options_type().to_json() == {"filmstrip": False}
