@@ -20,6 +20,7 @@ _WATCHED = ("lanelab", "machine", "bed_options", "gateway", "mod_replay", "mod_s
 _BED = re.compile(r"bed( \d+)?")  # the second one of a session is "bed 2"
 _MAY_DIFFER = ("bed", "bring_up_s", "began_utc", "proven_bps", "routes", "changed_files")
 _MOST = 6
+NOT_NOTED = "not noted"
 
 
 def sentences(run: Run) -> list[str]:
@@ -99,6 +100,25 @@ def changes(run: Run) -> list[str]:
     if len(differing) > _MOST:
         sentences.append(f"{len(differing) - _MOST} more facts changed within the run: see its provenance.")
     return sentences
+
+
+def differing(first: Run, other: Run) -> list[tuple[str, str, str]]:
+    """What is not the same in two runs: its name, and its value in each."""
+    ours, theirs = _values(first), _values(other)
+    names = dict.fromkeys([*ours, *theirs])
+    pairs = ((name, ours.get(name, NOT_NOTED), theirs.get(name, NOT_NOTED)) for name in names)
+    return [(name, one, two) for name, one, two in pairs if one != two]
+
+
+def _values(run: Run) -> dict[str, str]:
+    """What is known of a run -> its value, or values where it changed within the run."""
+    facts = {name: " / ".join(dict.fromkeys(values.values())) for name, values in _facts(run).items()}
+    of_run = {
+        "browser": " / ".join(name for name, _ in run.browsers),
+        "seed": run.meta.get("seed", ""),
+        "beds": str(len({trial.bed for trial in run.trials})),
+    }
+    return {**{name: value for name, value in of_run.items() if value}, **facts}
 
 
 def _facts(run: Run) -> dict[str, dict[str, str]]:

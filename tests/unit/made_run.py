@@ -58,6 +58,8 @@ class Made:
     drift: float = 0.0
     beds: int = 1  # the rounds are divided over them
     bed_noise: float = 0.0
+    pace: float = 1.0  # of the machine: above 1 everything takes longer
+    provenance: Mapping[str, Any] = field(default_factory=dict)  # beside what all made runs note
     fails: Callable[[int, int], bool] = lambda trial, attempt: trial % 19 == 7 and attempt == 1
     retries: int = 2
     reason: str = "protocol-fallback"
@@ -102,7 +104,7 @@ class _Writer:
         made = self.made
         for key, value in self.meta().items():
             self.add("meta", key, value)
-        self.add("sessions", 1, stamp(0), stamp(600), "finished", json.dumps(PROVENANCE))
+        self.add("sessions", 1, stamp(0), stamp(600), "finished", json.dumps({**PROVENANCE, **made.provenance}))
         for number, settings in enumerate(made.links, 1):
             self.add("links", number, label(settings), json.dumps(Link.parse(settings).to_mapping()))
             self.add("self_tests", number, 1, 1, number, "before", stamp(number), 1, json.dumps(self_test(settings)))
@@ -154,7 +156,8 @@ class _Writer:
         bound = link.rtt.milliseconds * 2 + size * 8.4 / rate * 1000
         trips = ROUND_TRIPS.get(arm, 5.0)
         drifted = 1 + self.made.drift * self.trial / max(1, self.total)
-        factor = drifted * self.bed_factors[self.bed(number) - 1] * self.rng.lognormvariate(0, self.made.noise)
+        factor = drifted * self.made.pace * self.bed_factors[self.bed(number) - 1]
+        factor *= self.rng.lognormvariate(0, self.made.noise)
         plt = (bound * 1.02 + trips * link.rtt.milliseconds + 45) * factor
         requests = made_requests(self.rng, plt, arm) if self.made.with_requests else []
         connections = 1 if arm == "h2" else 24 if arm == "http" else 6

@@ -1,0 +1,317 @@
+"""Whether runs agree: the same cells on two machines, or on two dates. Pure.
+
+Each further run is held against the first. Trials of two runs have nothing in common, so nothing is paired between
+them: medians are compared by the shift of the logarithms of all trials, and a paired change by the shift of the rounds'
+changes, each with the exact interval of Hodges and Lehmann. Two runs agree within a margin where the whole interval
+lies within it, and differ by more where the whole of it lies beyond: two one-sided tests, each at 2.5%.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from analysis import tables
+from analysis.model import Cell, Run
+from analysis.numbers import values_of
+from analysis.stats import Change, Estimate, estimate
+from analysis.stats.paired import compare
+from analysis.stats.two_samples import TwoSamples, shift
+from model.errors import InputError
+from model.settings.kinds import near_miss
+
+Verdict = Literal["agree", "differ", "not told"]
+TITLES: Mapping[Verdict, str] = {"agree": "agree within", "differ": "differ by more than", "not told": "not told"}
+
+
+@dataclass(frozen=True, slots=True)
+class CellPair:
+    """A cell of the first run and the same cell of another one."""
+
+    first: Cell
+    other: Cell
+    settings: tuple[str, ...]  # which settings differ, where the cells are the same by name only
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """The primary metric of a cell in both runs."""
+
+    cell: Cell
+    first: Estimate
+    other: Estimate
+    ratio: TwoSamples  # of the other run to the first
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **_names(self.cell),
+            "first": tables.estimate_json(self.first),
+            "other": tables.estimate_json(self.other),
+            "ratio": _shift_json(self.ratio),
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """What an arm changes against a base, in both runs."""
+
+    cell: Cell
+    base: str
+    first: Change
+    other: Change
+    points: TwoSamples  # the change in the other run minus that in the first, in percentage points
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **_names(self.cell),
+            "base": self.base,
+            "first": tables.change_json(self.first),
+            "other": tables.change_json(self.other),
+            "difference_points": _shift_json(self.points),
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The first run and another one."""
+
+    first: Run
+    other: Run
+    margin: float  # a share
+    cells: tuple[CellRow, ...]
+    changes: tuple[ChangeRow, ...]
+    unlike: tuple[CellPair, ...]  # cells that are the same by name only
+    only_first: tuple[Cell, ...]
+    only_other: tuple[Cell, ...]
+    conditions: tuple[tuple[str, str, str], ...]  # what differs: its name, its value in each
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [*(row.verdict for row in self.cells), *(row.verdict for row in self.changes)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": run_json(self.other),
+            "words": sentences(self),
+            "cells": [row.to_json() for row in self.cells],
+            "changes": [row.to_json() for row in self.changes],
+            "unlike": [{**_names(pair.first), "settings": list(pair.settings)} for pair in self.unlike],
+            "only_in_first": [_names(cell) for cell in self.only_first],
+            "only_in_other": [_names(cell) for cell in self.only_other],
+            "conditions": [{"name": name, "first": one, "other": other} for name, one, other in self.conditions],
+        }
+
+
+def _names(cell: Cell) -> dict[str, str]:
+    return {"site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id}
+
+
+def _shift_json(made: TwoSamples) -> dict[str, Any]:
+    return {
+        "n_first": made.n_first,
+        "n_other": made.n_other,
+        "value": _number(made.value),
+        "low": _number(made.low),
+        "high": _number(made.high),
+        "confidence": made.confidence,
+    }
+
+
+def _number(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    return {"folder": str(run.folder), "name": run.name, "state": run.state, "created_utc": run.created_utc}
+
+
+# --- comparing
+
+
+def against(first: Run, other: Run, margin: float, conditions: Sequence[tuple[str, str, str]]) -> Against:
+    """Raises InputError where the two have nothing to compare."""
+    if first.workload != other.workload:
+        what = f"{first.folder} has {first.trials_word}, and {other.folder} has {other.trials_word}"
+        raise InputError(f"these runs measured different things: {what}", "Compare runs of the same workload")
+    pairs = _matched(first, other)
+    if not pairs:
+        raise _nothing_in_common(first, other)
+    matched = {pair.first.number for pair in pairs}
+    taken = {pair.other.number for pair in pairs}
+    return Against(
+        first=first,
+        other=other,
+        margin=margin,
+        cells=tuple(_cells(first, other, pairs, margin)),
+        changes=tuple(_changes(first, other, pairs, margin)),
+        unlike=tuple(pair for pair in pairs if pair.first.id != pair.other.id),
+        only_first=tuple(cell for cell in first.cells if cell.number not in matched),
+        only_other=tuple(cell for cell in other.cells if cell.number not in taken),
+        conditions=tuple(conditions),
+    )
+
+
+def _matched(first: Run, other: Run) -> list[CellPair]:
+    """Cells with the same settings, else those with the same names."""
+    by_id = {cell.id: cell for cell in other.cells}
+    by_name = {(*cell.group, cell.arm.name): cell for cell in other.cells}
+    taken = {cell.id for cell in first.cells} & by_id.keys()
+    pairs = []
+    for cell in first.cells:
+        same = by_id.get(cell.id)
+        named = by_name.get((*cell.group, cell.arm.name))
+        if same:
+            pairs.append(CellPair(cell, same, ()))
+        elif named and named.id not in taken:
+            pairs.append(CellPair(cell, named, tuple(_differing(cell, named))))
+    return pairs
+
+
+def _differing(cell: Cell, other: Cell) -> Iterable[str]:
+    for what, one, two in (
+        ("link", cell.link.settings, other.link.settings),
+        ("arm", cell.arm.settings, other.arm.settings),
+    ):
+        for key in dict.fromkeys([*one, *two]):
+            if one.get(key) != two.get(key):
+                yield f"{what} {key}: {_written(one.get(key))} and {_written(two.get(key))}"
+
+
+def _written(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def _nothing_in_common(first: Run, other: Run) -> InputError:
+    names = [str(cell) for cell in other.cells]
+    near = next((meant for cell in first.cells if (meant := near_miss(str(cell), names))), "")
+    example = f"the first has {first.cells[0]}" if first.cells else "the first has no cells"
+    remedy = f"{near}Cells are the same by their settings, or by the names of site, link and arm"
+    return InputError(f"{first.folder} and {other.folder} have no cell in common: {example}", remedy)
+
+
+def _cells(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[CellRow]:
+    ours, theirs = first.values(), other.values()
+    for pair in pairs:
+        one, two = list(ours[pair.first.number].values()), list(theirs[pair.other.number].values())
+        if one and two:
+            ratio = shift(_logarithms(one), _logarithms(two)).exponential()
+            verdict = _verdict(ratio, 1 / (1 + margin), 1 + margin)
+            yield CellRow(pair.first, estimate(one), estimate(two), ratio, verdict)
+
+
+def _changes(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[ChangeRow]:
+    ours, theirs = first.values(), other.values()
+    own = {(pair.first.group, pair.first.arm.name): pair for pair in pairs}
+    for row in tables.comparisons(first):
+        arm, base = own.get((row.cell.group, row.cell.arm.name)), own.get((row.cell.group, row.base.name))
+        if not arm or not base:
+            continue
+        in_first = compare(ours[base.first.number], ours[arm.first.number])
+        in_other = compare(theirs[base.other.number], theirs[arm.other.number])
+        if in_first and in_other:
+            points = shift(
+                _changes_in_points(ours[base.first.number], ours[arm.first.number]),
+                _changes_in_points(theirs[base.other.number], theirs[arm.other.number]),
+            )
+            verdict = _verdict(points, -100 * margin, 100 * margin)
+            yield ChangeRow(row.cell, row.base.name, in_first.ratio, in_other.ratio, points, verdict)
+
+
+def _logarithms(values: Iterable[float]) -> list[float]:
+    return [math.log(value) if value > 0 else -math.inf for value in values]
+
+
+def _changes_in_points(base: Mapping[int, float], arm: Mapping[int, float]) -> list[float]:
+    """Of each round that has both; where neither came to its end, a round says nothing."""
+    both = ((base[number], arm[number]) for number in sorted(base.keys() & arm.keys()))
+    return [100 * (own / one - 1) for one, own in both if one > 0 and not one == own == math.inf]
+
+
+def _verdict(made: TwoSamples, low: float, high: float) -> Verdict:
+    if not made.is_enough:
+        return "not told"
+    if low <= made.low and made.high <= high:
+        return "agree"
+    return "differ" if made.high < low or made.low > high else "not told"
+
+
+# --- in words
+
+
+def sentences(made: Against) -> list[str]:
+    """What the comparison says, in order of importance."""
+    return [*_of_cells(made), *_of_changes(made), *_of_few(made), *_of_matching(made)]
+
+
+def _of_cells(made: Against) -> list[str]:
+    if not made.cells:
+        return ["No cell has a trial that counts in both runs."]
+    sizes = sorted(abs(row.ratio.value - 1) for row in made.cells)
+    what = values_of(made.first.primary)
+    return [
+        f"Absolute {what} differ by {_range(sizes, '%')}. {_verdicts(made.cells, f'{100 * made.margin:g}%', 'cell')}"
+    ]
+
+
+def _of_changes(made: Against) -> list[str]:
+    if not made.changes:
+        return []
+    sizes = sorted(abs(row.points.value) / 100 for row in made.changes)
+    margin = f"{100 * made.margin:g} points"
+    return [f"Paired changes differ by {_range(sizes, ' points')}. {_verdicts(made.changes, margin, 'comparison')}"]
+
+
+def _range(sizes: Sequence[float], unit: str) -> str:
+    low, high = (f"{100 * size:.1f}" if size < 0.0995 else f"{100 * size:.0f}" for size in (sizes[0], sizes[-1]))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> str:
+    total = len(rows)
+    counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in TITLES}
+    of = f"{total} {what}{'s' if total > 1 else ''}"
+    told = [f"they agree within {margin} in {counts['agree']} of {of}"]
+    if counts["differ"]:
+        told.append(f"differ by more in {counts['differ']}")
+    if counts["not told"]:
+        told.append(f"{counts['not told']} {'is' if counts['not told'] == 1 else 'are'} not told by so few trials")
+    return f"{told[0][0].upper()}{told[0][1:]}{''.join(f', {words}' for words in told[1:])}."
+
+
+def _of_few(made: Against) -> list[str]:
+    shifts = [*(row.ratio for row in made.cells), *(row.points for row in made.changes)]
+    few = [one for one in shifts if not one.is_enough]
+    if not few:
+        return []
+    least = min(one.n for one in few)
+    trials = "1 trial" if least == 1 else f"{least} trials"
+    return [f"There is no 95% interval for {len(few)} of them, with {trials} in one run: 4 in each are the fewest."]
+
+
+def _of_matching(made: Against) -> list[str]:
+    told = []
+    if made.unlike:
+        settings = list(dict.fromkeys(words for pair in made.unlike for words in pair.settings))
+        shown = "; ".join(settings[:4]) + (f"; and {len(settings) - 4} more" if len(settings) > 4 else "")
+        cells = f"{len(made.unlike)} cell{'s' if len(made.unlike) > 1 else ''}"
+        told.append(f"{cells} match by name only, and their settings differ: {shown or 'in what neither run notes'}.")
+    left = [(len(made.only_first), "first"), (len(made.only_other), "other")]
+    if any(number for number, _ in left):
+        words = " and ".join(f"{number} of the {which} run" for number, which in left if number)
+        told.append(f"Without a match: cells {words}.")
+    return told
+
+
+def status(all_of_them: Sequence[Against]) -> Verdict:
+    """Of all comparisons together: they differ where one does, and agree where every one does."""
+    verdicts = [verdict for each in all_of_them for verdict in each.verdicts]
+    if "differ" in verdicts:
+        return "differ"
+    return "agree" if verdicts and set(verdicts) == {"agree"} else "not told"
