@@ -1,29 +1,26 @@
-"""TCP connections as a capture shows them: handshakes, and what was sent again.
+"""TCP connections as a capture shows them: handshakes, first bytes, and what was sent again.
 
-Sequence numbers are compared modulo 2^32. A segment from before the highest number seen is sent again, unless
-
-- it is a keep-alive probe: at most one byte, just before that number, without SYN, FIN or RST;
-- or it fills a gap sooner than half a round trip after the gap was seen: then the network had put it out of order. What
-  was lost takes a whole round trip to be sent again, since the sender must first hear of it.
-
-A probe of a closed window (one byte beyond what the other side takes) does not count as sent: it comes again.
+Sequence numbers are compared modulo 2^32. A segment from before the highest number seen is sent again, was overtaken
+by others, or is a copy that the network made (order.py); or it is a keep-alive probe: at most one byte, just before
+that number, without SYN, FIN or RST. A probe of a closed window (one byte beyond what the other side takes) does not
+count as sent: it comes again.
 """
 
 from __future__ import annotations
 
-import socket
-
 from captures import first_bytes
 from captures.beginning import Beginning, has_request, is_told, likely_request
+from captures.first_flight import FirstFlight
+from captures.frames import address, turned
 from captures.options import read, timestamp
-from model.evidence.packets import Connection, FlowSummary
+from captures.order import Kind, Order, Sent, counts
+from model.evidence.packets import Connection
 
 NUMBERS = 0xFFFF_FFFF
 HALF = 0x8000_0000
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
+IPV4_ENDS, PLAIN_IPV4 = 12, 0x45  # bytes of two addresses and ports; version and length of a header
 UNKNOWN_RTT_NS = 6_000_000  # half of it is what other tools take for the time within which packets are out of order
-MOST_GAPS = 1000
-CLOCK_TICK_NS = 2_000_000  # of a sender's timestamps, and one to be sure
 
 
 class Flow:
@@ -31,27 +28,31 @@ class Flow:
 
     # fmt: off
     __slots__ = (
-        *("back", "ends", "first_ns", "last_ns", "data_ns", "packets", "bytes", "payload", "data_packets", "next"),
-        *("window", "gaps", "resent", "overtaken", "probes", "start", "syn_ns", "answered_ns", "rtt_ns", "fin", "rst"),
-        *("asks", "begin", "first", "told", "early", "header", "mss"),
-        *("flight_open", "flight_end", "flight_heard", "flight_stamp"),
+        *("back", "ends", "data", "stamped", "first_ns", "last_ns", "data_ns", "packets", "bytes", "payload"),
+        *("data_packets", "next", "window", "order", "found", "probes", "start", "syn_ns"),
+        *("answered_ns", "rtt_ns", "fin", "rst"),
+        *("first_at", "last_at", "opening", "asks", "begin", "first", "told", "early", "header", "mss", "flight"),
     )
     # fmt: on
 
     back: Flow
 
-    def __init__(self, ends: bytes) -> None:
+    def __init__(self, ends: bytes, data: bytes, *, stamped: bool) -> None:
         self.ends = ends
+        self.data = data  # of the whole capture
+        self.stamped = stamped  # packets were captured as far as their timestamps
         self.first_ns, self.last_ns, self.data_ns = -1, -1, -1
-        self.packets = self.bytes = self.payload = self.resent = self.overtaken = self.probes = 0
+        self.packets = self.bytes = self.payload = self.probes = self.data_packets = 0
         self.next: int | None = None  # the number after the highest seen
         self.window = -1
-        self.gaps: list[tuple[int, int, int]] = []  # number, how many, since when
+        self.order: Order | None = None  # once something came that was not the next
+        self.found = [0] * len(Kind)  # how many segments of each kind
+        self.first_at = self.last_at = -1  # TCP headers of the first packet, and of the last with data
         self.start: int | None = None  # the SYN's number
         self.syn_ns = self.answered_ns = -1
         self.rtt_ns: int | None = None
+        self.opening = False  # the client's handshake is not complete
         self.fin = self.rst = False
-        self.data_packets = 0
         self.asks = False  # it is the client's
         self.begin = Beginning()
         self.first: int | None = None  # the number of its first byte
@@ -59,37 +60,34 @@ class Flow:
         self.early = True  # a packet more may tell of the beginning
         self.header: int | None = None
         self.mss: int | None = None
-        self.flight_open = True
-        self.flight_end: int | None = None  # the number after the first flight
-        self.flight_heard = -1  # when the server can have heard that some of it came, as seen here
-        self.flight_stamp: int | None = None  # the timestamp that it then echoes
+        self.flight = FirstFlight()  # the server's
 
     @classmethod
-    def pair(cls, ends: bytes) -> tuple[Flow, Flow]:
-        own, back = cls(ends), cls(ends[4:8] + ends[:4] + ends[10:12] + ends[8:10])
+    def pair(cls, ends: bytes, data: bytes, *, stamped: bool) -> tuple[Flow, Flow]:
+        own, back = cls(ends, data, stamped=stamped), cls(turned(ends), data, stamped=stamped)
         own.back, back.back = back, own
         own.asks = True
+        own.flight = back.flight
         return own, back
 
     def began_with(self, seq: int) -> bool:
         """Whether a SYN with this number is this connection's, maybe sent again."""
         return self.start == seq or (self.start is None and self.packets == 0 and self.back.packets == 0)
 
-    def take(self, now: int, size: int, seq: int, ack: int, flags: int, window: int, carried: int) -> None:
-        """One packet."""
+    def take(  # noqa: PLR0913, PLR0917 - once for each packet
+        self, now: int, size: int, seq: int, ack: int, flags: int, window: int, carried: int, at: int
+    ) -> None:
+        """One packet; its TCP header is at that place of the capture."""
         if self.packets == 0:
-            self.first_ns = now
+            self.first_ns, self.first_at = now, at
         self.last_ns = now
         self.packets += 1
         self.bytes += size
         if flags & 0x07:
-            self._marked(now, seq, flags, carried)
-            if flags & RST:
-                return
-            length = carried + (flags & 1) + (flags >> 1 & 1)
+            length = self._marked(now, seq, flags, carried)
         else:
             length = carried
-            if self.rtt_ns is None and self.syn_ns >= 0:
+            if self.opening:
                 self._maybe_established(now, ack, flags)
         self.window = window
         expected = self.next
@@ -108,110 +106,97 @@ class Flow:
         elif expected is None:
             self.next = (seq + length) & NUMBERS
         else:
-            self._unexpected(now, seq, length, flags, expected)
+            self._unexpected(now, seq, length, flags, expected, at)
+        self.last_at = at
 
     def _probe(self) -> None:
         self.probes += 1
         self.payload -= 1
         self.data_packets -= 1
 
-    def _marked(self, now: int, seq: int, flags: int, carried: int) -> None:
-        """SYN, FIN, RST."""
+    def _marked(self, now: int, seq: int, flags: int, carried: int) -> int:
+        """SYN, FIN, RST; how many numbers the packet has."""
+        if flags & RST:
+            self.rst = True
+            return 0
         if flags & SYN:
             self.start = seq
             self.syn_ns = now
+            self.opening = self.asks
             if flags & ACK:
                 self.back.answered_ns = now - self.back.syn_ns if self.back.syn_ns >= 0 else -1
         if flags & FIN:
             self.fin = True
-        if flags & RST:
-            self.rst = True
-        elif not carried:
-            self.data_packets -= 1  # `take` counts it as one, since it has a number in the sequence
+        if not carried:
+            self.data_packets -= 1  # `take` counts it as one, since it has a number
+        return carried + (flags & 1) + (flags >> 1 & 1)
 
     def _maybe_established(self, now: int, ack: int, flags: int) -> None:
         """The third packet of a handshake: with the SYN's own answer it makes a round trip, wherever it is seen."""
         start = self.back.start
         if self.answered_ns >= 0 and flags & ACK and start is not None and ack == (start + 1) & NUMBERS:
             self.rtt_ns = self.answered_ns + now - self.back.syn_ns
+            self.opening = False
 
-    def _unexpected(self, now: int, seq: int, length: int, flags: int, expected: int) -> None:
+    def _unexpected(self, now: int, seq: int, length: int, flags: int, expected: int, at: int) -> None:
         ahead = (seq - expected) & NUMBERS
+        if self.order is None:
+            self.order = Order()
         if ahead < HALF:
-            if len(self.gaps) < MOST_GAPS:
-                self.gaps.append((expected, ahead, now))
+            self.order.missing(
+                expected, ahead, self._sent(now, at, counting=counts(self._ip_id(self.last_at), self._ip_id(at)))
+            )
             self.next = (seq + length) & NUMBERS
             return
         if length == 1 and ahead == NUMBERS and not flags & 0x07:
             self._probe()
             return
-        if self._fills_early(now, seq, length):
-            self.overtaken += 1
-        else:
-            self.resent += 1
+        changing = self._ip_id(self.last_at) not in (self._ip_id(self.first_at), 0)
+        sent, last = self._sent(now, at), self._sent(now, self.last_at, counting=changing)
+        rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
+        kind = self.order.judge(seq, length, sent, last, (UNKNOWN_RTT_NS if rtt is None else rtt) // 2)
+        self.found[kind] += 1
         beyond = (seq + length - expected) & NUMBERS
         if 0 < beyond < HALF:
             self.next = (seq + length) & NUMBERS
 
-    def _fills_early(self, now: int, seq: int, length: int) -> bool:
-        """Take the segment out of the gaps; whether it was one that others had overtaken."""
-        since, left = None, []
-        for start, count, seen in self.gaps:
-            before = (seq - start) & NUMBERS
-            before = before if before < HALF else before - NUMBERS - 1  # how far into the gap the segment begins
-            if before >= count or before + length <= 0:
-                left.append((start, count, seen))
-                continue
-            since = seen if since is None else max(since, seen)
-            if before > 0:
-                left.append((start, before, seen))
-            if before + length < count:
-                left.append(((seq + length) & NUMBERS, count - before - length, seen))
-        self.gaps = left
-        if since is None:
-            return False
-        rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
-        return now - since < (UNKNOWN_RTT_NS if rtt is None else rtt) // 2
+    def _sent(self, now: int, at: int, *, counting: bool = True) -> Sent:
+        """Of the packet whose TCP header is there. `counting`: as far as is known its sender counts packets."""
+        if at < 0:
+            return Sent(now, None, None)
+        data = self.data
+        end = min(len(data), at + (data[at + 12] >> 2 & 0x3C)) if self.stamped else 0
+        stamps = timestamp(data, at + 20, end)
+        ip_id = self._ip_id(at) if counting else None
+        return Sent(now, stamps[0] if stamps else None, ip_id, int.from_bytes(data[at + 4 : at + 8]))
+
+    def _ip_id(self, at: int) -> int | None:
+        """The identification in the header of IPv4, where it has no options."""
+        if at < 0 or len(self.ends) > IPV4_ENDS or self.data[at - 20] != PLAIN_IPV4:
+            return None
+        return self.data[at - 16] << 8 | self.data[at - 15]
 
     def begins(  # noqa: PLR0913, PLR0917 - once for each packet of a beginning
-        self, data: bytes, frame: int, at: int, end: int, seq: int, ack: int, flags: int, carried: int, now: int
+        self, now: int, seq: int, ack: int, flags: int, carried: int, frame: int, at: int, end: int
     ) -> None:
-        """A packet of the beginning. Its frame begins at `frame` of the data, its TCP header at `at`."""
+        """A packet of the beginning: its frame, its TCP header and its end are at these places of the capture."""
         header = (flags >> 10) & 0x3C
-        options = at + 20, min(end, at + header)
         if flags & SYN:
-            self.mss = read(data, *options).mss
+            self.mss = read(self.data, at + 20, min(end, at + header)).mss
             seq += 1
-        stamps = timestamp(data, *options)
-        if self.asks:
-            self._hears(ack, flags, stamps, now)
-        elif carried > 0 and self.flight_open:
-            self._flies(seq, carried, stamps, now)
+        flight = self.flight
+        if flight.open:
+            if not self.asks:
+                if carried > 0 and self.start is not None:
+                    heard = flight.heard_ns >= 0
+                    stamps = timestamp(self.data, at + 20, min(end, at + header)) if heard else None
+                    flight.sent(now, self.start + 1, seq, carried, stamps)
+            elif flight.end is not None and flight.heard_ns < 0 and flags & ACK:
+                stamps = timestamp(self.data, at + 20, min(end, at + header))
+                flight.acknowledged(now, ack, stamps, self.answered_ns, self.rtt_ns or 0)
         if carried > 0 and not self.told:
-            self._says(data[at + header : end], at + header - frame, seq, carried)
-        self.early = not self.told or (self.back if self.asks else self).flight_open
-
-    def _hears(self, ack: int, flags: int, stamps: tuple[int, int] | None, now: int) -> None:
-        """Of the client: with its first acknowledgement of data the server may go on."""
-        answer = self.back
-        if not answer.flight_open or answer.flight_heard >= 0 or answer.start is None or answer.flight_end is None:
-            return
-        if flags & ACK and 0 < (ack - answer.start - 1) & NUMBERS < HALF:
-            answer.flight_heard = now + max(0, self.answered_ns)
-            answer.flight_stamp = stamps[0] if stamps and (self.rtt_ns or 0) > CLOCK_TICK_NS else None
-
-    def _flies(self, seq: int, carried: int, stamps: tuple[int, int] | None, now: int) -> None:
-        """Of the server: what it sent before it can have heard that any of it came. Its timestamps tell: they echo the
-        newest that it has heard."""
-        if self.flight_heard >= 0:
-            if stamps and self.flight_stamp is not None:
-                self.flight_open = (stamps[1] - self.flight_stamp) & NUMBERS >= HALF
-            else:
-                self.flight_open = now < self.flight_heard
-        if self.flight_open and self.start is not None:
-            end = (seq + carried) & NUMBERS
-            known = self.flight_end
-            self.flight_end = end if known is None or 0 < (end - known) & NUMBERS < HALF else known
+            self._says(self.data[at + header : end], at + header - frame, seq, carried)
+        self.early = not self.told or (flight.heard_ns < 0 if self.asks else flight.open)
 
     def _says(self, piece: bytes, header: int, seq: int, carried: int) -> None:
         """First bytes of this side."""
@@ -223,13 +208,7 @@ class Flow:
             self.begin.add(offset, piece, carried)
             self.told = has_request(self.begin, self.back.begin) is not False if self.asks else is_told(self.begin)
 
-    def first_flight(self) -> int | None:
-        """Of the server. None: its beginning was not captured, or it sent nothing."""
-        if self.start is None or self.flight_end is None:
-            return None
-        return (self.flight_end - self.start - 1) & NUMBERS
-
-    def _used(self) -> bool:
+    def used(self) -> bool:
         """Of the client: whether it asked for something."""
         if self.payload <= 0:
             return False
@@ -243,9 +222,9 @@ class Flow:
         asked, answered = first_bytes.hello(first_up), first_bytes.hello(first_down)
         times = [time for time in (up.first_ns, down.first_ns) if time >= 0]
         return Connection(
-            client_port=int.from_bytes(up.ends[8:10]),
-            server=socket.inet_ntoa(up.ends[4:8]),
-            server_port=int.from_bytes(up.ends[10:12]),
+            client_port=int.from_bytes(up.ends[-4:-2]),
+            server=address(down.ends),
+            server_port=int.from_bytes(up.ends[-2:]),
             first_us=min(times) // 1000,
             last_us=max(up.last_ns, down.last_ns) // 1000,
             packets_up=up.packets,
@@ -258,9 +237,10 @@ class Flow:
             handshake=up.rtt_ns is not None,
             handshake_rtt_us=None if up.rtt_ns is None else up.rtt_ns // 1000,
             tls=asked is not None and asked.kind == first_bytes.CLIENT_HELLO,
-            retransmissions_up=up.resent,
-            retransmissions_down=down.resent,
-            out_of_order=up.overtaken + down.overtaken,
+            retransmissions_up=up.found[Kind.RESENT],
+            retransmissions_down=down.found[Kind.RESENT],
+            out_of_order=up.found[Kind.OVERTAKEN] + down.found[Kind.OVERTAKEN],
+            copies=up.found[Kind.COPY] + down.found[Kind.COPY],
             probes=up.probes + down.probes,
             fin_up=up.fin,
             fin_down=down.fin,
@@ -277,42 +257,6 @@ class Flow:
             mss_down=down.mss,
             data_packets_up=up.data_packets,
             data_packets_down=down.data_packets,
-            first_flight_down=down.first_flight(),
-            used=up._used(),
-        )
-
-
-class Udp:
-    """Packets between two UDP ports, while the capture is read."""
-
-    __slots__ = ("count", "ends", "first_ns", "last_ns", "sizes")
-
-    def __init__(self, ends: bytes, now: int) -> None:
-        self.ends = ends
-        self.first_ns = self.last_ns = now
-        self.count = [0, 0]
-        self.sizes = [0, 0]
-
-    def up(self, now: int, size: int) -> None:
-        self._take(0, now, size)
-
-    def down(self, now: int, size: int) -> None:
-        self._take(1, now, size)
-
-    def _take(self, way: int, now: int, size: int) -> None:
-        self.last_ns = now
-        self.count[way] += 1
-        self.sizes[way] += size
-
-    def summary(self) -> FlowSummary:
-        return FlowSummary(
-            client_port=int.from_bytes(self.ends[8:10]),
-            server=socket.inet_ntoa(self.ends[4:8]),
-            server_port=int.from_bytes(self.ends[10:12]),
-            first_us=self.first_ns // 1000,
-            last_us=self.last_ns // 1000,
-            packets_up=self.count[0],
-            packets_down=self.count[1],
-            bytes_up=self.sizes[0],
-            bytes_down=self.sizes[1],
+            first_flight_down=up.flight.bytes,
+            used=up.used(),
         )

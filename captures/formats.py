@@ -5,16 +5,27 @@ from __future__ import annotations
 import gzip
 import struct
 import zlib
+from typing import NamedTuple
 
 from model.errors import CaptureError
 
 GZIP = b"\x1f\x8b"
-SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6  # blocks of pcapng
+SECTION, INTERFACE, OLD_PACKET, PACKET = 0x0A0D0D0A, 1, 2, 6  # blocks of pcapng
 BYTE_ORDER = 0x1A2B3C4D
-RESOLUTION = 9  # an option of an interface
+RESOLUTION, OFFSET = 9, 14  # options of an interface
 DEFAULT_UNITS = 1_000_000  # of a second
 NANOSECOND_PCAP = 0xA1B23C4D
 LONGEST_SNAPLEN = 262_144
+MOST_SECONDS = 0xFFFF_FFFF  # that a pcap can tell
+
+
+class Interface(NamedTuple):
+    """Units of its times in a second, and the seconds at which they begin."""
+
+    link: int
+    snaplen: int
+    units: int
+    offset: int
 
 
 def classic(data: bytes, name: str) -> bytes:
@@ -31,38 +42,54 @@ def classic(data: bytes, name: str) -> bytes:
 
 def _from_pcapng(data: bytes, name: str) -> bytes:
     """One interface's packets, or those of several of the same kind, with times in nanoseconds."""
-    order = "<" if struct.unpack_from("<I", data, 8)[0] == BYTE_ORDER else ">"
-    units: list[int] = []  # of each interface: units of its times in a second
-    kind, snaplen, at = 1, LONGEST_SNAPLEN, 0
-    parts: list[bytes] = []
-    while at + 12 <= len(data):
-        block, length = struct.unpack_from(order + "II", data, at)
-        if length < 12 or at + length > len(data):
-            break
-        body = data[at + 8 : at + length - 4]
-        if block == INTERFACE:
-            kind, _, written = struct.unpack_from(order + "HHI", body)
-            snaplen = written or LONGEST_SNAPLEN
-            units.append(_units(body[8:], order))
-        elif block == PACKET:
-            interface, high, low, captured, size = struct.unpack_from(order + "IIIII", body)
-            per_second = units[interface] if interface < len(units) else DEFAULT_UNITS
-            seconds, fraction = divmod(high << 32 | low, per_second)
-            head = struct.pack("<IIII", seconds, fraction * 1_000_000_000 // per_second, captured, size)
-            parts += (head, body[20 : 20 + captured])
-        at += length
-    if not units:
+    order, at = "<", 0
+    interfaces: list[Interface] = []  # of the section
+    seen: set[int] = set()
+    snaplen, parts = 0, list[bytes]()
+    try:
+        while at + 12 <= len(data):
+            if struct.unpack_from("<I", data, at)[0] == SECTION:
+                order = "<" if struct.unpack_from("<I", data, at + 8)[0] == BYTE_ORDER else ">"
+                interfaces = []
+            block, length = struct.unpack_from(order + "II", data, at)
+            if length < 12 or at + length > len(data):
+                break
+            body = data[at + 8 : at + length - 4]
+            if block == INTERFACE:
+                interfaces.append(_interface(body, order))
+                snaplen = max(snaplen, interfaces[-1].snaplen)
+                seen.add(interfaces[-1].link)
+            elif block in (PACKET, OLD_PACKET):
+                parts += _packet(body, order, interfaces, old=block == OLD_PACKET)
+            at += length
+    except (struct.error, IndexError) as error:
+        raise CaptureError(f"{name} is broken at byte {at}", "Copy it again from where it was made") from error
+    if not seen:
         raise CaptureError(f"{name} has no interface", "Was it recorded on one?")
-    return struct.pack("<IHHiIII", NANOSECOND_PCAP, 2, 4, 0, 0, snaplen, kind) + b"".join(parts)
+    if len(seen) > 1:
+        raise CaptureError(f"{name} mixes link types {sorted(seen)}", "Capture on one interface")
+    return struct.pack("<IHHiIII", NANOSECOND_PCAP, 2, 4, 0, 0, snaplen, seen.pop()) + b"".join(parts)
 
 
-def _units(options: bytes, order: str) -> int:
-    """How many units of its times an interface has in a second."""
-    at = 0
-    while at + 4 <= len(options):
-        code, length = struct.unpack_from(order + "HH", options, at)
+def _packet(body: bytes, order: str, interfaces: list[Interface], *, old: bool) -> tuple[bytes, bytes]:
+    """A record's head and its bytes."""
+    number, high, low, captured, size = struct.unpack_from(order + ("HxxIIII" if old else "IIIII"), body)
+    own = interfaces[number]
+    seconds, fraction = divmod(high << 32 | low, own.units)
+    kept = body[20 : 20 + captured]
+    seconds = min(MOST_SECONDS, max(0, seconds + own.offset))
+    return struct.pack("<IIII", seconds, fraction * 1_000_000_000 // own.units, len(kept), max(size, len(kept))), kept
+
+
+def _interface(body: bytes, order: str) -> Interface:
+    kind, _, snaplen = struct.unpack_from(order + "HHI", body)
+    units, offset, at = DEFAULT_UNITS, 0, 8
+    while at + 4 <= len(body):
+        code, length = struct.unpack_from(order + "HH", body, at)
         if code == RESOLUTION and length:
-            exponent = options[at + 4]
-            return int(2 ** (exponent & 0x7F) if exponent & 0x80 else 10**exponent)
+            exponent = body[at + 4]
+            units = int(2 ** (exponent & 0x7F) if exponent & 0x80 else 10 ** min(exponent, 18))
+        elif code == OFFSET and length == 8:
+            (offset,) = struct.unpack_from(order + "q", body, at + 4)
         at += 4 + length + (-length % 4)
-    return DEFAULT_UNITS
+    return Interface(kind, snaplen or LONGEST_SNAPLEN, units, offset)

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from captures.packets import ETHERNET, Opened, open_capture, records
+from captures.packets import Opened, open_capture, records
 
 SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
 BYTE_ORDER = 0x1A2B3C4D
@@ -47,7 +47,7 @@ def _head(capture: Opened, keys: str, comment: str, device: str) -> bytes:
         secrets = keys.encode()
         blocks.append(_block(SECRETS, struct.pack("<II", TLS_KEY_LOG, len(secrets)) + secrets))
     resolution = NANOSECONDS if capture.fraction_ns == 1 else MICROSECONDS
-    interface = struct.pack("<HHI", ETHERNET, 0, capture.snaplen)
+    interface = struct.pack("<HHI", capture.link, 0, capture.snaplen)
     options = _option(DEVICE, device.encode()), _option(RESOLUTION, bytes([resolution]))
     return b"".join([*blocks, _block(INTERFACE, interface, *options)])
 

@@ -6,20 +6,18 @@ The summary (packets.py) counts in one fast pass; this keeps each packet, and so
 
 from __future__ import annotations
 
-import socket
+import ipaddress
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from captures.packets import open_capture, records
+from captures.frames import TCP, Inside, inside
+from captures.options import read
+from captures.packets import open_capture, places
 
 FIN, SYN, RST, PUSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
-IPV4_TCP = 0x0800, 6
-FRAGMENT = 0x1FFF
-_IP = struct.Struct(">HBxHHHxBxx4s4s")  # from the ethertype on: version, length, id, fragment, protocol, addresses
-_TCP = struct.Struct(">HHIIHH")  # ports, numbers, header length and flags, window
-TIMESTAMPS, SACK, MSS, NO_OPERATION, END = 8, 5, 2, 1, 0  # kinds of TCP options
+_TCP = struct.Struct(">HHIIHH").unpack_from  # ports, numbers, header length and flags, window
 
 
 class Packet(NamedTuple):
@@ -34,7 +32,7 @@ class Packet(NamedTuple):
     payload: int  # bytes
     flags: int
     window: int  # as written, not scaled
-    ip_id: int
+    ip_id: int  # -1 in IPv6, which has none
     timestamp: tuple[int, int] | None  # TCP's own: value, echo
     mss: int | None  # of a SYN
     sacks: bool  # whether it tells of what came out of order
@@ -81,62 +79,44 @@ class Timeline:
 def read_timeline(pcap: bytes | Path, client: str) -> Timeline:
     """`client`: its address, which tells up from down. Takes what lanelab stores too: pcapng, compressed or not."""
     capture = open_capture(pcap)
+    own = ipaddress.ip_address(client).packed
     timeline, known = Timeline(), dict[tuple[str, int, str, int], Stream]()
-    for number, (seconds, fraction, size, frame) in enumerate(records(capture), 1):
-        if len(frame) < 14 + 20 + 8:
+    for number, (at_ns, size, begin, end) in enumerate(places(capture), 1):
+        found = inside(capture.data, begin, end, size, capture.link)
+        if found is None or not found.protocol:
             continue
-        kind, version, length, ip_id, fragment, protocol, source, target = _IP.unpack_from(frame, 12)
-        if kind != IPV4_TCP[0] or fragment & FRAGMENT:
-            continue
-        at_ns = seconds * 1_000_000_000 + fraction * capture.fraction_ns
-        ends = socket.inet_ntoa(source), socket.inet_ntoa(target)
-        up = ends[0] == client
-        rest = frame[14 + (version & 0x0F) * 4 :]
-        if protocol == IPV4_TCP[1] and len(rest) >= 20:
-            ports = struct.unpack_from(">HH", rest)
-            body = (length or size - 14) - (version & 0x0F) * 4
-            packet = _packet(rest, (number, at_ns, up, size, ip_id), body)
-            stream = _stream(timeline, known, ((ends[0], ports[0]), (ends[1], ports[1])), packet)
-            stream.packets.append(packet)
-        elif protocol == 17:
-            ports = struct.unpack_from(">HH", rest)
-            near, far = (ports[0], ports[1]) if up else (ports[1], ports[0])
-            server = ends[1] if up else ends[0]
-            timeline.datagrams.append(Datagram(number, at_ns, up, size, near, server, far, ip_id))
+        up = found.source == own
+        if found.protocol == TCP:
+            packet = _packet(capture.data, found, end, Seen(number, at_ns, up, size))
+            ports = struct.unpack_from(">HH", capture.data, found.at)
+            ends = (found.source_name, ports[0]), (found.target_name, ports[1])
+            _stream(timeline, known, ends, packet).packets.append(packet)
+        else:
+            timeline.datagrams.append(_datagram(capture.data, found, Seen(number, at_ns, up, size)))
     return timeline
 
 
-def _packet(segment: bytes, frame: tuple[int, int, bool, int, int], body: int) -> Packet:
-    number, at_ns, up, size, ip_id = frame
-    _, _, seq, ack, bits, window = _TCP.unpack_from(segment)
+class Seen(NamedTuple):
+    """When and which way a frame went."""
+
+    number: int
+    at_ns: int
+    up: bool
+    frame_bytes: int
+
+
+def _datagram(data: bytes, found: Inside, seen: Seen) -> Datagram:
+    source, target = struct.unpack_from(">HH", data, found.at)
+    near, far, server = (source, target, found.target_name) if seen.up else (target, source, found.source_name)
+    return Datagram(seen.number, seen.at_ns, seen.up, seen.frame_bytes, near, server, far, found.ip_id)
+
+
+def _packet(data: bytes, found: Inside, end: int, seen: Seen) -> Packet:
+    _, _, seq, ack, bits, window = _TCP(data, found.at)
     header = (bits >> 12) * 4
-    timestamp, mss, sacks = _options(segment[20:header])
-    return Packet(
-        number, at_ns, up, size, seq, ack, max(0, body - header), bits & 0x3F, window, ip_id, timestamp, mss, sacks
-    )
-
-
-def _options(options: bytes) -> tuple[tuple[int, int] | None, int | None, bool]:
-    timestamp: tuple[int, int] | None = None
-    mss: int | None = None
-    sacks, at = False, 0
-    while at < len(options):
-        kind = options[at]
-        if kind == END:
-            break
-        if kind == NO_OPERATION:
-            at += 1
-            continue
-        length = options[at + 1] if at + 1 < len(options) else 0
-        if length < 2 or at + length > len(options):
-            break
-        if kind == TIMESTAMPS and length == 10:
-            timestamp = struct.unpack_from(">II", options, at + 2)
-        elif kind == MSS and length == 4:
-            (mss,) = struct.unpack_from(">H", options, at + 2)
-        sacks = sacks or kind == SACK
-        at += length
-    return timestamp, mss, sacks
+    options = read(data, found.at + 20, min(end, found.at + header))
+    payload = max(0, found.length - header)
+    return Packet(*seen, seq, ack, payload, bits & 0x3F, window, found.ip_id, *options)
 
 
 def _stream(

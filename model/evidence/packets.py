@@ -29,6 +29,7 @@ class Connection(Coded):
     retransmissions_up: int
     retransmissions_down: int
     out_of_order: int
+    copies: int  # that the network made
     probes: int
     fin_up: bool
     fin_down: bool
@@ -50,6 +51,23 @@ class Connection(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class QuicSummary(Coded):
+    """What QUIC shows in clear. Connection ids in hexadecimal digits; "" where there is none."""
+
+    version: str  # 1, 2, or its number
+    first_server_id: str  # which the client makes up for its first packets
+    client_id: str
+    server_id: str
+    initials_up: int  # datagrams that begin with an Initial
+    initials_down: int
+    retry: bool  # the server asked for another beginning
+    version_negotiation: bool
+    handshake_rtt_us: int | None
+    spin_rtt_us: int | None  # the median; None: its bit does not spin
+    spins: int  # of how many
+
+
+@dataclass(frozen=True, slots=True)
 class FlowSummary(Coded):
     """UDP between two ports."""
 
@@ -62,6 +80,7 @@ class FlowSummary(Coded):
     packets_down: int
     bytes_up: int
     bytes_down: int
+    quic: QuicSummary | None
 
     @property
     def dns(self) -> bool:
@@ -76,7 +95,7 @@ class PacketSummary(Coded):
     bytes: int
     bytes_down: int
     bytes_up: int
-    other_packets: int  # neither TCP nor UDP over IPv4
+    other_packets: int  # neither TCP nor UDP over IPv4 or IPv6
     first_us: int
     last_us: int
     snaplen: int

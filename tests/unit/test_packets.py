@@ -249,7 +249,7 @@ def test_ip_options_and_fragments() -> None:
         (b"", "it is empty"),
         (b"\xd4\xc3\xb2\xa1", "does not begin as one"),
         (b"\x0a\x0d\x0d\x0a" + bytes(40), "has no interface"),
-        (pcap([], link=113), "link type 113, not Ethernet"),
+        (pcap([], link=105), "link type 105, none of"),
     ],
 )
 def test_what_is_no_capture_is_refused(data: bytes, says: str) -> None:
