@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from analysis import palette
 from analysis.axes import Dimension
-from analysis.drawing import Point
+from analysis.drawing import Drawing
 from analysis.render import TIP
 
 LABEL_GAP = 17  # pixels between the middle of two labels
@@ -34,11 +34,6 @@ def described(words: str) -> str:
     return TIP + words
 
 
-def scale_top(points: Iterable[Point], top_of: Callable[[Point], float]) -> float:
-    """The end of an axis from 0."""
-    return max((top_of(point) for point in points), default=0.0) * 1.06 or 1.0
-
-
 def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> Any:  # noqa: ANN401
     """Ticks where there are measurements."""
     room = (numbers[-1] - numbers[0]) * 0.04 or 1.0
@@ -47,6 +42,27 @@ def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarith
     ticks = list(numbers) if len(numbers) <= MOST_TICKS else alt.Undefined
     axis = alt.Axis(values=ticks, grid=False, format=".6~g")
     return alt.X("x:Q", title=dimension.title, scale=scale, axis=axis)
+
+
+def legend(alt: Any, drawing: Drawing, *, show: bool) -> list[Any]:  # noqa: ANN401
+    """An empty layer that only brings the legend, the same for all panels."""
+    names = drawing.series_names
+    if not show or names == [""]:
+        return []
+    numbers = {series.name: series.colour for panel in drawing.panels for series in panel.series}
+    colours = [palette.of(numbers[name]).light for name in names]
+    shapes = [palette.shape(numbers[name]) for name in names]
+    made = alt.Legend(
+        title=None, orient="top", direction="horizontal", symbolSize=90, labelFontSize=12, columns=0, symbolOpacity=1
+    )
+    return [
+        alt.Chart(alt.Data(values=[{"series": name} for name in names]))
+        .mark_point(filled=True, opacity=0)
+        .encode(
+            color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=made),
+            shape=alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=made),
+        )
+    ]
 
 
 def label_rows(wanted: Sequence[float], height: float) -> list[float]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from analysis import axes
 from analysis.axes import Dimension
+from analysis.marks import CHANGE, Mark, Measured, marks
 from analysis.model import Cell, Figure, Run
-from analysis.stats import Summary, summarise
-from model.metrics import Metric
 
+LEAST_OF_GRID = 3  # values of each of two settings, from which numbers are easier to read in a table
 NUMERIC = ("rtt", "rate", "loss", "delay_down", "rate_down", "initial_window")
 
 
@@ -20,16 +20,8 @@ class Point:
 
     x: float | None
     text: str  # of x
-    summary: Summary
-    values: tuple[float, ...]
+    mark: Mark
     label: str  # of the cell
-
-    def words(self, metric: Metric) -> str:
-        """The text for a reader who points at it."""
-        estimate = self.summary.estimate
-        unit = f" {metric.unit}" if metric.unit else ""
-        interval = "" if estimate.low is None else f", {estimate.name} {estimate.low:,.1f} to {estimate.high:,.1f}"
-        return f"{self.label}: median {estimate.median:,.1f}{unit}{interval}, n = {estimate.n}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +41,13 @@ class Panel:
 class Drawing:
     title: str
     kind: str
-    metric: Metric
+    measured: Measured
     x: Dimension
+    rows: Dimension | None  # of a heatmap
     panels: tuple[Panel, ...]
-    without: int  # cells that have no trial that counts
+    without: int  # cells that have nothing to show
+    scale: str  # of the values: zero, fit or log; "": as the kind has it
+    arms: tuple[str, ...]  # of the run, in the order of their colours
 
     @property
     def series_names(self) -> list[str]:
@@ -64,12 +59,37 @@ class Drawing:
 
 def figures_of(run: Run) -> tuple[Figure, ...]:
     """The figures that the experiment declares. Where it declares none: the primary metric over what varies."""
-    if run.figures:
-        return run.figures
-    differing = axes.varying(run)
-    x = next((key for key in NUMERIC if key in differing), "arm")
+    return (*(run.figures or (_likely(run),)), *_further(run))
+
+
+def _likely(run: Run) -> Figure:
+    x = _likely_x(run)
     title, y = run.primary.heading, run.primary.key
-    return (Figure(title, x, y, series="arm" if x != "arm" else "", kind="" if x != "arm" else "bar"),)
+    return Figure(title, x, y, series="arm" if x != "arm" else "", kind="" if x != "arm" else "bar")
+
+
+def _likely_x(run: Run) -> str:
+    differing = axes.varying(run)
+    return next((key for key in NUMERIC if key in differing), "arm")
+
+
+def _further(run: Run) -> Iterable[Figure]:
+    """What every report has besides, unless the experiment declares one: the change by each arm, numbers of a grid, and
+    what the time went to."""
+    several = [key for key in NUMERIC if len(axes.dimension(run.cells, key).places) >= LEAST_OF_GRID]
+    declared = {(figure.y, figure.kind) for figure in run.figures}
+    is_grid, metric = len(several) > 1, run.primary
+    if is_grid and not any(kind == "heatmap" for _, kind in declared):
+        yield Figure(f"{metric.heading}, all links", several[0], metric.key, several[1], "arm", "heatmap")
+    if len(run.arms) > 1 and not any(y == CHANGE for y, _ in declared):
+        title = f"Change of {metric.words}"
+        if is_grid:
+            yield Figure(f"{title}, all links", several[0], CHANGE, several[1], "arm", "heatmap")
+        else:
+            x = _likely_x(run)
+            yield Figure(title, x, CHANGE, series="arm" if x != "arm" else "", kind="" if x != "arm" else "bar")
+    if not any(kind == "parts" for _, kind in declared):
+        yield Figure("What the time went to", "arm", metric.key, series="", kind="parts")
 
 
 def draw(run: Run, figure: Figure) -> Drawing:
@@ -77,8 +97,8 @@ def draw(run: Run, figure: Figure) -> Drawing:
     if figure.series == (figure.x or "arm") and figure.kind != "cdf":
         figure = replace(figure, series="")  # each row has its own colour already
     cells = axes.shown(run.cells, figure.only)
-    metric = axes.metric_of(run, figure.y)
-    values = run.values(metric.name)
+    measured = marks(run, figure.y, figure.kind)
+    cells = [cell for cell in cells if measured.is_for(cell)]
     x = axes.dimension(cells, figure.x or "arm")
     kind = figure.kind or ("line" if x.numeric else "bar")
     kind = "bar" if kind == "line" and not x.numeric else kind
@@ -88,22 +108,32 @@ def draw(run: Run, figure: Figure) -> Drawing:
     panels: dict[str, dict[str, list[Point]]] = {}
     without = 0
     for cell in _in_order(cells, [*facets, figure.series]):
-        counted = tuple(value / metric.scale for value in values[cell.number].values())
-        summary = summarise(counted)
-        if summary is None:
+        found = measured.marks.get(cell.number)
+        if found is None:
             without += 1
             continue
         panel = ", ".join(_facet_words(cell, name) for name in facets)
         series = axes.place(cell, figure.series).text if figure.series else ""
         where = axes.place(cell, x.name)
-        point = Point(where.number, where.text, summary, counted, str(cell))
+        point = Point(where.number, where.text, found, str(cell))
         panels.setdefault(panel, {}).setdefault(series, []).append(point)
     colours = _colours(run, figure, panels)
     made = tuple(
         Panel(name, tuple(Series(one, colours[one], _sorted(points, x)) for one, points in series.items()))
         for name, series in panels.items()
     )
-    return Drawing(figure.title or metric.title, kind, metric, x, made, without)
+    rows = axes.dimension(cells, figure.series) if kind == "heatmap" and figure.series else None
+    return Drawing(
+        figure.title or measured.title,
+        kind,
+        measured,
+        x,
+        rows,
+        made,
+        without,
+        figure.scale,
+        tuple(arm.name for arm in run.arms),
+    )
 
 
 def _sorted(points: Sequence[Point], x: Dimension) -> tuple[Point, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from analysis.packets_over_time import PacketsOverTime
 from model.evidence.browser import LoadClock, Request
 from model.evidence.gateway import GatewayLog
 from model.evidence.parts import Stretch
@@ -79,6 +80,7 @@ class LoadView:
     events: tuple[tuple[str, float], ...]
     stretches: tuple[Stretch, ...]  # what the time went to
     by_gateway: bool
+    packets: tuple[PacketsOverTime, ...] = ()  # of its busiest connections
 
     @property
     def end(self) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 from analysis import load_clock
 from analysis.load_parts import Bar, Chunk, Lane, LoadView, Row, Throughput, Told
+from analysis.packets_over_time import busiest
 from captures.timeline import ACK, SYN, Packet, Stream, Timeline, read_timeline
 from model.evidence.browser import OnTheLink, Request
 
@@ -61,7 +62,13 @@ def load_view(record: Mapping[str, Any], timeline: Timeline | None, rate: float 
     lanes = sorted((lane for lane in lanes if lane.began < end), key=lambda lane: lane.began)
     by_port = {lane.port: lane for lane in lanes}
     with_chunks = tuple(_with_chunks(row, rows, by_port) for row in rows)
-    return replace(view, rows=with_chunks, lanes=tuple(lanes), throughput=_throughput(timeline, asked, end, rate))
+    return replace(
+        view,
+        rows=with_chunks,
+        lanes=tuple(lanes),
+        throughput=_throughput(timeline, asked, end, rate),
+        packets=busiest(timeline.streams, asked, end),
+    )
 
 
 def _row(told: Told, request: Request, port: int | None) -> Row:

@@ -118,6 +118,7 @@ class Figure:
     facet: str = ""
     kind: str = ""
     only: tuple[tuple[str, tuple[str, ...]], ...] = ()  # cells that have one of these values
+    scale: str = ""  # of the values: zero, fit or log
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.report.markup import Html, el, join
-from analysis.report.page import document, write_whole
+from analysis.report.page import document
 from analysis.report.sections import scroll, section
+from analysis.report.whole import write_whole
 from model.site.fidelity import Fidelity, ProtocolFidelity, percent
 
 PAGE = "fidelity.html"

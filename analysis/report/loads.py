@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis import axes, tables
@@ -12,6 +13,7 @@ from analysis.numbers import seconds, shown
 from analysis.report.markup import Html, el
 from analysis.report.part_strip import part_strip
 from analysis.report.sections import section
+from analysis.report.sequence import sequence
 from analysis.report.waterfall import waterfall
 from analysis.run_folder import artifact_path, read_record
 
@@ -83,6 +85,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
             "details",
             el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
             waterfall(each.view, end, part_strip(each.view.stretches, end)),
+            _packets(each, end),
             id=each.name,
             class_="trial",
             data_said=each.said,
@@ -93,6 +96,23 @@ def loads(drawn: list[Drawn]) -> Html | None:
     note = NOTE + (CONNECTIONS if any(each.view.lanes for each in drawn) else "")
     note += ON_THE_LINK if any(each.view.by_gateway for each in drawn) else ""
     return section("waterfalls", "Waterfalls", el("p", note), made)
+
+
+def _packets(each: Drawn, end: float) -> Html | None:
+    drawn = sequence(each.view.packets, len(each.view.lanes), end)
+    return el("details", el("summary", "Packets over time"), drawn, class_="packets") if drawn else None
+
+
+def packets_figure(drawn: Sequence[Drawn], title: str) -> Html | None:
+    """The packets of these cells' median trials, as a figure of the experiment's."""
+    end = max((each.view.end for each in drawn), default=0.0)
+    made = [
+        el("details", el("summary", el("b", each.title)), picture)
+        for each in drawn
+        if (picture := sequence(each.view.packets, len(each.view.lanes), end))
+    ]
+    caption = el("figcaption", el("b", title), " Of the trial nearest to each cell's median.")
+    return el("figure", caption, made) if made else None
 
 
 def _times(each: Drawn) -> list[object]:

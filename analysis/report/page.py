@@ -9,26 +9,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
 
 from analysis import drift, palette, render, tables
-from analysis.charts import chart, own_scales
-from analysis.drawing import Drawing, draw, figures_of
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run
-from analysis.report import beds, gateway, loads, machine, provenance, sections, sites, witnesses
+from analysis.report import beds, figures, gateway, loads, machine, provenance, sections, sites, witnesses
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
+from analysis.report.whole import write_whole
 from analysis.run_folder import read_run
-from analysis.stats import interval_name
 from model import run_format
-from model.errors import StoreError
 
-FIGURES = "figures"
 _SECTION = re.compile(r'<section id="([\w-]+)"><h2>(.*?)</h2>')
 
 
@@ -40,18 +35,6 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     return target
 
 
-def write_whole(target: Path, content: bytes) -> None:
-    """Whole or not at all: someone may be looking at the last one."""
-    part = target.with_name(f".{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {target}: {error.strerror}", "Name another place with --output") from error
-
-
 def page(run: Run) -> str:
     """The whole page."""
     rows, compared = tables.rows(run), tables.comparisons(run)
@@ -59,7 +42,7 @@ def page(run: Run) -> str:
     parts = [
         sections.header(run, sentences(run, rows, compared)),
         sections.tiles(run, rows),
-        figures(run),
+        figures.figures(run, drawn),
         sections.results(run, rows) if run.cells else None,
         sections.comparisons(compared),
         beds.section_of(run, tables.beds(run, compared)),
@@ -118,7 +101,12 @@ def _contents(parts: Sequence[Html]) -> Html:
 
 def _footer(run: Run) -> Html:
     version = run.meta.get("lanelab", "")
+    left_out = (
+        "Not printed: waterfalls, the self-tests' numbers, provenance, the experiment file and how to read this. "
+        "All of it is in the report itself. "
+    )
     return join(
+        el("span", left_out, class_="on-paper"),
         f"Made by lanelab {version} from the run folder {run.folder.resolve().name}. ",
         "Nothing on this page is loaded from elsewhere.",
     )
@@ -137,40 +125,6 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
-    """Each figure of the run that has something to show."""
-    for figure in figures_of(run):
-        drawing = draw(run, figure)
-        specification = chart(drawing)
-        if specification:
-            yield drawing, specification
-
-
-def figures(run: Run) -> Html | None:
-    made = [_figure(i, drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
-    if not made:
-        return None
-    return sections.section("figures", "Figures" if len(made) > 1 else "Figure", made)
-
-
-_ABOUT = {
-    "line": "Medians; bands and whiskers are each one's {interval}.",
-    "bar": "Medians; whiskers are each one's {interval}.",
-    "box": "Every trial as a dot; boxes are the middle half, the dark tick is the median.",
-    "cdf": "The share of trials that took no longer.",
-}
-
-
-def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
-    missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
-    interval = interval_name(point.summary.estimate for point in drawing.points())
-    about = _ABOUT.get(drawing.kind, "").format(interval=interval)
-    scales = " Each panel has a scale of its own, from 0." if own_scales(drawing) else ""
-    caption = el("figcaption", el("b", drawing.title), " ", about, scales, missing)
-    image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
-    return el("figure", caption, sections.scroll(image))
-
-
 def _drift_picture(run: Run) -> Html | None:
     deviations = drift.points(tables.timed(run))
     specification = drift_chart(run, deviations)
@@ -179,15 +133,3 @@ def _drift_picture(run: Run) -> Html | None:
         if specification is None
         else sections.scroll(Html(render.inline_svg(specification, "Deviations over time", "d")))
     )
-
-
-def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
-    """Each figure as a file in the run folder."""
-    saved = []
-    for i, (drawing, specification) in enumerate(pictures(read_run(folder)), 1):
-        name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")[:60] or "figure"
-        target = folder / FIGURES / f"{i:02}-{name}.{kind}"
-        content = render.svg(specification).encode() if kind == "svg" else render.png(specification)
-        write_whole(target, content)
-        saved.append(target)
-    return saved

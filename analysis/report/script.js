@@ -77,6 +77,24 @@
     $(".key", load).append(button);
   }
 
+  // Packets over time: nearer and farther; the drawing scrolls.
+  for (const plot of all(".zooming")) {
+    let zoom = 1;
+    for (const [name, words, factor] of [["+", "Nearer", 2], ["\u2212", "Farther", 0.5]]) {
+      const button = document.createElement("button");
+      button.className = "scale";
+      button.textContent = name;
+      button.ariaLabel = words;
+      button.addEventListener("click", () => {
+        const middle = (plot.scrollLeft + plot.clientWidth / 2) / plot.scrollWidth;
+        zoom = Math.min(32, Math.max(1, zoom * factor));
+        plot.style.setProperty("--zoom", zoom);
+        plot.scrollLeft = middle * plot.scrollWidth - plot.clientWidth / 2;
+      });
+      $("figcaption", plot.parentNode).append(" ", button);
+    }
+  }
+
   // Any two, side by side, on the scale of the longer one.
   const chooser = $(".chooser");
   if (chooser) {

@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from driver.experiment.keys import FIGURE
+from driver.experiment.keys import CHANGE, FIGURE
 from driver.experiment.links import varying
 from driver.experiment.model import Cell, Figure, dimension_of
 from model.errors import InputError
 from model.link import SETTINGS
-from model.metrics import metric_named, metrics_of, primary_of
+from model.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
 from model.settings.kinds import near_miss
 from model.settings.source import Written
 
 PLAIN = ("arm", "site", "link")
+OF_ONE_METRIC = {
+    "parts": "it shows what load times went to",
+    "sequence": "it shows the packets of one trial of each cell",
+}
 
 
 def read_figures(written: Written, cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
@@ -30,16 +34,18 @@ def read_figures(written: Written, cells: Sequence[Cell], workload: str) -> tupl
 def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> Figure:
     plain = FIGURE.values_of(entries)
     y = plain["y"] or primary_of(workload).key
-    keys = [metric.key for metric in metrics_of(workload)]
+    keys = [*(metric.key for metric in metrics_of(workload)), CHANGE]
     if y not in keys:
         raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(keys)}")
+    kind = plain["kind"] or ""
+    _refuse_what_does_not_go_together(entries, kind, y, workload)
     only = _read_only(entries["only"], cells) if "only" in entries else ()
-    figure = Figure("", None, y, None, plain["kind"] or "", None, only)
+    figure = Figure("", None, y, None, kind, None, only, plain["scale"] or "")
     shown = [cell for cell in cells if figure.shows(cell)]
     if not shown:
         raise entries["only"].error("no cell has all of this", "Write values that go together")
-    if plain["kind"] == "cdf" and "x" in entries:
-        raise entries["x"].error("a cdf has y along its x axis", "Leave x out, or write kind: line")
+    if y == CHANGE and len(_values(shown, "arm")) < 2:
+        raise entries["y"].error("a change is one between arms, and there is one arm here", "Show another arm too")
     named = {
         key: _read_dimension(entries[key], shown, none=key != "x") for key in ("x", "series", "facet") if key in entries
     }
@@ -52,21 +58,54 @@ def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell],
     return dataclasses.replace(figure, title=plain["title"] or title_of(figure))
 
 
+OF_TRIALS = ("box", "cdf")  # kinds that draw single trials
+WITH_SCALE = ("line", "box", "cdf", "")  # "": what it is stands only after it is completed
+
+
+def _refuse_what_does_not_go_together(entries: Mapping[str, Written], kind: str, y: str, workload: str) -> None:
+    if kind == "cdf" and "x" in entries:
+        raise entries["x"].error("a cdf has y along its x axis", "Leave x out, or write kind: line")
+    if y == CHANGE and kind in OF_TRIALS:
+        what = f"a {kind} draws single trials, and a change is one number with its interval"
+        raise entries["kind"].error(what, "Write kind: line, bar or heatmap")
+    if kind in OF_ONE_METRIC:
+        for key in ("y", "series") if kind == "parts" else ("x", "y", "series", "facet"):
+            if key in entries:
+                raise entries[key].error(f"{OF_ONE_METRIC[kind]}, so it has no {key}", "Leave it out")
+        if workload != PAGE_LOAD:
+            raise entries["kind"].error(f"trials of a {workload} have none", "Write kind: bar or line")
+    if "scale" in entries and kind not in WITH_SCALE:
+        what = f"a {kind} has no scale to choose"
+        raise entries["scale"].error(what, "Leave it out, or write kind: line, box or cdf")
+
+
 def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | None]) -> Figure:
     """What the user left open: the likeliest x, series, facet and kind."""
     taken = {name for name in named.values() if name}
+    if figure.kind == "sequence":
+        return figure
+    if figure.kind == "heatmap":
+        named = _of_grid(cells, named)
+        taken = {name for name in named.values() if name}
     cdf = figure.kind == "cdf"
     x = None if cdf else named["x"] if "x" in named else _likely_x(cells, taken)
+    x = "arm" if figure.kind == "parts" and "x" not in named else x
     kind = figure.kind or ("line" if is_number(x) else "bar")
     if kind == "line" and not is_number(x):
         what = f"{x} has names, not numbers: a line between them would mean nothing"
         raise InputError(what, "Write kind: bar, or an x like rtt", key="kind")
     if kind == "line" and len(_values(cells, str(x))) < 2:
         raise InputError(f"{x} is the same everywhere here, so there is no line", "Write kind: bar", key="x")
-    series = named["series"] if "series" in named else _likely_series(cells, taken | {x or ""})
+    if kind in ("bar", "heatmap") and figure.scale:
+        what = f"a {kind} has no scale to choose: lengths begin at 0"
+        raise InputError(what, "Leave it out, or write kind: line, box or cdf", key="scale")
+    one_row = kind == "parts"
+    likely = None if one_row else _likely_series(cells, taken | {x or ""})
+    series = named.get("series", likely)
     figure = dataclasses.replace(figure, x=x, kind=kind, series=series, facet=named.get("facet"))
     rivals = _rivals(figure, cells)
-    for tried in _with_more(figure, cells, [key for key in ("series", "facet") if key not in named]) if rivals else ():
+    slots = ("facet",) if one_row else ("series", "facet")
+    for tried in _with_more(figure, cells, [key for key in slots if key not in named]) if rivals else ():
         if not _rivals(tried, cells):
             figure, rivals = tried, None
             break
@@ -75,6 +114,19 @@ def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | N
         remedy = "Tell them apart with x, series or facet, or leave some out with only"
         raise InputError(what, remedy, key="facet" if "facet" in named else "")
     return figure
+
+
+def _of_grid(cells: Sequence[Cell], named: Mapping[str, str | None]) -> dict[str, str | None]:
+    """A heatmap's two dimensions: what is left open are the numbers of the links that take most values."""
+    chosen, taken = dict(named), {name for name in named.values() if name}
+    for key in ("x", "series"):
+        if key not in chosen:
+            chosen[key] = _likely_x(cells, taken)
+            taken.add(str(chosen[key]))
+    lacking = next((key for key in ("x", "series") if not chosen[key]), None)
+    if lacking:
+        raise InputError("a heatmap has columns and rows", "Write x and series, or leave both out", key=lacking)
+    return chosen
 
 
 def _with_more(figure: Figure, cells: Sequence[Cell], slots: Sequence[str]) -> Iterator[Figure]:
@@ -174,8 +226,11 @@ def canonical(key: str, text: str) -> str:
 def title_of(figure: Figure) -> str:
     over = f" over {figure.x.replace('_', ' ').replace('rtt', 'RTT')}" if figure.x else ""
     only = "; ".join(" or ".join(values) for _, values in figure.only)
+    if figure.kind == "sequence":
+        return f"Packets over time{', ' if only else ''}{only}"
     metric = metric_named(figure.y)
-    words = metric.words if metric else figure.y
+    words = "change of the load time" if figure.y == CHANGE else metric.words if metric else figure.y
+    words = "what the time went to" if figure.kind == "parts" else words
     return f"{words[0].upper()}{words[1:]}{over}{', ' if only else ''}{only}"
 
 

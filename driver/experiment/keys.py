@@ -13,7 +13,9 @@ from model.settings.kinds import DURATION, LARGEST_SEED, MOST_BEDS, PERCENT, PRO
 from model.settings.setting import Setting, Table
 from model.units import Duration, Ratio, Size
 
-KINDS_OF_FIGURE = ("line", "bar", "box", "cdf")
+KINDS_OF_FIGURE = ("line", "bar", "box", "cdf", "heatmap", "parts", "sequence")
+SCALES = ("zero", "fit", "log")
+CHANGE = "change"
 METRICS = tuple(metric.key for metric in metrics.METRICS)
 MOST_TRIALS = 10_000
 SHORTEST_TIMEOUT, LONGEST_TIMEOUT = Duration.parse("1s"), Duration.parse("3600s")
@@ -126,14 +128,19 @@ FIGURE = Table((
     Setting("title", PROSE, "", "its heading", "Page load time over RTT", default_words="made from the rest"),
     Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
         "the link setting that varies most, else `arm`"),
-    Setting("y", choice("METRIC", *METRICS), "", "what is drawn, the median of each cell", "fcp",
+    Setting("y", choice("METRIC", *METRICS, CHANGE), "",
+        "what is drawn, the median of each cell; `change`: how much each arm changes the load time, [round by "
+        "round](#figures)", "fcp",
         default_words="`plt`; with `workload: server_load` `requests_per_s`"),
-    Setting("series", None, "", "what has a colour of its own", "arm", "as `x`, or `none`",
-        "`arm`, when there are several"),
+    Setting("series", None, "", "what has a colour of its own; in a `heatmap` a row of its own", "arm",
+        "as `x`, or `none`", "`arm`, when there are several"),
     Setting("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",
         "the one thing that varies besides, if any"),
-    Setting("kind", choice("KIND", *KINDS_OF_FIGURE), "", "how it is drawn; `cdf` has no `x`", "box",
+    Setting("kind", choice("KIND", *KINDS_OF_FIGURE), "", "how it is drawn: [see below](#kinds-of-figures)", "box",
         default_words="`line` over numbers, else `bar`"),
+    Setting("scale", choice("SCALE", *SCALES), "",
+        "where the axis of the values begins: at 0, near the least value (`fit`), or logarithmic; of `line`, `box` and "
+        "`cdf`", "log", default_words="`zero`; with `box` and `cdf` `fit`, unless values begin near 0"),
     Setting("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
         "`arm`, `site`, `link` or settings of the link, each with a value or a list", "all"),
 ))

@@ -80,6 +80,7 @@ class Figure:
     kind: str
     facet: str | None
     only: tuple[tuple[str, tuple[str, ...]], ...]
+    scale: str = ""  # of the values: zero, fit or log; "": as the kind has it
 
     def shows(self, cell: Cell) -> bool:
         return all(dimension_of(cell, name) in values for name, values in self.only)
@@ -93,6 +94,7 @@ class Figure:
             "kind": self.kind,
             "facet": self.facet,
             "only": {name: list(values) for name, values in self.only},
+            "scale": self.scale,
         }
 
     @classmethod

@@ -34,6 +34,13 @@ def test_what_is_left_open_is_filled_in() -> None:
     assert dimensions(one("{kind: cdf, only: {rate: 10mbit, rtt: 0.1s}}")) == (None, "arm", None, "cdf")
     assert dimensions(one("{kind: cdf}")) == (None, "arm", "link", "cdf")
     assert dimensions(one("{x: link, kind: box}")) == ("link", "arm", None, "box")
+    assert dimensions(one("{kind: heatmap}")) == ("rtt", "rate", "arm", "heatmap")
+    assert dimensions(one("{y: change, kind: heatmap, x: rate}")) == ("rate", "rtt", "arm", "heatmap")
+    assert dimensions(one("{y: change}")) == ("rtt", "arm", "rate", "line")
+    assert dimensions(one("{kind: parts, only: {rate: 1mbit}}")) == ("arm", None, "rtt", "parts")
+    assert dimensions(one("{kind: sequence, only: {arm: h2}}")) == (None, None, None, "sequence")
+    assert [one(f"{{scale: {each}}}").scale for each in ("zero", "fit", "log")] == ["zero", "fit", "log"]
+    assert one("{y: fcp}").scale == ""
     assert one("{x: rtt, only: {rate: 10Mbit/s}}").only == (("rate", ("10mbit",)),)
 
 
@@ -97,6 +104,19 @@ REFUSED = [
         "{x: rtt, only: {rate: 1mbit}, series: none, facet: none}",
         "exp.yaml:4: figures.facet: the cells dummy · 1mbit 20ms · http and dummy · 1mbit 20ms · h2",
     ),
+    ("{y: chnage}", "exp.yaml:4: figures.y: 'chnage' is not one of them. Did you mean change?"),
+    ("{kind: heatmp}", "exp.yaml:4: figures.kind: 'heatmp' is not one of them. Did you mean heatmap?"),
+    ("{scale: lgo}", "exp.yaml:4: figures.scale: 'lgo' is not one of them. Did you mean log?"),
+    ("{y: change, kind: cdf}", "exp.yaml:4: figures.kind: a cdf draws single trials, and a change is one number"),
+    ("{y: change, only: {arm: h2}}", "exp.yaml:4: figures.y: a change is one between arms, and there is one arm here"),
+    ("{kind: parts, y: fcp}", "exp.yaml:4: figures.y: it shows what load times went to, so it has no y"),
+    ("{kind: sequence, x: rtt}", "exp.yaml:4: figures.x: it shows the packets of one trial of each cell, so it has no"),
+    ("{kind: heatmap, scale: log}", "exp.yaml:4: figures.scale: a heatmap has no scale to choose"),
+    (
+        "{x: arm, series: rtt, scale: log}",
+        "exp.yaml:4: figures.scale: a bar has no scale to choose: lengths begin at 0",
+    ),
+    ("{kind: heatmap, series: none}", "exp.yaml:4: figures.series: a heatmap has columns and rows"),
     ("{kind: cdf, x: rtt}", "exp.yaml:4: figures.x: a cdf has y along its x axis"),
     ("{only: {rate: 2mbit}}", "exp.yaml:4: figures.only.rate: no cell has rate '2mbit'. Did you mean 1"),
     ("{only: {rate: 2}}", "exp.yaml:4: figures.only.rate: 2 has no unit"),

@@ -21,6 +21,7 @@ from rich.text import Text
 
 from analysis import axes, export, numbers, render, tables, terminal
 from analysis.chart_parts import LABEL_GAP, label_rows
+from analysis.chart_scales import Span, span
 from analysis.charts import chart
 from analysis.drawing import draw, figures_of
 from analysis.load_view import load_view
@@ -179,6 +180,75 @@ def test_every_kind_of_figure_is_drawn(quick: Path, kind: str, facet: str) -> No
     assert render.png(specification, 1).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("scale", ["zero", "fit", "log"])
+@pytest.mark.parametrize("kind", ["line", "box", "cdf"])
+def test_an_axis_begins_where_it_is_told_to(quick: Path, kind: str, scale: str) -> None:
+    figure = Figure("T", "" if kind == "cdf" else "rtt", "plt", "arm", "", kind, scale=scale)
+    drawing = draw(read_run(quick), figure)
+    extent = span(drawing, drawing.panels[0], of_trials=kind != "line")
+    least = min(min(point.mark.values) for point in drawing.points())
+    assert extent.logarithmic == (scale == "log")
+    assert (extent.low == 0) == (scale == "zero")
+    assert extent.low < least
+    specification = chart(drawing)
+    assert specification is not None
+    assert ("does not begin at 0" in json.dumps(specification)) == (scale == "fit")
+
+
+def test_the_change_by_each_arm_is_drawn_with_its_interval(quick: Path) -> None:
+    """Against the base, which has none of its own; below 0 it is faster."""
+    run = read_run(quick)
+    drawing = draw(run, Figure("T", "rtt", "change", "arm", "", "line"))
+    assert drawing.series_names == ["http keepalive", "https", "h2"]
+    compared = {str(row.cell): row.comparison for row in tables.comparisons(run)}
+    for point in drawing.points():
+        comparison = compared[point.label]
+        assert comparison is not None
+        assert point.mark.middle == pytest.approx(100 * (comparison.ratio.value - 1))
+        assert point.mark.low is not None
+        assert point.mark.high is not None
+        assert point.mark.low <= point.mark.middle <= point.mark.high < 0
+    extent = span(drawing, drawing.panels[0])
+    assert extent.low < 0 < extent.high
+    text = render.svg(chart(drawing) or {})
+    assert "http keepalive: -" in text.replace("\u200b", "")
+
+
+def test_a_grid_is_a_table_in_colours(tmp_path: Path) -> None:
+    links = [{"rate": rate, "rtt": rtt} for rate in ("1mbit", "4mbit", "10mbit") for rtt in ("10ms", "50ms", "100ms")]
+    arms = {name: ARMS[name] for name in ("http", "h2")}
+    run = read_run(make_run(tmp_path / "run", Made(links=links, arms=arms, rounds=6, with_requests=False)))
+    grids = [figure for figure in figures_of(run) if figure.kind == "heatmap"]
+    assert [(figure.x, figure.series, figure.y) for figure in grids] == [
+        ("rtt", "rate", "plt"),
+        ("rtt", "rate", "change"),
+    ]
+    values, changes = (draw(run, figure) for figure in grids)
+    assert len(list(values.points())) == 18
+    assert len(list(changes.points())) == 9
+    for drawing in (values, changes):
+        specification = chart(drawing)
+        assert specification is not None
+        assert render.svg(specification).startswith("<svg")
+
+
+def test_the_parts_of_load_times_are_bars_that_add_up(tmp_path: Path) -> None:
+    parts = {"part_connect_ms": 100.0, "part_transmission_ms": 700.0, "part_idle_ms": 0.0}
+    run = read_run(make_run(tmp_path / "run", Made(rounds=3, machine=parts)))
+    drawing = draw(run, next(figure for figure in figures_of(run) if figure.kind == "parts"))
+    assert {point.mark.middle for point in drawing.points()} == {800.0}
+    text = render.svg(chart(drawing) or {}).replace("\u200b", "")
+    assert "transmission 700.0 ms" in text
+    assert ">idle<" not in text
+
+
+def test_a_change_without_bounds_ends_with_the_axis() -> None:
+    """An arm that timed out in some rounds may be any number of times slower."""
+    extent = Span(-10, 40)
+    assert extent.clip(float("inf")) == 40
+    assert extent.clip(-3) == -3
+
+
 def test_cells_that_a_figure_does_not_tell_apart_get_panels(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "r", Made(sites=("a", "b"), rounds=1)))
     drawing = draw(run, Figure("T", "rtt", "plt", "arm", "", "line"))
@@ -192,9 +262,13 @@ def test_only_some_cells(quick: Path) -> None:
 
 def test_without_figures_the_likely_one_is_drawn(tmp_path: Path) -> None:
     one = read_run(make_run(tmp_path / "one", MADE["one cell"]()))
-    assert [(figure.x, figure.kind) for figure in figures_of(one)] == [("arm", "bar")]
+    assert [(figure.x, figure.kind) for figure in figures_of(one)] == [("arm", "bar"), ("arm", "parts")]
     sites = read_run(make_run(tmp_path / "sites", MADE["sites"]()))
-    assert [figure.x for figure in figures_of(sites)] == ["rtt"]
+    assert [(figure.x, figure.y) for figure in figures_of(sites)] == [
+        ("rtt", "plt"),
+        ("rtt", "change"),
+        ("arm", "plt"),
+    ]
 
 
 def test_places_on_an_axis_are_numbers_with_units(quick: Path) -> None:
@@ -315,8 +389,9 @@ def test_every_run_can_be_exported(folder: Path, tmp_path: Path) -> None:
 
 
 def test_figures_are_saved(quick: Path) -> None:
-    (saved,) = save_figures(quick, "svg")
+    saved, *others = save_figures(quick, "svg")
     assert saved.name == "01-page-load-time-over-the-round-trip.svg"
+    assert [each.name for each in others] == ["02-change-of-page-load-time.svg"]
     assert "var(--" not in saved.read_text()
     assert write_report(quick).read_text().startswith("<!doctype html>")
 

@@ -1,0 +1,90 @@
+"""The figures of a run: within the report, and as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis import axes, render
+from analysis.chart_scales import own_scales
+from analysis.charts import chart, is_guide
+from analysis.drawing import Drawing, draw, figures_of
+from analysis.model import Run
+from analysis.report import loads, sections
+from analysis.report.markup import Html, el
+from analysis.report.whole import write_whole
+from analysis.run_folder import read_run
+
+FIGURES = "figures"
+SEQUENCE = "sequence"  # a kind of figure that is drawn from captures
+
+
+def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
+    """Each figure of the run that has something to show."""
+    for figure in figures_of(run):
+        if figure.kind == SEQUENCE:
+            continue
+        drawing = draw(run, figure)
+        specification = chart(drawing)
+        if specification:
+            yield drawing, specification
+
+
+def figures(run: Run, drawn: Sequence[loads.Drawn]) -> Html | None:
+    made = [_figure(i, drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
+    for figure in run.figures:
+        if figure.kind == SEQUENCE:
+            cells = axes.shown(run.cells, figure.only)
+            packets = loads.packets_figure([each for each in drawn if each.cell in cells], figure.title)
+            made += [packets] if packets else []
+    if not made:
+        return None
+    return sections.section("figures", "Figures" if len(made) > 1 else "Figure", made)
+
+
+_ABOUT = {
+    "line": "Medians; bands and whiskers are each one's {interval}.",
+    "bar": "Medians; whiskers are each one's {interval}.",
+    "heatmap": "Medians.",
+    "parts": "Medians of each part (docs/reference/parts.md); they need not add up to the median of the whole.",
+    "box": "Every trial as a dot; boxes are the middle half, the dark tick is the median.",
+    "cdf": "The share of trials that took no longer.",
+}
+
+
+def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
+    missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
+    caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing)
+    image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
+    return el("figure", caption, sections.scroll(image))
+
+
+def _about(drawing: Drawing) -> str:
+    """What the marks are, and what they are not."""
+    names = {point.mark.interval for point in drawing.points() if point.mark.low is not None}
+    interval = names.pop() if len(names) == 1 else "interval"
+    words = _ABOUT.get(drawing.kind, "").format(interval=interval)
+    if drawing.measured.is_change:
+        base = drawing.measured.base or "its base"
+        words = f"Each arm against {base}, round by round: below 0 is less. " + (
+            "Where the interval holds 0, the number is in brackets."
+            if drawing.kind == "heatmap"
+            else f"Whiskers are each one's {interval}; where one holds 0, no difference is shown."
+        )
+    words += " Each panel has a scale of its own." if own_scales(drawing) else ""
+    words += " Dotted lines only lead the eye: nothing was measured between." if is_guide(drawing) else ""
+    return words
+
+
+def save_figures(folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
+    """Each figure as a file in the run folder."""
+    saved = []
+    for i, (drawing, specification) in enumerate(pictures(read_run(folder)), 1):
+        name = re.sub(r"[^a-z0-9]+", "-", drawing.title.lower()).strip("-")[:60] or "figure"
+        target = folder / FIGURES / f"{i:02}-{name}.{kind}"
+        content = render.svg(specification).encode() if kind == "svg" else render.png(specification)
+        write_whole(target, content)
+        saved.append(target)
+    return saved
