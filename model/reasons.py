@@ -42,6 +42,11 @@ class Reason(StrEnum):
     TOO_FEW_REQUESTS = "too-few-requests"
     EVIDENCE_MISSING = "evidence-missing"
     BED_LOST = "bed-lost"
+    LINK_RTT = "link-rtt"
+    LINK_DELAY = "link-delay"
+    LINK_RATE = "link-rate"
+    LINK_MTU = "link-mtu"
+    INITIAL_WINDOW = "initial-window"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
 
 
@@ -59,6 +64,8 @@ class FlagName(StrEnum):
     PROCESSORS_THROTTLED = "processors-throttled"
     ROUTER_WAITED = "router-waited"
     MEMORY_SHORT = "memory-short"
+    LINK_LATE = "link-late"
+    EMULATION_LATE = "emulation-late"
 
 
 @dataclass(frozen=True, slots=True)

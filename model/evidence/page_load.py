@@ -9,6 +9,7 @@ from model.coded import Coded
 from model.evidence.browser import BrowserEvidence
 from model.evidence.capture import CaptureCounts, RouterCounts
 from model.evidence.gateway import GatewayLog
+from model.evidence.link import EmulationError, LinkEvidence
 from model.evidence.packets import PacketSummary
 from model.evidence.parts import Parts
 from model.evidence.server import ResolverLog, ServerLog
@@ -36,3 +37,6 @@ class PageLoadEvidence(Coded):
     packets: Mapping[str, PacketSummary]  # by node; from the captures, read by the controller
     witnesses: WitnessNames | None  # with the gateway; from all of it, by the controller
     parts: Parts | None  # what the load time was made of, by the controller; None: the page did not load
+    one_clock: bool  # times of captures on different nodes can be compared
+    link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there
+    emulation: EmulationError | None  # of each packet, by the controller; None: not captured at both ends by one clock

@@ -131,6 +131,17 @@ def packets(connections: Sequence[Connection]) -> PacketSummary:
     )  # fmt: skip
 
 
+def link_evidence(rtt_ms: float = 40.0) -> Data:
+    """What a client's capture tells of a link with this round trip, at whatever rate."""
+    windows, losses = {"least": 3, "stopped": None, "connections": 3}, {"told": 30, "lost": 0, "overflowed": 0}
+    return {
+        "round_trips": [{"us": round(rtt_ms * 1000) + 120, "up_bytes": 74, "down_bytes": 74}],
+        "down": {"frames": 90, "blocks": [], "spacing": None, "spaced": 0}, "up": None,
+        "window_down": {**windows}, "window_up": windows, "mss_down": [1460], "mss_up": [1460],
+        "largest_down": 1514, "largest_up": 600, "losses_down": {**losses}, "losses_up": losses,
+    }  # fmt: skip
+
+
 def browser(plt_ms: float = 5000.0, plt_navigation_ms: float = 4990.0) -> Data:
     """What the browser tells of a load, but for the requests."""
     return {
@@ -181,6 +192,9 @@ def record(arm: Arm, site: Site = SITE) -> Data:
             "packets": {"client": packets([connection(port, arm) for port in sorted(ports_of(heard))]).to_json()},
             "witnesses": None,
             "parts": None,
+            "one_clock": True,
+            "link": link_evidence(),
+            "emulation": None,
         },
         "flags": [],
         "recordings": {},

@@ -17,6 +17,7 @@ from driver.workloads.page_load.requests import fetched, host, in_clear, target
 from driver.workloads.page_load.witnesses import port
 from model.evidence.browser import BrowserEvidence, Request
 from model.evidence.gateway import GatewayLog, GatewayRequest
+from model.evidence.link import LinkEvidence
 from model.evidence.packets import PacketSummary
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server import ServerLog
@@ -127,6 +128,18 @@ class _Pieces:
                 yield f"evidence.packets.{node}"
             else:
                 yield from self._of_packets(f"evidence.packets.{node}", packets)
+        if isinstance(capture, CaptureOptions) and "client" in capture.nodes and self._fetched:
+            yield from self._of_link(self.evidence.link)
+            if "server" in capture.nodes and self.evidence.one_clock and self.evidence.emulation is None:
+                yield "evidence.emulation"
+
+    def _of_link(self, link: LinkEvidence | None) -> Iterator[str]:
+        if link is None:
+            yield "evidence.link"
+            return
+        begun = {"mss_down": link.mss_down, "mss_up": link.mss_up} if self._cold else {}  # SYNs name them
+        read = {"round_trips": link.round_trips, **begun}
+        yield from (f"evidence.link.{name}" for name, value in read.items() if not value)
 
     def _of_packets(self, path: str, packets: PacketSummary) -> Iterator[str]:
         """A connection whose beginning is not in the capture is from before the trial."""

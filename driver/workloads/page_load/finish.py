@@ -16,6 +16,8 @@ from driver.shaping.addresses import ADDRESSES
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateways import KEYS
+from driver.workloads.page_load.link_reading import link_measures, with_link
+from driver.workloads.page_load.link_verdict import LinkVerdict
 from driver.workloads.page_load.parts import with_parts
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.verdict import judge
@@ -44,10 +46,12 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         detail = "the record lacks evidence"
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
     packets, unread = _read_captures(evidence, context.folder)
-    record = _with_evidence(record, replace(evidence, packets=packets), context)
+    evidence = with_link(replace(evidence, packets=packets), context.link, context.folder)
+    record = _with_evidence(record, evidence, context)
     record = with_parts(record, context.folder, context.link)
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))
+    record = replace(record, flags=(*record.flags, *LinkVerdict(record, evidence, context.link).flags()))
     with writing("store the files of a trial"):
         captures = {node: evidence.capture[node].file for node in packets}
         _pack(record, context.folder, captures, (*PACKED, *packed(context.experiment.recorders)))
@@ -88,7 +92,7 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
         evidence = replace(evidence, witnesses=Witnesses.of(evidence, context.arm).names())
     record = replace(record, evidence=evidence)
     times = evidence.browser.times.to_json() if evidence.browser else {}
-    known = {name: value for name, value in times.items() if value is not None}
+    known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence)
     bound = physical_bound(context.link, context.arm, record)
     return replace(record, measures={**record.measures, **known, "bound_ms": bound})
 

@@ -143,6 +143,9 @@ class PageLoadOnBed:
             packets={},
             witnesses=None,
             parts=None,
+            one_clock=self._place.substrate.traits.same_clock,
+            link=None,
+            emulation=None,
         )
         _keep_files(trial)
         marks = {"prepare_s": trial.prepare_s, "after_load_s": time.monotonic() - loaded_at}

@@ -1,0 +1,138 @@
+"""Packets that the link lost, as the client's capture alone can tell. Pure.
+
+Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. The
+last packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
+lost the client sends again; where it does so for nothing, the server says that it had the packet (D-SACK).
+
+A gap that is filled by a packet which was sent before the one that showed the gap was no loss: it was overtaken.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from captures.timeline import SYN, Packet, Stream, Timeline
+from model.evidence.link import Losses
+from model.link import HEADER, Direction, Link
+from model.units import NS_PER_S
+
+NUMBERS, HALF = 0xFFFF_FFFF, 0x8000_0000
+BUSY, BUSY_NS = 1.25, 5_000_000  # frames that came within this times what the rate takes, and this much, had to wait
+STANDING_FRAMES = 4  # from which on fq_codel and cake may drop
+
+
+@dataclass(slots=True)
+class _Gap:
+    packet: Packet  # that showed it
+    start: int
+    length: int
+    overtaken: bool = False
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Of one connection."""
+
+    told: int = 0
+    gaps: list[_Gap] = field(default_factory=list)
+
+
+def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
+    told = lost = overflowed = 0
+    frames = sorted(
+        (packet.number, packet.at_ns, packet.frame_bytes)
+        for stream in client.streams
+        for packet in stream.packets
+        if not packet.up
+    )
+    for stream in client.streams:
+        seen = _gaps(stream, rtt_ns)
+        segment = max((packet.payload for packet in stream.packets if not packet.up), default=0)
+        missing = [gap for gap in seen.gaps if not gap.overtaken]
+        counts = [-(-gap.length // segment) for gap in missing]
+        told += seen.told + sum(counts)
+        lost += sum(counts)
+        overflowed += sum(
+            count
+            for gap, count in zip(missing, counts, strict=True)
+            if _may_have_overflowed(frames, gap.packet.number, link.down, link.mtu)
+        )
+    return Losses(told, lost, overflowed)
+
+
+def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
+    """What was missing when something later came, and how many packets had one behind them that would have shown it."""
+    seen, expected = _Seen(), None
+    recent = deque[int]()  # when packets came that nothing later has followed yet
+    for packet in stream.packets:
+        if packet.up or (not packet.payload and not packet.flags & SYN):
+            continue
+        end = (packet.seq + packet.payload + bool(packet.flags & SYN)) & NUMBERS
+        ahead = 0 if expected is None else (packet.seq - expected) & NUMBERS
+        if expected is not None and ahead >= HALF:
+            _fill(seen.gaps, packet, rtt_ns)
+            continue
+        if ahead and expected is not None:
+            seen.gaps.append(_Gap(packet, expected, ahead))
+        while recent and packet.at_ns - recent[0] > rtt_ns:
+            recent.popleft()
+        seen.told += len(recent)
+        recent.clear()
+        if packet.payload:
+            recent.append(packet.at_ns)
+        expected = end
+    return seen
+
+
+def _fill(gaps: Sequence[_Gap], packet: Packet, rtt_ns: int) -> None:
+    """By TCP's own time of sending where there is one, else by how soon it came."""
+    for gap in gaps:
+        if (packet.seq - gap.start) & NUMBERS >= gap.length:
+            continue
+        if packet.timestamp and gap.packet.timestamp:
+            later = (packet.timestamp[0] - gap.packet.timestamp[0]) & NUMBERS
+            gap.overtaken = later == 0 or later >= HALF
+        else:
+            gap.overtaken = packet.at_ns - gap.packet.at_ns < rtt_ns // 2
+
+
+def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], number: int, way: Direction, mtu: int) -> bool:
+    """Whether as many frames as the queue holds came one behind the other before the one that showed a gap."""
+    if way.rate is None:
+        return False
+    at = next(index for index, frame in enumerate(frames) if frame[0] == number)
+    full = mtu + HEADER
+    held = way.queue_packets or (way.queue_bytes or 0) // full
+    held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, held - 1)
+    if at < held:
+        return False
+    took = frames[at][1] - frames[at - held][1]
+    size = sum(frame[2] for frame in frames[at - held + 1 : at + 1])
+    return took <= size * 8 * NS_PER_S // way.rate.bps * BUSY + BUSY_NS
+
+
+def losses_up(client: Timeline, link: Link) -> Losses:
+    told = lost = 0
+    frames = [packet for stream in client.streams for packet in stream.packets if packet.up]
+    for stream in client.streams:
+        sent, again, refuted, highest = set[int](), set[int](), 0, None
+        for packet in stream.packets:
+            if packet.up and packet.payload:
+                (again if packet.seq in sent else sent).add(packet.seq)
+                end = (packet.seq + packet.payload) & NUMBERS
+                highest = end if highest is None or (end - highest) & NUMBERS < HALF else highest
+            elif not packet.up and packet.sacks and packet.ack == highest:
+                refuted += 1
+        told += len(sent)
+        lost += max(0, len(again) - refuted)
+    return Losses(told, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
+
+
+def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:
+    """Whether the client ever sent enough to fill the queue."""
+    if way.rate is None:
+        return False
+    held = way.queue_packets or (way.queue_bytes or 0) // (mtu + HEADER)
+    return len(frames) >= (min(held, STANDING_FRAMES) if way.discipline != "fifo" else held)

@@ -1,0 +1,126 @@
+"""Whether frames came out of a direction as its rate lets them. Pure.
+
+Whatever comes out of a bottleneck of rate r is at least size/r behind the frame before it. So
+
+    (time of arrival) - (bytes so far) / r
+
+never falls, but for packets that were late: a late one and a punctual one behind it are closer. A machine with other
+work to do makes packets late by tens of milliseconds, but never all of them for long. So what is compared is the
+earliest of a block of frames with that of a later block: the longer the blocks, the less may it fall.
+
+That refuses a link that is too fast. One that is too slow shows in the time between two full frames, where they wait
+for each other, and in a pace that is the same over the whole load: what waits for something else than the link comes
+in bursts at the link's own rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from driver.shaping.bottleneck import SHAPER_BURST, wire_bps
+from model.evidence.link import Arrivals
+from model.link import HEADER, Direction
+
+US_PER_S, BITS = 1_000_000, 8
+SCALES = (1, 2, 3, 4, 6, 8, 12)  # blocks that are taken together
+LATE_US = 40_000  # by how much single packets were late on machines with far too much to do
+LATE_LONG_US = 4_000  # and by how much the earliest of LONG_US at once
+LONG_US = 60_000
+SPACED = 30  # full frames
+SPACING = 0.02  # relative; on a busy machine their most frequent spacing was off by 1%, and always too small
+PACED_SPACING = 0.25  # of BBR, which sends more slowly than the link by itself
+PACE, PACED_US = 0.05, 10_000  # how much slower than its spacing a load would have gained this much at
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    points: tuple[tuple[int, int], ...]
+
+    @property
+    def size(self) -> int:
+        return self.points[-1][0] - self.points[0][0]
+
+    def earliest(self, bps: float) -> float:
+        """The least of (time - bytes / rate), in us."""
+        return min(at - size * BITS * US_PER_S / bps for size, at in self.points)
+
+
+def too_fast(arrivals: Arrivals, way: Direction, mtu: int) -> str | None:
+    """What came faster than the rate lets it, in words."""
+    if way.rate is None:
+        return None
+    bps = way.rate.bps * (1 + 2 * way.copies.fraction)
+    gained = excess(arrivals, bps, _allowance_us(way, mtu))
+    if gained is None:
+        return None
+    size, took_us, early_us = gained
+    return (
+        f"{size:,} bytes of frames took {took_us / 1000:.1f} ms ({size * BITS / took_us:.4g} Mbit/s); "
+        f"at {way.rate} they take {early_us / 1000:.1f} ms longer"
+    )
+
+
+def too_slow(arrivals: Arrivals, way: Direction, mtu: int, congestion_control: str) -> str | None:
+    """At which pace frames came that waited for each other, where that is slower than the rate."""
+    if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
+        return None
+    paced = BITS * 1e9 / arrivals.spacing
+    tolerated = PACED_SPACING if congestion_control == "bbr" else SPACING
+    if paced >= (way.rate.bps if wire_bps(way) is None else wire_bps(way) or 0) * (1 - tolerated):
+        return None
+    nothing_faster = excess(arrivals, paced * (1 + SPACING), _allowance_us(way, mtu)) is None
+    all_along = _gain_us(arrivals, paced * (1 - PACE)) >= PACED_US
+    if nothing_faster and all_along:
+        return f"{arrivals.spaced} full frames, one behind the other, came at {paced / 1e6:.4g} Mbit/s"
+    return None
+
+
+def excess(arrivals: Arrivals, bps: float, more_us: float) -> tuple[int, int, float] | None:
+    """Bytes, the time that they took, and by how much that is too short; None where it may be so."""
+    worst: tuple[int, int, float] | None = None
+    for blocks in _scales(arrivals):
+        top: tuple[float, _Block] | None = None
+        for block in blocks:
+            earliest = block.earliest(bps)
+            if top is not None:
+                fell = top[0] - earliest
+                busy = min(top[1].size, block.size) * BITS * US_PER_S / bps
+                if fell > _late_us(busy) + more_us and (worst is None or fell > worst[2]):
+                    first, last = top[1].points[0], block.points[-1]
+                    worst = last[0] - first[0], last[1] - first[1], fell
+            if top is None or earliest > top[0]:
+                top = earliest, block
+    return worst
+
+
+def _gain_us(arrivals: Arrivals, bps: float) -> float:
+    """By how much a load was faster than this rate over all of it, by blocks long enough to be punctual."""
+    most = 0.0
+    for blocks in _scales(arrivals):
+        if blocks and min(block.size for block in blocks) * BITS * US_PER_S / bps >= LONG_US / 2:
+            top = blocks[0].earliest(bps)
+            for block in blocks:
+                earliest = block.earliest(bps)
+                most, top = max(most, top - earliest), max(top, earliest)
+    return most
+
+
+def _scales(arrivals: Arrivals) -> Iterator[list[_Block]]:
+    """The blocks, then several of them taken together."""
+    for scale in SCALES:
+        grouped = [arrivals.blocks[at : at + scale] for at in range(0, len(arrivals.blocks), scale)]
+        yield [_Block(tuple(point for block in group for point in block)) for group in grouped if len(group) == scale]
+
+
+def _late_us(busy_us: float) -> float:
+    """How late the earliest packet of such a block may be."""
+    return LATE_LONG_US + max(0.0, 1 - busy_us / LONG_US) * (LATE_US - LATE_LONG_US)
+
+
+def _allowance_us(way: Direction, mtu: int) -> float:
+    """What the link itself may bring together."""
+    extra = 2 * way.extra_delay.ns / 1000 + (way.delay.ns / 1000 if way.skips_delay else 0)
+    if way.rate is not None and wire_bps(way) is None:
+        extra += SHAPER_BURST.ns / 1000 + (mtu + HEADER) * BITS * US_PER_S / way.rate.bps
+    return extra

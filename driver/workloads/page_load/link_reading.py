@@ -1,0 +1,46 @@
+"""From a trial's captures to its evidence of the link, and the measures that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from captures.emulation import emulation_error
+from captures.link_evidence import link_evidence
+from captures.timeline import Timeline, read_timeline
+from driver.shaping.addresses import ADDRESSES
+from model.evidence.page_load import PageLoadEvidence
+from model.link import Link
+
+
+def with_link(evidence: PageLoadEvidence, link: Link, folder: Path) -> PageLoadEvidence:
+    """With what whole captures tell; one that is cut or lost packets tells nothing."""
+    whole: dict[str, Timeline] = {
+        node: read_timeline(folder / evidence.capture[node].file, ADDRESSES["client"])
+        for node, packets in evidence.packets.items()
+        if packets.incomplete is None and not evidence.capture[node].dropped
+    }
+    client, server = whole.get("client"), whole.get("server") if evidence.one_clock else None
+    if client is None or not client.streams:
+        return evidence
+    return replace(
+        evidence,
+        link=link_evidence(client, server, link),
+        emulation=emulation_error(client, server, link) if server else None,
+    )
+
+
+def link_measures(evidence: PageLoadEvidence) -> dict[str, float]:
+    """What stands in tables, figures and exports."""
+    measures: dict[str, float] = {}
+    if evidence.link:
+        for way, losses in (("down", evidence.link.losses_down), ("up", evidence.link.losses_up)):
+            measures |= {
+                f"told_packets_{way}": losses.told,
+                f"lost_packets_{way}": losses.lost,
+                f"overflowed_packets_{way}": losses.overflowed,
+            }
+    error = evidence.emulation
+    if error and error.median_ms is not None and error.worst_99_ms is not None:
+        measures |= {"emulation_error_ms": error.median_ms, "emulation_error_99_ms": error.worst_99_ms}
+    return measures

@@ -1,0 +1,188 @@
+"""Whether a trial's own captures agree with its link. Pure: from the evidence and the link to reasons and flags.
+
+The self-test measured the link before the trial; this is the trial itself. A round trip that is too short, or a rate
+that is too high, cannot be had on the right link. One that is too long or too low can where the machine was starved, so
+there the limits are wider, and the reason names what the machine recorder saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from driver.shaping.bottleneck import wire_bps
+from driver.workloads.page_load.bound import COMPENSATION
+from driver.workloads.page_load.link_rate import too_fast, too_slow
+from model.evidence.link import LinkEvidence, RoundTrip, WayError, Windows
+from model.evidence.page_load import PageLoadEvidence
+from model.link import HEADER, Direction, Link
+from model.reasons import Failure, Flag, FlagName, Reason
+from model.record import TrialRecord
+
+US_PER_S, BITS = 1_000_000, 8
+HEADERS = 40  # of IP and TCP: what MSS leaves of an MTU
+EARLY_US = 200  # beyond what the router's lateness is made up for
+LATE_US, LATE_SHARE = 1500, 0.02  # what the quickest of all round trips may be too long
+STARVED = 4.0  # times that on a machine that was starved, or that nobody watched
+LARGE_FRAME = 400  # bytes of a request, whose time on the wire tells the rate up
+WHOLE_WINDOW = 40  # packets: what the other side takes at first
+EMULATION_MS, EMULATION_SHARE = 5.0, 0.02  # error that 99 of 100 packets stay below, on a machine with time for them
+WAYS = {"down": "to the client", "up": "to the server"}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkVerdict:
+    """Of one trial whose captures tell of its link."""
+
+    record: TrialRecord
+    evidence: PageLoadEvidence
+    link: Link
+
+    def failures(self) -> Iterator[Failure]:
+        if self.seen is not None:
+            yield from self._round_trip(self.seen)
+            yield from self._delays()
+            yield from self._rates(self.seen)
+            yield from self._mtu(self.seen)
+            yield from self._windows(self.seen)
+
+    def flags(self) -> Iterator[Flag]:
+        """Of a trial that counts: what is late, but not so much that it could not be."""
+        shortest = self._least_surplus()
+        if self.seen is not None and shortest is not None and self._late_us < shortest <= self._late_us * STARVED:
+            what = f"the quickest of all round trips took {shortest / 1000:.1f} ms more than the link's"
+            yield Flag(FlagName.LINK_LATE, what)
+        error = self.evidence.emulation
+        if error and error.worst_99_ms is not None and not error.varied:
+            limit = EMULATION_MS + EMULATION_SHARE * self.link.rtt.milliseconds
+            if error.worst_99_ms > limit:
+                what = f"of 100 packets one was {error.worst_99_ms:.1f} ms or more away from when the link should have"
+                yield Flag(FlagName.EMULATION_LATE, f"{what} brought it (limit: {limit:.1f} ms)")
+
+    @property
+    def seen(self) -> LinkEvidence | None:
+        return self.evidence.link
+
+    @property
+    def _starved(self) -> str:
+        """What the machine recorder says, in words; empty where it saw nothing."""
+        names = [flag.name.value for flag in self.record.flags]
+        return f"; the machine was starved: {', '.join(names)}" if names else ""
+
+    @property
+    def _late_us(self) -> float:
+        return LATE_US + LATE_SHARE * self.link.rtt.ns / 1000 + (self._varies_us if self._varies_us else 0)
+
+    @property
+    def _varies_us(self) -> float:
+        """By how much jitter may move a round trip."""
+        return (self.link.down.extra_delay.ns + self.link.up.extra_delay.ns) / 1000
+
+    @property
+    def _most_late_us(self) -> float:
+        watched = self.record.machine is not None and not self.record.flags
+        return self._late_us if watched else self._late_us * STARVED
+
+    # --- round trips and delays
+
+    def _least_surplus(self) -> float | None:
+        trips = self.seen.round_trips if self.seen else ()
+        return min((self._surplus(trip) for trip in trips), default=None)
+
+    def _surplus(self, trip: RoundTrip) -> float:
+        """How much longer it took than the link takes for these two frames, in us."""
+        down, up = self.link.down, self.link.up
+        return trip.us - self.link.rtt.ns / 1000 - _wire_us(up, trip.up_bytes) - _wire_us(down, trip.down_bytes)
+
+    def _round_trip(self, seen: LinkEvidence) -> Iterator[Failure]:
+        skipped = sum(way.delay.ns for way in (self.link.down, self.link.up) if way.skips_delay) / 1000
+        early = EARLY_US + 2 * COMPENSATION.ns / 1000 + self._varies_us + skipped
+        short = [trip for trip in seen.round_trips if self._surplus(trip) < -early]
+        if short:
+            trip = min(short, key=self._surplus)
+            what = (
+                f"a packet and its answer took {trip.us / 1000:.1f} ms, {-self._surplus(trip) / 1000:.1f} ms less than"
+            )
+            # Where small packets take as long as they should, it is the rate up that is not the link's.
+            small = all(each.up_bytes >= LARGE_FRAME for each in short) and len(short) < len(seen.round_trips)
+            words = (
+                f"{what} the link takes for {trip.up_bytes} bytes up and {trip.down_bytes} down (rtt {self.link.rtt})"
+            )
+            yield Failure(Reason.LINK_RATE if small else Reason.LINK_RTT, words)
+            return
+        least = self._least_surplus()
+        if least is not None and least > self._most_late_us:
+            what = f"no packet and its answer took less than {least / 1000:.1f} ms more than the link takes"
+            yield Failure(Reason.LINK_RTT, f"{what} (rtt {self.link.rtt}{self._starved})")
+
+    def _delays(self) -> Iterator[Failure]:
+        """One way each, where there are captures at both ends."""
+        if self.evidence.emulation is None:
+            return
+        for name, towards in WAYS.items():
+            way: Direction = getattr(self.link, name)
+            error: WayError = getattr(self.evidence.emulation, name)
+            if error.idle_ms is None:
+                continue
+            off_us = error.idle_ms * 1000
+            varies = way.extra_delay.ns / 1000
+            early = EARLY_US + COMPENSATION.ns / 1000 + varies + (way.delay.ns / 1000 if way.skips_delay else 0)
+            if not -early <= off_us <= self._most_late_us + varies:
+                what = f"{towards} no packet that found the link idle was less than {error.idle_ms:.1f} ms late"
+                if off_us < 0:
+                    what = f"{towards} a packet that found the link idle came {-error.idle_ms:.1f} ms early"
+                starved = self._starved if off_us > 0 else ""
+                yield Failure(Reason.LINK_DELAY, f"{what} for a delay of {way.delay}{starved}")
+
+    # --- rates, packets, windows
+
+    def _rates(self, seen: LinkEvidence) -> Iterator[Failure]:
+        senders = {"down": self.link.server, "up": self.link.client}
+        for name, towards in WAYS.items():
+            way: Direction = getattr(self.link, name)
+            arrivals = getattr(seen, name)
+            if arrivals is None:
+                continue
+            fast = too_fast(arrivals, way, self.link.mtu)
+            if fast:
+                yield Failure(Reason.LINK_RATE, f"{towards}, {fast}")
+                continue
+            slow = too_slow(arrivals, way, self.link.mtu, senders[name].congestion_control)
+            if slow:
+                yield Failure(Reason.LINK_RATE, f"{towards}, {slow} instead of {way.rate}{self._starved}")
+
+    def _mtu(self, seen: LinkEvidence) -> Iterator[Failure]:
+        wanted, frame = self.link.mtu - HEADERS, self.link.mtu + HEADER
+        named = sorted({*seen.mss_down, *seen.mss_up} - {wanted})
+        if named:
+            segments = " and ".join(f"{each} bytes" for each in named)
+            what = (
+                f"client or server named a largest segment of {segments}; with an mtu of {self.link.mtu} it is {wanted}"
+            )
+            yield Failure(Reason.LINK_MTU, what)
+        largest = max(seen.largest_down, seen.largest_up)
+        if largest > frame:
+            what = f"a frame had {largest} bytes; with an mtu of {self.link.mtu} none has more than {frame}"
+            yield Failure(Reason.LINK_MTU, f"{what}. Are offloads on?")
+
+    def _windows(self, seen: LinkEvidence) -> Iterator[Failure]:
+        sides = (("server", self.link.server, seen.window_down), ("client", self.link.client, seen.window_up))
+        for name, host, window in sides:
+            asked = host.initial_window
+            if window.least > asked:
+                what = f"the {name} had {window.least} packets under way before it could have heard of any of them"
+                yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
+            elif _is_smaller(window, asked):
+                what = f"the {name} stopped after {window.stopped} packets until it heard of the first"
+                yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
+
+
+def _is_smaller(window: Windows, asked: int) -> bool:
+    """A window that the other side sets ends what can be told."""
+    return window.stopped is not None and window.least <= window.stopped < min(asked, WHOLE_WINDOW)
+
+
+def _wire_us(way: Direction, size: int) -> float:
+    """How long a frame that does not wait is on the wire."""
+    bps = wire_bps(way)
+    return size * BITS * US_PER_S / bps if bps else 0.0
