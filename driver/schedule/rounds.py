@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.model import Cell, Experiment
-from driver.schedule.blocks import stages
+from driver.schedule.blocks import Stage, stages
 from driver.schedule.order import PlannedTrial, round_order
 from driver.schedule.until import Interval, needs_more
 
@@ -43,8 +43,11 @@ class Schedule:
         while self._stage < len(self._stages) or self._begin_second_pass():
             stage = self._stages[self._stage]
             self._round = max(self._round, stage.first)
-            if self._round > stage.last or self._is_last_round_over(stage.cells):
+            if self._round > stage.last:
                 self._stage, self._round = self._stage + 1, 1
+                continue
+            if self._is_last_round_over(stage.cells):
+                self._leave_out_the_rest_of(stage)
                 continue
             order = round_order(self._experiment, self._seed, self._round, stage.cells)
             remaining = [planned for planned in order if self._is_needed(planned)]
@@ -52,6 +55,12 @@ class Schedule:
                 return remaining
             self._round += 1
         return []
+
+    def _leave_out_the_rest_of(self, stage: Stage) -> None:
+        """Its cells are known: they need no rounds on this bed or on any further one."""
+        later = (one for one in self._stages[self._stage + 1 :] if one.cells != stage.cells)
+        self._stages = [*self._stages[: self._stage + 1], *later]
+        self._stage, self._round = self._stage + 1, 1
 
     def _begin_second_pass(self) -> bool:
         if self._is_second_pass or not self._given_up:
