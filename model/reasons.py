@@ -37,6 +37,11 @@ class Reason(StrEnum):
     CAPTURE_LOST_PACKETS = "capture-lost-packets"
     ROUTER_LOST_PACKETS = "router-lost-packets"
     STRAY_PACKETS = "stray-packets"
+    CROSS_TRAFFIC = "cross-traffic"
+    LINK_SETTINGS = "link-settings"
+    SETTINGS_CHANGED = "settings-changed"
+    CONTENT_CHANGED = "content-changed"
+    CLOCK_STEPPED = "clock-stepped"
     RECORDER_FAILED = "recorder-failed"
     FAILED_REQUESTS = "failed-requests"
     TOO_FEW_REQUESTS = "too-few-requests"
@@ -66,6 +71,8 @@ class FlagName(StrEnum):
     MEMORY_SHORT = "memory-short"
     LINK_LATE = "link-late"
     EMULATION_LATE = "emulation-late"
+    SERVER_SLOW = "server-slow"
+    DNS_SLOW = "dns-slow"
 
 
 @dataclass(frozen=True, slots=True)

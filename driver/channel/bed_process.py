@@ -196,7 +196,7 @@ class BedProcess:
         if self._trials is None:
             from driver.workloads.trials import Trials  # noqa: PLC0415
 
-            self._trials = Trials(self._substrate, self._link.drain)
+            self._trials = Trials(self._substrate, self._link.drain, self._link.compensation_us)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:

@@ -50,9 +50,10 @@ _SERVER_HEADER = re.compile(rb"^Server: ([^\r\n]+)", re.MULTILINE | re.IGNORECAS
 class RunningServer:
     """One server that serves a site as an arm says. Whoever started it stops it."""
 
-    def __init__(self, server: Server, node: Node, folder: str, process: Process) -> None:
+    def __init__(self, server: Server, node: Node, place: Place, process: Process) -> None:
         self.server = server
-        self.folder = folder
+        self.folder = place.folder
+        self.content = place.content  # the folder of what it answers from
         self.configuration = ""  # the text of its configuration file
         self.version = ""  # what it calls itself: Apache/2.4.62 (Debian)
         self._node = node
@@ -68,7 +69,7 @@ class RunningServer:
             _require_free(node, port)
         with os.fdopen(os.memfd_create("output"), "rb") as output:
             process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
-            running = cls(prepared.server, node, prepared.place.folder, process)
+            running = cls(prepared.server, node, prepared.place, process)
             running.configuration = prepared.set_up.configuration
             try:
                 answer = _await_answer(node, ports[0], process, prepared.server.title)

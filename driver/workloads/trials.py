@@ -20,14 +20,16 @@ FOLDER = Path("/run/lanelab-trials")  # in memory, here and on every node, gone 
 class Trials:
     """Runs trials on a bed. A workload's own programs start with its first trial."""
 
-    def __init__(self, substrate: Substrate, drain: Callable[[], None], folder: Path = FOLDER) -> None:
-        """`drain` waits until the link is empty."""
+    def __init__(
+        self, substrate: Substrate, drain: Callable[[], None], compensation_us: int, folder: Path = FOLDER
+    ) -> None:
+        """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay."""
         folder.mkdir(parents=True, exist_ok=True)
         client, server = substrate.node("client"), substrate.node("server")
         for node in (client, server):
             node.run(["mkdir", "-p", str(folder)])
         self._serving = Serving(client, server, folder)
-        self._place = BedPlace(substrate, drain, self._serving, folder)
+        self._place = BedPlace(substrate, drain, compensation_us, self._serving, folder)
         self._sides: dict[str, BedSide] = {}
         self._current: BedSide | None = None
         self._served: Served | None = None

@@ -39,6 +39,7 @@ class BedPlace:
 
     substrate: Substrate
     drain: Callable[[], None]  # waits until the link is empty
+    compensation_us: int  # what is taken off each direction's delay
     serving: Serving
     folder: Path  # in memory, here and on client and server; it lives as long as the bed
 

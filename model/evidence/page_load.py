@@ -13,11 +13,13 @@ from model.evidence.link import EmulationError, LinkEvidence
 from model.evidence.packets import PacketSummary
 from model.evidence.parts import Parts
 from model.evidence.server import ResolverLog, ServerLog
+from model.evidence.settings import SettingsEvidence
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessNames(Coded):
-    """Who could tell what was spoken on the link, by which TLS, over which connections: gateway, server, capture."""
+    """Who could tell what was spoken on the link, by which TLS, over which connections: the
+    browser or the gateway, server, capture."""
 
     protocol: tuple[str, ...]
     tls: tuple[str, ...]
@@ -33,9 +35,10 @@ class PageLoadEvidence(Coded):
     resolver: ResolverLog | None
     gateway: GatewayLog | None
     router: RouterCounts
+    settings: SettingsEvidence | None  # what the nodes were set to, after the load
     capture: Mapping[str, CaptureCounts]  # by node
     packets: Mapping[str, PacketSummary]  # by node; from the captures, read by the controller
-    witnesses: WitnessNames | None  # with the gateway; from all of it, by the controller
+    witnesses: WitnessNames | None  # from all of it, by the controller; None: nothing was loaded
     parts: Parts | None  # what the load time was made of, by the controller; None: the page did not load
     one_clock: bool  # times of captures on different nodes can be compared
     link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there

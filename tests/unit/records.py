@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm import Arm
+from driver.shaping.addresses import CLIENT, SERVER, route_lines
+from driver.shaping.addresses import Host as BedHost
+from driver.shaping.asked import asked_queues
+from driver.shaping.shaping import DEVICES
 from model.evidence.packets import Connection, PacketSummary
+from model.evidence.settings import HostSettings, RouteSettings, SettingsEvidence
+from model.link import Host, Link
 from model.site.site import Site, SiteObject
+from model.units import Duration
 
 HASH = "0" * 64
+LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
 BEGAN_US = 1_700_000_000_000_000
 Data = dict[str, Any]
 TIMINGS = {"blocked": 1.0, "dns": -1.0, "connect": 40.0, "ssl": -1.0, "send": 0.1, "wait": 40.0, "receive": 9.0}
@@ -125,7 +133,8 @@ def connection(client_port: int, arm: Arm, **more: Any) -> Connection:
 
 def packets(connections: Sequence[Connection]) -> PacketSummary:
     return PacketSummary(
-        packets=900, bytes=2_000_000, bytes_down=1_900_000, bytes_up=100_000, other_packets=0, first_us=BEGAN_US,
+        packets=900, bytes=sum(each.bytes_up + each.bytes_down for each in connections), bytes_down=1_900_000,
+        bytes_up=100_000, other_packets=0, first_us=BEGAN_US,
         last_us=BEGAN_US + 5_000_000, snaplen=262144, incomplete=None, by_connection=tuple(connections),
         by_udp_flow=(),
     )  # fmt: skip
@@ -160,7 +169,24 @@ def browser(plt_ms: float = 5000.0, plt_navigation_ms: float = 4990.0) -> Data:
     }  # fmt: skip
 
 
-def record(arm: Arm, site: Site = SITE) -> Data:
+def settings(link: Link) -> SettingsEvidence:
+    """A bed that is set to this link."""
+    compensation = Duration.parse("150us")
+
+    def host(of: BedHost, own: Host) -> HostSettings:
+        routes = [
+            RouteSettings(line.split()[2], own.congestion_control, own.initial_window) for line in route_lines(of)
+        ]
+        return HostSettings(link.mtu, tuple(routes), ())
+
+    return SettingsEvidence(
+        client=host(CLIENT, link.client), server=host(SERVER, link.server),
+        queues=tuple(asked_queues(link, compensation)), mtus=dict.fromkeys(DEVICES, link.mtu),
+        compensation_us=compensation.ns // 1000, changed=(), content_changed=(), clock_step_us=12,
+    )  # fmt: skip
+
+
+def record(arm: Arm, site: Site = SITE, link: Link | None = None) -> Data:
     """A sound trial of that site, as JSON."""
     requests = [
         request(each.url, number, arm, body=each.size, kind="Image" if number else "Document")
@@ -188,6 +214,7 @@ def record(arm: Arm, site: Site = SITE) -> Data:
             "resolver": None,
             "gateway": None,
             "router": {"lost_at_input": 0},
+            "settings": settings(link or LINK).to_json(),
             "capture": {"client": {"file": "client.pcap", "captured": 90, "received": 90, "dropped": 0}},
             "packets": {"client": packets([connection(port, arm) for port in sorted(ports_of(heard))]).to_json()},
             "witnesses": None,

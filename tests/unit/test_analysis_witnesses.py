@@ -125,7 +125,7 @@ def test_a_trial_stores_who_was_heard(tmp_path: Path) -> None:
 def finished(data: dict[str, Any], arm: Arm, folder: Path) -> PageLoadEvidence:
     """The evidence of a trial without captures, once it is judged."""
     experiment = cast(Experiment, SimpleNamespace(tolerances=Tolerances(), recorders={}))
-    context = TrialContext(arm, SITE, Link.parse({"rtt": "40ms"}), experiment, folder)
+    context = TrialContext(arm, SITE, Link.parse({"rtt": "40ms", "rate": "10mbit"}), experiment, folder)
     data["evidence"] |= {"capture": {}, "packets": {}}
     done = PageLoad().finish(data, context)
     assert done.ok, done.failures

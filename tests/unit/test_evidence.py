@@ -31,7 +31,7 @@ Step = str | int
 Way = tuple[Step, ...]
 
 NATIVE = Arm.parse("native", {})
-LINK = Link.parse({"rtt": "40ms"})
+LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
 QUERY = {"name": "a.test.", "type": "A"}
 LOOK_UP = {"host": "a.test", "began_ms": 1.0, "ended_ms": 41.0, "addresses": ["10.10.2.2"], "error": None}
 EXPERIMENT = parse_experiment(
@@ -133,8 +133,10 @@ def test_a_key_of_another_name_fails_the_trial_and_is_named(name: str, tmp_path:
         fails_by_name(name, data, way, tmp_path)
 
 
-# Of mappings by name some have no member that a trial must have.
-FREE = {("marks",), ("measures",), ("series",), ("recordings", "machine", "machines", 0, "cpu_s"),
+# Of mappings by name some have no member that a trial must have, or another judge: what a link
+# asks for and tc does not show is wrong.
+FREE = {("evidence", "settings", "queues", 0, "values"), ("evidence", "settings", "mtus"),
+        ("marks",), ("measures",), ("series",), ("recordings", "machine", "machines", 0, "cpu_s"),
         ("recordings", "machine", "machines", 0, "wait_s")}  # fmt: skip
 
 
@@ -157,8 +159,14 @@ def fails_by_name(name: str, data: Data, way: Way, folder: Path) -> None:
 
 # --- values
 
-# Another judge names these: nothing is not what the arm asked for.
+# Another judge names these: nothing is not what the arm or the link asked for.
 OTHER_REASONS = {
+    "mtu": Reason.LINK_SETTINGS,
+    "queues": Reason.LINK_SETTINGS,
+    "routes": Reason.LINK_SETTINGS,
+    "values": Reason.LINK_SETTINGS,
+    "congestion_control": Reason.LINK_SETTINGS,
+    "initial_window": Reason.LINK_SETTINGS,
     "plt_ms": Reason.NAVIGATION_FAILED,
     "protocol": Reason.PROTOCOL_FALLBACK,
     "tls": Reason.TLS_FALLBACK,

@@ -86,7 +86,7 @@ def bed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Bed:
 
     monkeypatch.setattr(Serving, "start", start)
     monkeypatch.setattr(Serving, "check", lambda _self, spec: done.append(f"checks {spec.arm.name}"))
-    return Bed(Trials(cast(Substrate, Nodes()), lambda: None, tmp_path / "trials"), done)
+    return Bed(Trials(cast(Substrate, Nodes()), lambda: None, 0, tmp_path / "trials"), done)
 
 
 def spec(arm: str = "one", workload: str = "page") -> dict[str, Any]:

@@ -127,6 +127,32 @@ def captured(**counts: Data) -> Callable[[Data], None]:
     return lambda data: data["evidence"]["capture"].update(counts)
 
 
+def setting(*way: str | int, **values: object) -> Callable[[Data], None]:
+    """Of what the nodes were set to."""
+
+    def changing(data: Data) -> None:
+        inside = data["evidence"]["settings"]
+        for step in way:
+            inside = inside[step]
+        inside.update(values)
+
+    return changing
+
+
+def beside(**values: object) -> Callable[[Data], None]:
+    """One connection more in the client's capture."""
+
+    def adding(data: Data) -> None:
+        summary = data["evidence"]["packets"]["client"]
+        summary["by_connection"].append(connection(45000, HTTP, spoken_up=None, spoken_down=None, **values).to_json())
+        summary["bytes"] += 43_000
+
+    return adding
+
+
+SACK = {"node": "client", "name": "net/ipv4/tcp_sack", "was": "1", "now": "0"}
+
+
 def encoded(name: str) -> list[list[str]]:
     return [["Content-Encoding", name]]
 
@@ -167,6 +193,19 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.CAPTURE_LOST_PACKETS, HTTP, captured(server=SEVEN_LOST), "7 packets of the capture on the"),
     (Reason.ROUTER_LOST_PACKETS, HTTP, put(router={"lost_at_input": 3}), "3 packets"),
     (Reason.NAVIGATION_FAILED, HTTP, times(plt_ms=None), "no page load time"),
+    (Reason.LINK_SETTINGS, HTTP, setting("queues", 0, "values", limit=9.0), "limit of netem on queue_down is 9"),
+    (Reason.LINK_SETTINGS, HTTP, setting("queues", 1, "values", loss=0.01), "loss of netem on to_client is 0.01 ins"),
+    (Reason.LINK_SETTINGS, HTTP, setting("queues", 1, kind="pfifo"), "to_client lacks netem, to_client has pfifo"),
+    (Reason.LINK_SETTINGS, HTTP, setting("mtus", to_client=1400), "the MTU of to_client is 1400 instead of 1500"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", mtu=9000), "the MTU of the server is 9000 instead of 1500"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, initial_window=40), "server's initial window is 40"),
+    (Reason.LINK_SETTINGS, HTTP, setting("client", "routes", 1, congestion_control="bbr"), "control is bbr instead"),
+    (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, to="10.9.0.0/16"), "has no route to 10.10.0.0/16"),
+    (Reason.SETTINGS_CHANGED, HTTP, setting("server", offloads=["tcp-segmentation-offload"]), "on the server tcp-seg"),
+    (Reason.SETTINGS_CHANGED, HTTP, setting(changed=[SACK]), "on the client net/ipv4/tcp_sack is 0, and was 1"),
+    (Reason.CONTENT_CHANGED, HTTP, setting(content_changed=["a.test/logo.png"]), "a.test/logo.png"),
+    (Reason.CLOCK_STEPPED, HTTP, setting(clock_step_us=-30_000), "the clock was set back by 30.0 ms during the load"),
+    (Reason.CROSS_TRAFFIC, HTTP, beside(server_port=5001), "43000 bytes to port 5001"),
 ]  # fmt: skip
 
 

@@ -106,15 +106,16 @@ class BrowserTold:
         return request.before_load and not own and request.method != PREFLIGHT and not asked_for_a_part(request)
 
     def _during_the_load(self, lines: list[ServedRequest]) -> Iterator[ServedRequest]:
-        """Those of which the browser must tell. What broke off it may have asked for again without a word; what came
-        after the load it may not have noted yet."""
+        """Those of which the browser must tell. What broke off it may have asked for again without a word, what came
+        after the load it may not have noted yet, and what a worker asks for is none of the page's."""
+        aside = {each.url for each in self.site.objects if each.late}
         parts = {target(each) for each in self.record.requests if asked_for_a_part(each)}
         plt_ms = self.evidence.browser.times.plt_ms if self.evidence.browser else None
         first_us = min((each.began_us for each in lines), default=0)
         for each in lines:
             asked = "".join(served_target(each))
             late = plt_ms is None or each.began_us - first_us > plt_ms * 1000
-            if not (late or each.connection == BROKEN_OFF or asked in parts or asked.endswith(ICON)):
+            if not (late or each.connection == BROKEN_OFF or asked in parts or asked in aside or asked.endswith(ICON)):
                 yield each
 
 

@@ -43,6 +43,8 @@ class _Pieces:
     def missing(self) -> Iterator[str]:
         yield from self._of_browser(self.evidence.browser)
         yield from self._of_server(self.evidence.server)
+        if self.evidence.settings is None:
+            yield "evidence.settings"
         yield from self._of_resolver()
         yield from self._of_captures()
         yield from (f"recordings.{name}" for name in self.expected.recorders if self._lacks_recording(name))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from captures.packets import summarise
 from captures.pcapng import embed_keys
+from captures.timeline import read_timeline
 from driver.browser.har import har
 from driver.recorders.registry import packed
 from driver.shaping.addresses import ADDRESSES
@@ -20,6 +21,7 @@ from driver.workloads.page_load.link_reading import link_measures, with_link
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from driver.workloads.page_load.parts import with_parts
 from driver.workloads.page_load.requests import with_wire
+from driver.workloads.page_load.slow import Slow
 from driver.workloads.page_load.verdict import judge
 from driver.workloads.page_load.witnesses import Witnesses
 from driver.workloads.workload import TrialContext
@@ -49,6 +51,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     evidence = with_link(replace(evidence, packets=packets), context.link, context.folder)
     record = _with_evidence(record, evidence, context)
     record = with_parts(record, context.folder, context.link)
+    record = _flagged(record, context)
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))
     record = replace(record, flags=(*record.flags, *LinkVerdict(record, evidence, context.link).flags()))
@@ -95,6 +98,18 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
     known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence)
     bound = physical_bound(context.link, context.arm, record)
     return replace(record, measures={**record.measures, **known, "bound_ms": bound})
+
+
+def _flagged(record: TrialRecord, context: TrialContext) -> TrialRecord:
+    """The record with what else speaks against a trial that counts."""
+    evidence = record.page_load
+    if evidence is None:
+        return record
+    capture = evidence.capture.get("client")
+    whole = capture is not None and "client" in evidence.packets
+    timeline = read_timeline(context.folder / capture.file, ADDRESSES["client"]) if capture and whole else None
+    flags = Slow(context.arm, context.link, evidence, timeline).flags()
+    return replace(record, flags=(*record.flags, *flags))
 
 
 def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:

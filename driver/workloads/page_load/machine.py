@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from driver.bed.node import NODE_NAMES
@@ -19,6 +19,7 @@ from driver.recorders.recorder import NETLOG, Context, Recording
 from driver.recorders.registry import wishes
 from driver.recorders.tcpdump import Captures
 from driver.workloads.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
+from driver.workloads.page_load.read_back import ReadBack
 from driver.workloads.page_load.requests import fetched
 from driver.workloads.page_load.under_way import UnderWay
 from driver.workloads.spec import TrialSpec
@@ -30,6 +31,7 @@ from model.evidence.capture import RouterCounts
 from model.evidence.gateway import GatewayLog
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server import ResolverLog, ServerLog
+from model.evidence.settings import SettingsEvidence
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.site import Site
@@ -47,6 +49,8 @@ class PageLoadOnBed:
         self._browser: Browser | None = None
         self._count = 0
         self._trial: UnderWay | None = None
+        self._read_back = ReadBack(place.substrate)
+        self._thread = ThreadPoolExecutor(1, "settings")
         for node in (self._client, self._server):
             node.run(["mkdir", "-p", f"{place.folder}/captures"])
 
@@ -127,8 +131,10 @@ class PageLoadOnBed:
             raise BedError("no trial was prepared")
         started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
+        ahead_ns = _wall_ahead_ns()
         loaded = _load(trial)
         loaded_at = time.monotonic()
+        settings = self._settings(trial, (_wall_ahead_ns() - ahead_ns) // 1000)
         requests = loaded.requests if loaded else ()
         recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
@@ -139,6 +145,7 @@ class PageLoadOnBed:
             resolver=ResolverLog(trial.served.resolver.queries()) if trial.served and trial.served.resolver else None,
             gateway=gateway,
             router=RouterCounts(self._lost_at_input()),
+            settings=settings.result(),
             capture=captures.by_node if isinstance(captures, Captures) else {},
             packets={},
             witnesses=None,
@@ -148,7 +155,11 @@ class PageLoadOnBed:
             emulation=None,
         )
         _keep_files(trial)
-        marks = {"prepare_s": trial.prepare_s, "after_load_s": time.monotonic() - loaded_at}
+        marks = {
+            "prepare_s": trial.prepare_s,
+            "settings_s": trial.settings_s,
+            "after_load_s": time.monotonic() - loaded_at,
+        }
         return TrialRecord(
             workload=self._name,
             started_utc=started_utc,
@@ -162,6 +173,19 @@ class PageLoadOnBed:
             flags=tuple(flag for one in recordings.values() for flag in one.flags),
             recordings={name: one.evidence for name, one in recordings.items() if one.evidence},
         )
+
+    def _settings(self, trial: UnderWay, clock_step_us: int) -> Future[SettingsEvidence | None]:
+        """Read while the other things are that a load leaves. None: the trial failed."""
+
+        def read() -> SettingsEvidence | None:
+            found, began = None, time.monotonic()
+            with trial.failing(Reason.BED_LOST):
+                content = trial.served.server.content if trial.served else ""
+                found = self._read_back.read(content, self._place.compensation_us, clock_step_us)
+            trial.settings_s = time.monotonic() - began
+            return found
+
+        return self._thread.submit(read)
 
     def end(self) -> None:
         trial, self._trial = self._trial, None
@@ -201,6 +225,11 @@ def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
     if arm.scripts != "repeatable" or site.recorded_ms is None:
         return None
     return Repeatable(site.scripts_seed, site.recorded_ms)
+
+
+def _wall_ahead_ns() -> int:
+    """By how much the wall clock is ahead of the steady one: as much before a load as after it, or it was set."""
+    return time.time_ns() - time.monotonic_ns()
 
 
 def _load(trial: UnderWay) -> PageRecord | None:

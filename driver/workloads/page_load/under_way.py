@@ -29,6 +29,7 @@ class UnderWay:
     leaf: Leaf | None  # the server's certificate
     shown: Leaf | None  # the gateway's, where there is one
     prepare_s: float = 0.0
+    settings_s: float = 0.0
     served: Served | None = None
     gateway: Gateway | None = None
     page: Page | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
+from driver.servers.server import PORTS
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.connection_use import ConnectionUse
@@ -30,9 +31,10 @@ from driver.workloads.page_load.requests import (
     on_network,
     target,
 )
+from driver.workloads.page_load.settings_verdict import SettingsVerdict
 from driver.workloads.page_load.witnesses import Witnesses
 from model.evidence.browser import Request
-from model.evidence.packets import PacketSummary
+from model.evidence.packets import Connection, FlowSummary, PacketSummary
 from model.evidence.page_load import PageLoadEvidence
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
@@ -45,6 +47,7 @@ NO_LOAD = {  # after these there was no page load whose requests could be judged
 NOT_FOUND = 404
 OK = 200  # other answers have no content, or none that is compressed
 FAVICON = "/favicon.ico"
+MOST_UNKNOWN = 5000  # bytes of packets that are no page's: a kernel looks for routers and neighbours by itself
 
 
 def judge(record: TrialRecord, expected: Expected) -> list[Failure]:
@@ -78,6 +81,9 @@ class _Trial:
         yield from self._server_log()
         yield from self._capture()
         yield from self._stray()
+        yield from self._cross_traffic()
+        if self.evidence.settings:
+            yield from SettingsVerdict(self.expected.link, self.evidence.settings).failures()
         yield from self._outside()
         if reasons & NO_LOAD:
             return
@@ -142,6 +148,24 @@ class _Trial:
             carried = [f"{each.payload_down} bytes to port {each.client_port}" for each in stray]
             yield Failure(Reason.STRAY_PACKETS, f"of connections from before the trial: {few(carried)}")
 
+    def _cross_traffic(self) -> Iterator[Failure]:
+        """What else took the link's time: connections to other ports than the server's and the resolver's, and packets
+        that are neither."""
+        if self.packets is None:
+            return
+        web = {PORTS[scheme] for scheme in self.arm.ports}
+        asked_names = self.arm.dns == "resolver"
+        ends: list[Connection | FlowSummary] = [*self.packets.by_connection, *self.packets.by_udp_flow]
+        sizes = {id(each): each.bytes_up + each.bytes_down for each in ends}
+        own = {id(each) for each in self.packets.by_connection if each.server_port in web}
+        own |= {id(each) for each in self.packets.by_udp_flow if each.dns and asked_names}
+        others = [each for each in ends if id(each) not in own and _of_bed(each.server)]
+        carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
+        unknown = self.packets.bytes - sum(sizes.values())
+        carried += [f"{unknown} bytes in other packets"] * (unknown > MOST_UNKNOWN)
+        if carried:
+            yield Failure(Reason.CROSS_TRAFFIC, few(carried))
+
     def _outside(self) -> Iterator[Failure]:
         hosts, resolver = set(self.site.hosts), self.evidence.resolver
         unanswered = set(self.site.unanswered)
@@ -161,10 +185,9 @@ class _Trial:
         """Whatever the client sent to an address that is not of the bed."""
         if self.packets is None:
             return []
-        bed = ipaddress.ip_network(LINK_NETWORK)
         ends = {(each.server, each.server_port) for each in self.packets.by_connection}
         ends |= {(each.server, each.server_port) for each in self.packets.by_udp_flow}
-        return [f"packets to {ip}:{port}" for ip, port in sorted(ends) if ipaddress.ip_address(ip) not in bed]
+        return [f"packets to {ip}:{port}" for ip, port in sorted(ends) if not _of_bed(ip)]
 
     def _on_the_wire(self) -> Iterator[Failure]:
         """What each who can know says of it."""
@@ -222,6 +245,10 @@ class _Trial:
         if self.plt_ms is not None and self.plt_ms < bound:
             what = f"the page loaded in {self.plt_ms:.1f} ms; the link allows {bound:.1f} ms or more"
             yield Failure(Reason.BELOW_BOUND, what)
+
+
+def _of_bed(address: str) -> bool:
+    return ipaddress.ip_address(address) in ipaddress.ip_network(LINK_NETWORK)
 
 
 def _once(failures: list[Failure]) -> Iterator[Failure]:

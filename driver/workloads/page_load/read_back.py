@@ -1,0 +1,122 @@
+"""What the nodes of a bed are set to, read back after each load: whatever was asked for, this is what was there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from driver.bed.node import Node
+from driver.bed.remote.offloads import LENGTHENING
+from driver.bed.substrate import Substrate
+from driver.bed.sysctls import SYSCTLS
+from driver.servers.life import MODIFIED
+from driver.shaping.addresses import CLIENT, SERVER
+from driver.shaping.addresses import Host as BedHost
+from driver.shaping.asked import shown_queues
+from driver.shaping.shaping import DEVICES
+from model.errors import RecordError
+from model.evidence.settings import HostSettings, RouteSettings, Setting, SettingsEvidence
+
+# One command for each node, since each costs some milliseconds. What a program does not say is found missing here.
+PARTS = "\n--\n"
+HOST = f"""
+ip -j route show dev "$1"; echo; echo --
+ip -j link show dev "$1"; echo; echo --
+ethtool -k "$1"; echo; echo --
+shift; content=$1; shift
+[ -z "$content" ] || find "$content" -type f -newermt @{MODIFIED} -printf '%P\\n'; echo; echo --
+head -v -n 1 "$@" 2>/dev/null
+true
+"""
+ROUTER = "tc -j qdisc show; echo; echo --; ip -j link show"
+Kernel = dict[str, str]  # setting -> value
+
+
+class ReadBack:
+    """Reads what a bed is set to. What its kernels were set to when this was made is what they are compared with."""
+
+    def __init__(self, substrate: Substrate) -> None:
+        self._substrate = substrate
+        self._first = {host.name: _host(self._ask_host(host, ""), host)[2] for host in (CLIENT, SERVER)}
+
+    def read(self, content: str, compensation_us: int, clock_step_us: int) -> SettingsEvidence:
+        """`content`: the folder on the server that it answers from. Raises RecordError for what cannot be read."""
+        with ThreadPoolExecutor(3, "read-back") as threads:
+            client = threads.submit(self._ask_host, CLIENT, "")
+            server = threads.submit(self._ask_host, SERVER, content)
+            router = threads.submit(self._ask, self._substrate.router.node, ["sh", "-c", ROUTER])
+            answers = {"client": client.result(), "server": server.result()}
+            queues, links = (_json(part, "router") for part in _split(router.result(), 2, "router"))
+        ends = {host.name: _host(answers[host.name], host) for host in (CLIENT, SERVER)}
+        return SettingsEvidence(
+            client=ends["client"][0],
+            server=ends["server"][0],
+            queues=tuple(shown_queues(queues)),
+            mtus={link["ifname"]: link["mtu"] for link in links if link["ifname"] in DEVICES},
+            compensation_us=compensation_us,
+            changed=tuple(
+                each for name, (_, _, now) in ends.items() for each in _changes(name, self._first[name], now)
+            ),
+            content_changed=ends["server"][1],
+            clock_step_us=clock_step_us,
+        )
+
+    def _ask_host(self, host: BedHost, content: str) -> str:
+        files = [f"/proc/sys/{name}" for name in SYSCTLS]
+        return self._ask(self._substrate.node(host.name), ["sh", "-c", HOST, "sh", host.port.device, content, *files])
+
+    @staticmethod
+    def _ask(node: Node, argv: Sequence[str]) -> str:
+        return node.run(argv, check=False).stdout
+
+
+def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
+    """Its settings, the files somebody has written to, and what its kernel is set to."""
+    routes, links, features, content, kernel = _split(answer, 5, host.name)
+    device = next(iter(_json(links, host.name)), {})
+    states = (line.strip().partition(": ") for line in features.splitlines())
+    on = {name for name, _, value in states if value.startswith("on")}
+    settings = HostSettings(
+        mtu=device.get("mtu"),
+        routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),
+        offloads=tuple(name for name in LENGTHENING if name in on),
+    )
+    return settings, tuple(content.split("\n")) if content else (), _kernel(kernel)
+
+
+def _route(shown: Mapping[str, Any]) -> RouteSettings:
+    metrics = {name: value for each in shown.get("metrics", []) for name, value in each.items()}
+    return RouteSettings(shown["dst"], metrics.get("congestion"), metrics.get("initcwnd"))
+
+
+def _kernel(text: str) -> Kernel:
+    """`head` names each file before its content."""
+    values, name = {}, ""
+    for line in text.splitlines():
+        if line.startswith("==> "):
+            name = line.removeprefix("==> /proc/sys/").removesuffix(" <==")
+        elif line.strip():
+            values[name] = " ".join(line.split())
+    return values
+
+
+def _changes(node: str, was: Kernel, now: Kernel) -> list[Setting]:
+    return [Setting(node, name, was[name], now.get(name, "nothing")) for name in was if now.get(name) != was[name]]
+
+
+def _split(answer: str, count: int, node: str) -> list[str]:
+    parts = [part.strip() for part in f"\n{answer}".split(PARTS)]
+    if len(parts) != count:
+        raise RecordError(f"the {node} does not tell what it is set to: {answer[:200]!r}", key="settings")
+    return parts
+
+
+def _json(text: str, node: str) -> list[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = json.loads(text or "[]")
+    except ValueError as error:
+        what = f"the {node} does not tell in JSON what it is set to: {text[:200]!r}"
+        raise RecordError(what, key="settings") from error
+    return found

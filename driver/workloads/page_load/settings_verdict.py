@@ -1,0 +1,87 @@
+"""The verdict on what the nodes were set to while a page loaded: the link's own settings, and what holds for every
+link. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from driver.shaping.addresses import CLIENT, SERVER, route_lines
+from driver.shaping.addresses import Host as BedHost
+from driver.shaping.asked import asked_queues, differences
+from driver.shaping.shaping import DEVICES
+from driver.workloads.page_load.requests import few
+from model.evidence.settings import HostSettings, SettingsEvidence
+from model.link import Link
+from model.link.link import Host
+from model.reasons import Failure, Reason
+from model.units import Duration
+
+# The steady clock is led like the wall clock, but for steps. What is left is the time between two readings of them.
+LARGEST_STEP_US = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsVerdict:
+    link: Link
+    settings: SettingsEvidence
+
+    def failures(self) -> Iterator[Failure]:
+        for reason, faults in (
+            (Reason.LINK_SETTINGS, [*self._queues(), *self._hosts()]),
+            (Reason.SETTINGS_CHANGED, [*self._offloads(), *self._changed()]),
+        ):
+            if faults:
+                yield Failure(reason, few(faults, 4))
+        if self.settings.content_changed:
+            yield Failure(Reason.CONTENT_CHANGED, few(list(self.settings.content_changed)))
+        step_us = self.settings.clock_step_us
+        if abs(step_us) > LARGEST_STEP_US:
+            way = "forward" if step_us > 0 else "back"
+            yield Failure(
+                Reason.CLOCK_STEPPED, f"the clock was set {way} by {abs(step_us) / 1000:.1f} ms during the load"
+            )
+
+    def _queues(self) -> Iterator[str]:
+        compensation = Duration(self.settings.compensation_us * 1000)
+        yield from differences(asked_queues(self.link, compensation), self.settings.queues)
+        for device in DEVICES:
+            mtu = self.settings.mtus.get(device)
+            if mtu != self.link.mtu:
+                yield f"the MTU of {device} is {mtu} instead of {self.link.mtu}"
+
+    def _hosts(self) -> Iterator[str]:
+        for host, asked, found in (
+            (CLIENT, self.link.client, self.settings.client),
+            (SERVER, self.link.server, self.settings.server),
+        ):
+            if found.mtu != self.link.mtu:
+                yield f"the MTU of the {host.name} is {found.mtu} instead of {self.link.mtu}"
+            yield from _routes(host, asked, found)
+
+    def _offloads(self) -> Iterator[str]:
+        for name, host in (("client", self.settings.client), ("server", self.settings.server)):
+            if host.offloads:
+                yield f"on the {name} {few(list(host.offloads))} is on"
+
+    def _changed(self) -> Iterator[str]:
+        for each in self.settings.changed:
+            yield f"on the {each.node} {each.name} is {each.now}, and was {each.was}"
+
+
+def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
+    """Both routes to the link have TCP's settings, since either may be the one that is used."""
+    wanted = [line.split()[2] for line in route_lines(host)]
+    by_target = {route.to: route for route in found.routes}
+    for to in wanted:
+        route = by_target.get(to)
+        if route is None:
+            yield f"the {host.name} has no route to {to}"
+            continue
+        used, wanted_control = route.congestion_control, asked.congestion_control
+        if used != wanted_control:
+            yield f"the {host.name}'s congestion control is {used} instead of {wanted_control}"
+        if route.initial_window != asked.initial_window:
+            yield f"the {host.name}'s initial window is {route.initial_window} instead of {asked.initial_window}"
+    for to in sorted(by_target.keys() - set(wanted)):
+        yield f"the {host.name} has a route to {to}, which nobody asked for"
