@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from driver.selftest import estimate, plan
 from driver.selftest.attempts import Attempts
 from model.link import HEADER, Direction
 from model.link.arrivals import Arrivals, in_order
 from model.link.chances import likely
+from model.link.impairments.jitter import Jitter
 from model.link.results import Result, failed, not_measured, within
 
+LATE_S, MOST_LATE = 0.001, 0.02
+NOISE_MS = 0.15  # what a calm machine adds to the deviation of delays, at most
 RATE_TOLERANCE = 0.01
 QUEUE_TOLERANCE_PACKETS, QUEUE_TOLERANCE = 1.5, 0.03
 STALL_S = plan.BUNCHED_S  # a queue holds what comes within so long; a router that stands still for longer drops
@@ -36,14 +40,31 @@ def measure(name: str, way: Direction, mtu: int, send: Send, scope: Scope) -> li
         results += settled(lambda: [_rate(f"rate {name}", way, train, send, scope.slack)])
         burst = plan.queue_burst(way, mtu, thorough=scope.thorough)
         results += settled(lambda: [_queue(f"queue {name}", way, mtu, burst, send, scope.slack)])
-    chances = plan.chance_train(way, thorough=scope.thorough)
     once = 1 if scope.thorough else None  # so many packets settle it
+    if way.jitter:
+        paced, noise_ms = plan.jitter_train(way, thorough=scope.thorough), NOISE_MS * scope.slack
+        results += scope.attempts.pooled(
+            lambda: send(paced),
+            lambda trains: way.impairment(Jitter).judge(way, name, trains, noise_ms),
+            once,
+            sent_late,
+        )
+    chances = plan.chance_train(way, thorough=scope.thorough)
     return results + scope.attempts.pooled(
         lambda: send(chances),
         lambda trains: _impairments(name, way, trains),
         once,
         lambda train: stood_still(way, train),
     )
+
+
+def sent_late(train: Arrivals) -> str:
+    """Whether the sender was often kept from its processor: then so was the router. Empty: it was not."""
+    sent = [at for _, at, _ in sorted(train.once)]
+    late = sum(second - first > (train.gap_s + LATE_S) * 1e9 for first, second in pairwise(sent))
+    lost = train.sent - len(sent)  # leaves a gap too
+    share = (late - lost) / max(1, len(sent))
+    return f"the sender was kept waiting for its processor before {share:.0%} of packets" if share > MOST_LATE else ""
 
 
 def stood_still(way: Direction, train: Arrivals) -> str:

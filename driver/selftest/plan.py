@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from driver.shaping.bottleneck import wire_bps
 from model.link import HEADER, Direction, Link
+from model.link.impairments.jitter import Jitter
 
 PING_FRAME = 98  # of an ordinary ping
 SMALL_FRAME = 60
 PINGS, FEWEST_PINGS = 40, 8
-PING_BUDGET_S, PING_JITTER_BUDGET_S = 0.5, 2.5
+PING_BUDGET_S, PING_JITTER_BUDGET_S = 0.5, 1.2
 TRAIN_S = 0.3
 TRAIN_PACKETS = 40
 TRAIN_LONGEST_S = 2.0
@@ -36,6 +37,8 @@ CHANCE_EVENTS, CHANCE_THOROUGH_EVENTS = 30, 300
 UNASKED_PACKETS, UNASKED_THOROUGH_PACKETS = 500, 10_000  # where nothing should happen by chance
 UNASKED_S, UNASKED_THOROUGH_S = 0.4, 5.0
 JITTERY_TRAIN = 150  # times the jitter: then what jitter does to a train's rate is below 1%
+JITTER_S, JITTER_THOROUGH_S = 3.0, 20.0
+JITTER_GAP_S, SHORTEST_GAP_S, JITTER_FEWEST = 0.002, 0.0002, 30
 LINGER_S = 0.05
 CATCH_UP = 200
 BUNCHED_S = 0.005  # a busy router may take in together what came within so long: a queue must hold that
@@ -83,6 +86,18 @@ def pings(link: Link) -> Pings:
     gap_ms = max(4.0, 2.5 * slowest_ms, 6 * jitter_ms)
     budget_s = PING_JITTER_BUDGET_S if jitter_ms else PING_BUDGET_S
     return Pings(max(FEWEST_PINGS, min(PINGS, int(budget_s * 1000 / gap_ms))), round(gap_ms * 1000))
+
+
+def jitter_train(way: Direction, *, thorough: bool) -> Train:
+    """Small packets at a constant pace, never closer. Where jitter keeps their order they are one jitter apart: closer
+    ones would only be held up behind each other."""
+    jitter = way.impairment(Jitter)
+    own_s = jitter.jitter.seconds if not jitter.jitter_reorders else min(jitter.jitter.seconds, JITTER_GAP_S)
+    gap_s = max(own_s, SHORTEST_GAP_S, 2.5 * SMALL_FRAME * 8 / way.rate.bps if way.rate else 0)
+    packets, longest_s = jitter.packets_to_tell, JITTER_S
+    if thorough:
+        packets, longest_s = 4 * packets, JITTER_THOROUGH_S
+    return Train(max(JITTER_FEWEST, min(packets, int(longest_s / gap_s))), gap_s * 1e6, SMALL_FRAME, catch_up=0)
 
 
 def _ways(link: Link) -> tuple[Direction, Direction]:

@@ -15,7 +15,6 @@ from model.link.results import Result, at_most, failed, not_measured, shown, wit
 RTT_TOLERANCE_MS, RTT_TOLERANCE = 0.5, 0.01
 DELAY_TOLERANCE_MS = 0.4
 CALM_DEVIATION_MS = 2.0  # without jitter; more than this and the machine is too busy to measure on
-JITTER_TOLERANCE = 0.35
 MEDIAN_ERROR = 1.2533  # of a median, times that of a mean
 
 
@@ -67,14 +66,11 @@ def _time(name: str, ways: Sequence[Direction], times_ms: Sequence[float], toler
 
 def _deviation(link: Link, times_ms: Sequence[float], slack: float) -> Result:
     ways = (link.down, link.up)
-    deviation, spread = statistics.pstdev(times_ms), _deviation_ms(ways)
+    deviation = statistics.pstdev(times_ms)
     if any(way.skips_delay for way in ways):
         return shown("rtt deviation", "ms", deviation, "packets that skip the delay make it vary")
-    if _are_skewed(ways):
-        return shown("rtt deviation", "ms", deviation, "this distribution's tail makes it vary")
-    if spread:
-        allowed = JITTER_TOLERANCE * spread + slack * RTT_TOLERANCE_MS
-        return within("rtt deviation", "ms", spread, deviation, allowed, "from the jitter of both directions")
+    if _deviation_ms(ways):
+        return shown("rtt deviation", "ms", deviation, "from the jitter, which has lines of its own")
     return at_most("rtt deviation", "ms", deviation, slack * CALM_DEVIATION_MS)
 
 

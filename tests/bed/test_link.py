@@ -97,6 +97,24 @@ WRONG = [
         "rate down is",
     ),
     ({"rtt": "40ms", "rate": "10mbit"}, "queue_up", "netem rate 10mbit limit 80", "queue up is"),
+    (
+        {"rtt": "40ms", "rate": "10mbit", "loss": "2%"},
+        "to_client",
+        "netem delay 20ms loss gemodel 0.2% 10% limit 5000",
+        "loss bursts down is",
+    ),
+    (
+        {"rtt": "100ms", "jitter": "10ms", "jitter_reorders": "true"},
+        "to_client",
+        "netem delay 50ms 15ms distribution normal limit 5000",
+        "jitter down is",
+    ),
+    (
+        {"rtt": "100ms", "jitter": "10ms", "jitter_reorders": "true"},
+        "to_server",
+        "netem delay 50ms 10ms distribution pareto limit 5000",
+        "jitter shape up is",
+    ),
     ({"rtt": "40ms", "rate": "10mbit", "queue": "4p"}, "queue_up", "netem rate 10mbit limit 20", "queue up is"),
 ]
 
