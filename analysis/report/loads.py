@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis import axes, tables
+from analysis.film import Film, film_of
 from analysis.load_parts import LoadView
 from analysis.load_view import load_view, timeline_of
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import seconds, shown
+from analysis.report.film import films, progress_strip
 from analysis.report.markup import Html, el
 from analysis.report.part_strip import part_strip
 from analysis.report.sections import section
@@ -38,6 +40,7 @@ class Drawn:
     cell: Cell
     trial: Trial
     view: LoadView
+    film: Film | None
     said: str  # what came out, for the reader who has guessed
 
     @property
@@ -62,7 +65,8 @@ def drawn_loads(run: Run) -> list[Drawn]:
         rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
         timeline = timeline_of(artifact_path(run.folder, trial.number, "."), record["evidence"])
         view = load_view(record, timeline, rate)
-        found.append(Drawn(row.cell, trial, view, _said(row)))
+        film = film_of(artifact_path(run.folder, trial.number, "."), record)
+        found.append(Drawn(row.cell, trial, view, film, _said(row)))
     return found
 
 
@@ -84,7 +88,7 @@ def loads(drawn: list[Drawn]) -> Html | None:
         el(
             "details",
             el("summary", el("b", each.title), el("span", f" {each.cell.site}, "), *_times(each)),
-            waterfall(each.view, end, part_strip(each.view.stretches, end)),
+            waterfall(each.view, end, part_strip(each.view.stretches, end), progress_strip(each.film, end)),
             _packets(each, end),
             id=each.name,
             class_="trial",
@@ -96,6 +100,12 @@ def loads(drawn: list[Drawn]) -> Html | None:
     note = NOTE + (CONNECTIONS if any(each.view.lanes for each in drawn) else "")
     note += ON_THE_LINK if any(each.view.by_gateway for each in drawn) else ""
     return section("waterfalls", "Waterfalls", el("p", note), made)
+
+
+def filmstrips(drawn: Sequence[Drawn]) -> Html | None:
+    """None where no trial has pictures."""
+    end = max((each.view.end for each in drawn), default=1.0)
+    return films([(f"{each.cell.site}, {each.title}", each.film) for each in drawn if each.film], end)
 
 
 def _packets(each: Drawn, end: float) -> Html | None:

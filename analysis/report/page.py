@@ -48,6 +48,7 @@ def page(run: Run) -> str:
         beds.section_of(run, tables.beds(run, compared)),
         gateway.section_of(cost(run)),
         sites.section_of(run),
+        loads.filmstrips(drawn),
         loads.side_by_side(drawn),
         loads.loads(drawn),
         sections.failures(run),
@@ -68,7 +69,7 @@ def page(run: Run) -> str:
         el("main", present[0], guess if drawn else None, present[1], _contents(present), present[2:]),
         el("footer", _footer(run)),
     )
-    return document(f"{run.name} - lanelab report", body)
+    return document(f"{run.name} - lanelab report", body, images=any(each.film for each in drawn))
 
 
 def document(title: str, body: Html, *, images: bool = False) -> str:

@@ -34,8 +34,7 @@
   };
   prepare(document);
   addEventListener("click", (event) => {
-    const mark = event.target.closest?.("[data-tip]") ??
-      event.target.closest?.("svg title")?.parentNode ?? marked(event.target);
+    const mark = event.target.closest?.("[data-tip]") ?? marked(event.target);
     if (mark) show(mark); else hide();
   });
   const marked = (node) => {

@@ -21,10 +21,21 @@ class Reader:
     def __init__(self, browser: Chrome) -> None:
         self._browser = browser
 
-    def open(self, page: Path, *, width: int = 1400, height: int = 1000, dark: bool = False, part: str = "") -> None:
+    def open(
+        self,
+        page: Path,
+        *,
+        width: int = 1400,
+        height: int = 1000,
+        dark: bool = False,
+        part: str = "",
+        script: bool = True,
+    ) -> None:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Emulation.setScriptExecutionDisabled", value=not script)
+        self._browser.get("about:blank")  # else a part of the same address would be no load
         self._browser.get(page.resolve().as_uri() + part)
 
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
@@ -38,6 +49,26 @@ class Reader:
     def press(self, *keys: str) -> None:
         for key in keys:
             ActionChains(self._browser).send_keys(key).perform()
+
+    def tap(self, selector: str) -> None:
+        """With a finger, in the middle of what is found first."""
+        script = "const found = document.querySelector(arguments[0]);"
+        script += "found.scrollIntoView({behavior: 'instant', block: 'center'});"
+        script += "const box = found.getBoundingClientRect();"
+        x, y = self.run(script + "return [box.left + box.width / 2, box.top + box.height / 2]", selector)
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+    def texts(self, selector: str) -> list[str]:
+        """Of all that is found, as it is shown."""
+        found = self.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.innerText)", selector)
+        return [str(text) for text in found]
+
+    def complaints(self) -> list[str]:
+        """What the browser's console has said since it was asked last."""
+        return [str(line["message"]) for line in self._browser.get_log("browser")]
 
     def load_ms(self) -> float:
         """How long the page took to its load event."""
