@@ -1,4 +1,4 @@
-"""The report as people read it, in a real Chromium: by keyboard and by finger, on a telephone, in the dark, on paper."""
+"""The report as people read it, in a real Chromium: by keyboard and finger, on a telephone, in the dark, on paper."""
 
 from __future__ import annotations
 

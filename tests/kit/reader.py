@@ -68,7 +68,8 @@ class Reader:
 
     def complaints(self) -> list[str]:
         """What the browser's console has said since it was asked last."""
-        return [str(line["message"]) for line in self._browser.get_log("browser")]
+        lines: list[dict[str, Any]] = self._browser.execute("getLog", {"type": "browser"})["value"]
+        return [str(line["message"]) for line in lines]
 
     def load_ms(self) -> float:
         """How long the page took to its load event."""
