@@ -1,0 +1,160 @@
+"""lanelab packets: the packets of a trial's requests, by Wireshark's dissectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from driver.cli.options import json_option
+from driver.cli.output import console, note, print_json, table
+from driver.cli.results import run_argument
+from driver.host.find_program import find
+from model.errors import CaptureError, InputError, MissingProgram
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from analysis.request_packets import Carried, Dissected
+
+CAPTURE = "client.pcapng.gz"
+WHOLE_PACKET = 1514  # bytes of a frame as Ethernet has it
+US_OF_MS = 1000
+
+
+@click.command("packets")
+@run_argument
+@click.option("--trial", type=click.IntRange(min=1), metavar="N", required=True, help="Which trial")
+@click.option("--request", type=click.IntRange(min=1), metavar="K", help="The packets of this request alone")
+@json_option
+def packets(name: str, *, trial: int, request: int | None, as_json: bool) -> None:
+    """The packets of a trial's requests, decrypted: look-up, connection, request, response, acknowledgements.
+
+    Reads the client's capture with tshark. RUN is a folder, the name of a run in ./runs, or `latest`.
+
+    \b
+    Examples:
+      lanelab packets latest --trial 12
+      lanelab packets latest --trial 12 --request 3
+    """
+    from analysis.run_folder import read_record  # noqa: PLC0415 - the command line should start fast
+    from analysis.runs import find_run  # noqa: PLC0415
+
+    folder = find_run(name)
+    record = read_record(folder, trial)
+    asked_us = _asked(record, trial)
+    found = _dissected(folder, trial, record)
+    if request is None:
+        _overview(found, asked_us, as_json=as_json)
+        return
+    if request > len(found.requests):
+        numbers = f"1 to {len(found.requests)}" if found.requests else "none"
+        raise InputError(f"trial {trial} has no request {request}", f"Its requests: {numbers}", key="--request")
+    carried = found.request(request - 1)
+    if not carried.packets:
+        raise found.why_not(request - 1)
+    _one(carried, asked_us, as_json=as_json)
+
+
+def _asked(record: Mapping[str, Any], trial: int) -> int:
+    """When the page was asked for, in microseconds since 1970."""
+    evidence = record.get("evidence") or {}
+    clock = (evidence.get("browser") or {}).get("clock")
+    if clock is None:
+        raise InputError(f"trial {trial} has asked for no page", f"lanelab show RUN --trial {trial} says what it did")
+    return int(clock["asked"])
+
+
+def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected:
+    from analysis.dissection import dissect  # noqa: PLC0415
+    from analysis.load_clock import ports_of  # noqa: PLC0415
+    from analysis.load_parts import Told  # noqa: PLC0415
+    from analysis.request_packets import Dissected  # noqa: PLC0415
+    from analysis.run_folder import artifact_path  # noqa: PLC0415
+
+    capture = artifact_path(folder, trial, CAPTURE)
+    summary = record["evidence"]["packets"].get("client")
+    if summary is None or not capture.is_file():
+        raise InputError(f"trial {trial} has no capture of the client", "Captures are off, or its files were removed")
+    if summary["snaplen"] < WHOLE_PACKET:
+        short = f"{summary['snaplen']} bytes of each packet were captured, too few to look into them"
+        raise CaptureError(f"of trial {trial} only {short}", "Leave `snaplen` of `capture` out, and run it again")
+    program = find("tshark")
+    if program is None:
+        raise MissingProgram("tshark is not installed", "Install Wireshark's package `tshark`")
+    told = Told.of(record)
+    clear = {each.wire.protocol for each in told.requests if each.wire and each.wire.tls is None}
+    decode = "spdy" if any(each.startswith("spdy") for each in clear) else "http2" if "h2" in clear else None
+    return Dissected(dissect(program, capture, decode), told.requests, ports_of(told))
+
+
+def _overview(found: Dissected, asked_us: int, *, as_json: bool) -> None:
+    every = [found.request(place) for place in range(len(found.requests))]
+    if as_json:
+        print_json([_summary(each, asked_us) for each in every])
+        return
+    rows = []
+    for each in every:
+        line = _summary(each, asked_us)
+        times = [f"{line[key]:.1f}" if line[key] is not None else "" for key in ("first_ms", "last_ms")]
+        where = ["" if line[key] is None else str(line[key]) for key in ("client_port", "stream")]
+        rows.append((str(each.number), each.request.url, *where, *times, str(line["packets"]), str(line["sent_again"])))
+    columns = ("request", "address", "port", "stream", "first ms", "last ms", "packets", "again")
+    console().print(table(columns, rows, right=columns[2:]))
+    note("times are from when the page was asked for; packets of one request: --request K")
+
+
+def _summary(carried: Carried, asked_us: int) -> dict[str, Any]:
+    from analysis.request_packets import REQUEST, RESPONSE  # noqa: PLC0415
+
+    own = carried.of(REQUEST, RESPONSE)
+    return {
+        "request": carried.number,
+        "url": carried.request.url,
+        "client_port": carried.port,
+        "connection": carried.connection,
+        "stream": carried.stream,
+        "first_ms": (own[0].at_us - asked_us) / US_OF_MS if own else None,
+        "last_ms": (own[-1].at_us - asked_us) / US_OF_MS if own else None,
+        "packets": len(carried.packets),
+        "sent_again": sum(packet.frame.again for packet in carried.packets),
+    }
+
+
+def _one(carried: Carried, asked_us: int, *, as_json: bool) -> None:
+    lines = [
+        {
+            "number": packet.frame.number,
+            "ms": (packet.frame.at_us - asked_us) / US_OF_MS,
+            "up": packet.frame.up,
+            "bytes": packet.frame.bytes,
+            "payload": packet.frame.payload,
+            "role": packet.role,
+            "sent_again": packet.frame.again,
+            "protocol": packet.frame.protocol,
+            "summary": packet.frame.info,
+        }
+        for packet in carried.packets
+    ]
+    if as_json:
+        print_json({**_summary(carried, asked_us), "packets": lines})
+        return
+    where = f"connection of port {carried.port}" + (f", stream {carried.stream}" if carried.stream is not None else "")
+    note(f"request {carried.number}: {carried.request.url} ({where})")
+    rows = [
+        (
+            str(line["number"]),
+            f"{line['ms']:.3f}",
+            "up" if line["up"] else "down",
+            str(line["bytes"]),
+            f"{line['role']}{', again' if line['sent_again'] else ''}",
+            f"{line['protocol']}: {line['summary']}",
+        )
+        for line in lines
+    ]
+    columns = ("packet", "ms", "way", "bytes", "what for", "what it says")
+    console().print(table(columns, rows, right=("packet", "ms", "bytes")))
+
+
+COMMANDS = (packets,)
