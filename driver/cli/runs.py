@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driver.channel.client import Bed
+from driver.cli.missing import tell_missing
 from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
@@ -101,7 +102,7 @@ def run(  # noqa: PLR0913 - an option each
             made.nodes()
         _warn(made)
         play(begun, programs_of(begun.experiment, made), made, as_json=as_json)
-        missing = _note_missing(begun)
+        missing = tell_missing(begun, as_json=as_json)
     finally:
         store.close()
     _tell_results(store.folder, as_json=as_json, open_report=open_report)
@@ -181,18 +182,6 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
             store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
         if ending == NEVER_BEGUN:  # there is nothing in it to look at or to go on with
             shutil.rmtree(store.folder, ignore_errors=True)
-
-
-def _note_missing(begun: BegunRun) -> bool:
-    """Whether cells have fewer trials that count than asked for. Such a run must not look like a complete one."""
-    from driver.schedule.rounds import short_cells  # noqa: PLC0415
-
-    short = short_cells(begun.experiment, begun.store.history())
-    if short:
-        least, cells = begun.experiment.repeat.min, begun.experiment.cells
-        more = f" and {len(short) - 1} more" if len(short) > 1 else ""
-        note(f"fewer than {least} trials count in {len(short)} of {len(cells)} cells: {short[0].label}{more}")
-    return bool(short)
 
 
 @contextmanager

@@ -154,6 +154,17 @@ class Store:
             history.setdefault((cell, number), []).append(attempt)
         return history
 
+    def reasons(self) -> dict[str, dict[str, int]]:
+        """Cell id -> reason -> how many of its trials failed for it, the most frequent first."""
+        query = """
+            SELECT id, reason, count(DISTINCT trial) FROM failures JOIN trials USING (trial) JOIN cells USING (cell)
+            GROUP BY id, reason ORDER BY id, 3 DESC, reason
+        """
+        found: dict[str, dict[str, int]] = {}
+        for cell, reason, number in self._database.execute(query):
+            found.setdefault(cell, {})[reason] = number
+        return found
+
     def last_bed(self) -> int:
         """The number of the last bed that this run used; 0: none yet."""
         query = "SELECT max(bed) FROM (SELECT bed FROM trials UNION ALL SELECT bed FROM self_tests)"

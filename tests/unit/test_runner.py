@@ -319,6 +319,8 @@ def test_a_run_that_ends_without_all_that_was_asked_for_has_a_status_of_its_own(
     done = CliRunner().invoke(runs.run, [str(file), "--out", str(tmp_path / "out"), *option], catch_exceptions=False)
     assert done.exit_code == status
     assert "fewer than 5 trials count in 2 of 2 cells" in done.stderr
+    assert "dummy · 20ms · b: 0 of 5" in done.stderr
+    assert f"10 trials are made by going on: lanelab run --resume {tmp_path / 'out'}" in done.stderr
     assert (tmp_path / "out" / "report.html").exists()
 
 

@@ -1,0 +1,49 @@
+"""What a run lacks at its end: which cells, why, and whether going on helps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from driver.cli.missing import MOST_CELLS, lines
+from driver.schedule.missing import lacking
+from driver.schedule.rounds import Attempt
+from tests.unit.experiments import SMALL, read
+
+GOOD, FAILED = Attempt(True, 100.0), Attempt(False)
+REFUSED = Attempt(False, uses_retry=False)
+FOLDER = Path("runs/made")
+
+
+def test_what_retries_have_used_up_is_told_from_what_going_on_makes() -> None:
+    experiment = read(f"{SMALL}trials: 2\nretries: 1\n")
+    whole, used_up, refused, never = (cell.id for cell in experiment.cells)
+    history = {
+        (whole, 1): [FAILED, GOOD],
+        (whole, 2): [GOOD],
+        (used_up, 1): [FAILED, FAILED],
+        (used_up, 2): [GOOD],
+        (refused, 1): [GOOD],
+        (refused, 2): [REFUSED, REFUSED, FAILED],
+    }
+    short = lacking(experiment, history)
+    found = {one.cell.id: (one.counted, one.asked, one.again) for one in short}
+    assert found == {used_up: (1, 2, 0), refused: (1, 2, 1), never: (0, 2, 2)}
+    told = lines(short, {used_up: {"timeout": 2}}, 4, FOLDER)
+    assert told[0] == "fewer than 2 trials count in 3 of 4 cells:"
+    assert told[1] == f"  {short[0].cell.label}: 1 of 2 (timeout 2)"
+    assert told[-2] == "3 trials are made by going on: lanelab run --resume runs/made"
+    assert told[-1].startswith("retries are used up: lanelab show runs/made says what failed")
+
+
+def test_a_whole_run_lacks_nothing() -> None:
+    experiment = read(f"{SMALL}trials: 1\n")
+    assert lacking(experiment, {(cell.id, 1): [GOOD] for cell in experiment.cells}) == []
+
+
+def test_many_cells_are_not_all_listed() -> None:
+    rtts = ", ".join(f"{number}ms" for number in range(1, 9))
+    experiment = read(SMALL.replace("20ms, 100ms", rtts) + "trials: 1\n")
+    told = lines(lacking(experiment, {}), {}, 16, FOLDER)
+    assert len(told) == 1 + MOST_CELLS + 2
+    assert told[MOST_CELLS + 1] == "  and 6 more"
+    assert told[-1] == "16 trials are made by going on: lanelab run --resume runs/made"
