@@ -22,8 +22,8 @@ from model.link import Direction, Link
 from model.units import NS_PER_S
 
 NS_PER_MS = 1e6
-FULL = 0.95  # of the queue's length: from here on a lost packet may have found it full
-ONE_MORE = 2  # packets by which the modelled queue may be off
+FULL = 0.8  # of the queue's length: from here on a lost packet may have found it full
+OVERFULL = 1.2  # and from here on one that came should not have
 AT_THE_END_NS = 100_000_000  # what should have come later than this before the receiver's last packet may be under way
 
 
@@ -118,7 +118,7 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
     for each in crossed.passages:
         while queue and queue[0][0] <= each.left_ns:
             held -= queue.popleft()[1]
-        full = _is_full(way, len(queue), held, each.size)
+        full = _is_full(way, len(queue), held, FULL)
         if each.arrived_ns is None:
             if max(busy_until, each.left_ns) + way.delay.ns > crossed.until_ns - AT_THE_END_NS:
                 continue
@@ -126,7 +126,7 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
             if full:
                 made.overflowed += 1
                 continue
-        elif full and _is_full(way, len(queue) - ONE_MORE, held - ONE_MORE * each.size, each.size):
+        elif _is_full(way, len(queue), held, OVERFULL):
             made.passed_full += 1
         waits = busy_until > each.left_ns
         busy_until = max(busy_until, each.left_ns) + (each.size * 8 * NS_PER_S // way.rate.bps if way.rate else 0)
@@ -148,10 +148,11 @@ def queue_drops(crossed: Crossing, way: Direction) -> tuple[int, int, int]:
     return told, made.lost, made.overflowed if is_modelled(way) else made.lost
 
 
-def _is_full(way: Direction, packets: int, held: int, size: int) -> bool:
+def _is_full(way: Direction, packets: int, held: int, share: float) -> bool:
+    """Whether so much waits as this share of the queue, and a packet."""
     if way.queue_packets is not None:
-        return packets >= way.queue_packets * FULL
-    return way.queue_bytes is not None and held + size > way.queue_bytes * FULL
+        return packets >= way.queue_packets * share
+    return way.queue_bytes is not None and held >= way.queue_bytes * share
 
 
 def _errors_known(way: Direction, made: _Modelled) -> list[int]:

@@ -2,13 +2,14 @@
 
 Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. The
 last packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
-lost the client sends again; where it does so for nothing, the server says that it had the packet (D-SACK).
+lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first.
 
 A gap that is filled by a packet which was sent before the one that showed the gap was no loss: it was overtaken.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,12 +20,14 @@ from model.link import HEADER, Direction, Link
 from model.units import NS_PER_S
 
 NUMBERS, HALF = 0xFFFF_FFFF, 0x8000_0000
-BUSY, BUSY_NS = 1.25, 5_000_000  # frames that came within this times what the rate takes, and this much, had to wait
+BUSY, BUSY_NS = 1.3, 20_000_000  # frames that came within this times what the rate takes, and this much, had to wait
+FULL = 0.8  # of the queue's length: with so many before it a packet may have found it full
 STANDING_FRAMES = 4  # from which on fq_codel and cake may drop
 
 
 @dataclass(slots=True)
 class _Gap:
+    before: int  # number of the packet of its connection that came before it
     packet: Packet  # that showed it
     start: int
     length: int
@@ -57,14 +60,14 @@ def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
         overflowed += sum(
             count
             for gap, count in zip(missing, counts, strict=True)
-            if _may_have_overflowed(frames, gap.packet.number, link.down, link.mtu)
+            if _may_have_overflowed(frames, gap, link.down, link.mtu)
         )
     return Losses(told, lost, overflowed)
 
 
 def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
     """What was missing when something later came, and how many packets had one behind them that would have shown it."""
-    seen, expected = _Seen(), None
+    seen, expected, before = _Seen(), None, 0
     recent = deque[int]()  # when packets came that nothing later has followed yet
     for packet in stream.packets:
         if packet.up or (not packet.payload and not packet.flags & SYN):
@@ -75,14 +78,14 @@ def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
             _fill(seen.gaps, packet, rtt_ns)
             continue
         if ahead and expected is not None:
-            seen.gaps.append(_Gap(packet, expected, ahead))
+            seen.gaps.append(_Gap(before, packet, expected, ahead))
         while recent and packet.at_ns - recent[0] > rtt_ns:
             recent.popleft()
         seen.told += len(recent)
         recent.clear()
         if packet.payload:
             recent.append(packet.at_ns)
-        expected = end
+        expected, before = end, packet.number
     return seen
 
 
@@ -98,36 +101,47 @@ def _fill(gaps: Sequence[_Gap], packet: Packet, rtt_ns: int) -> None:
             gap.overtaken = packet.at_ns - gap.packet.at_ns < rtt_ns // 2
 
 
-def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], number: int, way: Direction, mtu: int) -> bool:
-    """Whether as many frames as the queue holds came one behind the other before the one that showed a gap."""
+def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way: Direction, mtu: int) -> bool:
+    """Whether as many frames as the queue holds came one behind the other, at any time between what came before the
+    gap and what showed it."""
     if way.rate is None:
         return False
-    at = next(index for index, frame in enumerate(frames) if frame[0] == number)
     full = mtu + HEADER
     held = way.queue_packets or (way.queue_bytes or 0) // full
-    held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, held - 1)
-    if at < held:
-        return False
-    took = frames[at][1] - frames[at - held][1]
-    size = sum(frame[2] for frame in frames[at - held + 1 : at + 1])
-    return took <= size * 8 * NS_PER_S // way.rate.bps * BUSY + BUSY_NS
+    held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, round(held * FULL) - 1)
+    first, last = (bisect_left(frames, (number, 0, 0)) for number in (gap.before, gap.packet.number))
+    for at in range(max(first, held), last + 1):
+        took = frames[at][1] - frames[at - held][1]
+        size = sum(frame[2] for frame in frames[at - held + 1 : at + 1])
+        if took <= size * 8 * NS_PER_S // way.rate.bps * BUSY + BUSY_NS:
+            return True
+    return False
 
 
 def losses_up(client: Timeline, link: Link) -> Losses:
     told = lost = 0
     frames = [packet for stream in client.streams for packet in stream.packets if packet.up]
     for stream in client.streams:
-        sent, again, refuted, highest = set[int](), set[int](), 0, None
+        sent, first_again = set[int](), dict[int, Packet]()
         for packet in stream.packets:
             if packet.up and packet.payload:
-                (again if packet.seq in sent else sent).add(packet.seq)
-                end = (packet.seq + packet.payload) & NUMBERS
-                highest = end if highest is None or (end - highest) & NUMBERS < HALF else highest
-            elif not packet.up and packet.sacks and packet.ack == highest:
-                refuted += 1
+                if packet.seq in sent:
+                    first_again.setdefault(packet.seq, packet)
+                sent.add(packet.seq)
         told += len(sent)
-        lost += max(0, len(again) - refuted)
+        lost += sum(not _had_arrived(stream, packet) for packet in first_again.values())
     return Losses(told, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
+
+
+def _had_arrived(stream: Stream, again: Packet) -> bool:
+    """Whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet."""
+    end = (again.seq + again.payload) & NUMBERS
+    for packet in stream.packets:
+        if packet.number > again.number and not packet.up and (packet.ack - end) & NUMBERS < HALF:
+            if packet.timestamp is None or again.timestamp is None:
+                return False
+            return (packet.timestamp[1] - again.timestamp[0]) & NUMBERS >= HALF
+    return True  # nobody knows: the capture ended
 
 
 def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:

@@ -26,11 +26,12 @@ US_PER_S, BITS = 1_000_000, 8
 SCALES = (1, 2, 3, 4, 6, 8, 12)  # blocks that are taken together
 LATE_US = 40_000  # by how much single packets were late on machines with far too much to do
 LATE_LONG_US = 4_000  # and by how much the earliest of LONG_US at once
+STARVED_LONG_US = 12_000  # the same where the machine was starved, or nobody watched
 LONG_US = 60_000
 SPACED = 30  # full frames
 SPACING = 0.02  # relative; on a busy machine their most frequent spacing was off by 1%, and always too small
 PACED_SPACING = 0.25  # of BBR, which sends more slowly than the link by itself
-PACE, PACED_US = 0.05, 10_000  # how much slower than its spacing a load would have gained this much at
+PACE, PACED_US = 0.07, 10_000  # how much slower than its spacing a load would have gained this much at
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,12 @@ class _Block:
         return min(at - size * BITS * US_PER_S / bps for size, at in self.points)
 
 
-def too_fast(arrivals: Arrivals, way: Direction, mtu: int) -> str | None:
+def too_fast(arrivals: Arrivals, way: Direction, mtu: int, *, starved: bool) -> str | None:
     """What came faster than the rate lets it, in words."""
     if way.rate is None:
         return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
-    gained = excess(arrivals, bps, _allowance_us(way, mtu))
+    gained = excess(arrivals, bps, _allowance_us(way, mtu) + (STARVED_LONG_US - LATE_LONG_US if starved else 0))
     if gained is None:
         return None
     size, took_us, early_us = gained

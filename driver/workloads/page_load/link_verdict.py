@@ -39,12 +39,19 @@ class LinkVerdict:
     link: Link
 
     def failures(self) -> Iterator[Failure]:
-        if self.seen is not None:
-            yield from self._round_trip(self.seen)
-            yield from self._delays()
-            yield from self._rates(self.seen)
-            yield from self._mtu(self.seen)
-            yield from self._windows(self.seen)
+        """Each reason once."""
+        details: dict[Reason, list[str]] = {}
+        for each in self._all(self.seen) if self.seen is not None else ():
+            details.setdefault(each.reason, []).append(each.detail)
+        for reason, found in details.items():
+            yield Failure(reason, "; ".join(found))
+
+    def _all(self, seen: LinkEvidence) -> Iterator[Failure]:
+        yield from self._round_trip(seen)
+        yield from self._delays()
+        yield from self._rates(seen)
+        yield from self._mtu(seen)
+        yield from self._windows(seen)
 
     def flags(self) -> Iterator[Flag]:
         """Of a trial that counts: what is late, but not so much that it could not be."""
@@ -71,7 +78,7 @@ class LinkVerdict:
 
     @property
     def _late_us(self) -> float:
-        return LATE_US + LATE_SHARE * self.link.rtt.ns / 1000 + (self._varies_us if self._varies_us else 0)
+        return LATE_US + LATE_SHARE * self.link.rtt.ns / 1000 + self._varies_us
 
     @property
     def _varies_us(self) -> float:
@@ -79,9 +86,13 @@ class LinkVerdict:
         return (self.link.down.extra_delay.ns + self.link.up.extra_delay.ns) / 1000
 
     @property
+    def _is_punctual(self) -> bool:
+        """Whether the machine was watched, and had time."""
+        return self.record.machine is not None and not self.record.flags
+
+    @property
     def _most_late_us(self) -> float:
-        watched = self.record.machine is not None and not self.record.flags
-        return self._late_us if watched else self._late_us * STARVED
+        return self._late_us if self._is_punctual else self._late_us * STARVED
 
     # --- round trips and delays
 
@@ -143,9 +154,9 @@ class LinkVerdict:
             arrivals = getattr(seen, name)
             if arrivals is None:
                 continue
-            fast = too_fast(arrivals, way, self.link.mtu)
+            fast = too_fast(arrivals, way, self.link.mtu, starved=not self._is_punctual)
             if fast:
-                yield Failure(Reason.LINK_RATE, f"{towards}, {fast}")
+                yield Failure(Reason.LINK_RATE, f"{towards}, {fast}{self._starved}")
                 continue
             slow = too_slow(arrivals, way, self.link.mtu, senders[name].congestion_control)
             if slow:
@@ -154,16 +165,15 @@ class LinkVerdict:
     def _mtu(self, seen: LinkEvidence) -> Iterator[Failure]:
         wanted, frame = self.link.mtu - HEADERS, self.link.mtu + HEADER
         named = sorted({*seen.mss_down, *seen.mss_up} - {wanted})
+        largest = max(seen.largest_down, seen.largest_up)
+        parts = []
         if named:
             segments = " and ".join(f"{each} bytes" for each in named)
-            what = (
-                f"client or server named a largest segment of {segments}; with an mtu of {self.link.mtu} it is {wanted}"
-            )
-            yield Failure(Reason.LINK_MTU, what)
-        largest = max(seen.largest_down, seen.largest_up)
+            parts.append(f"client or server named a largest segment of {segments}, and not of {wanted}")
         if largest > frame:
-            what = f"a frame had {largest} bytes; with an mtu of {self.link.mtu} none has more than {frame}"
-            yield Failure(Reason.LINK_MTU, f"{what}. Are offloads on?")
+            parts.append(f"a frame had {largest} bytes, more than {frame} (are offloads on?)")
+        if parts:
+            yield Failure(Reason.LINK_MTU, f"with an mtu of {self.link.mtu}, {'; '.join(parts)}")
 
     def _windows(self, seen: LinkEvidence) -> Iterator[Failure]:
         sides = (("server", self.link.server, seen.window_down), ("client", self.link.client, seen.window_up))
