@@ -9,7 +9,7 @@ import traceback
 
 import click
 
-from driver.cli import beds, compare, experiments, hosts, link, packets, results, runs, site, tools, vm
+from driver.cli import beds, compare, experiments, explain, hosts, link, packets, results, runs, site, tools, vm
 from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from model.version import VERSION
@@ -37,6 +37,7 @@ for _command in (
     runs.run,
     *results.COMMANDS,
     *compare.COMMANDS,
+    *explain.COMMANDS,
     *packets.COMMANDS,
     link.group,
     beds.group,

@@ -1,0 +1,190 @@
+"""Why one arm is faster than another: by how much in which part, and what may have caused it. Pure.
+
+Of each part the difference is Hodges and Lehmann's estimate over the rounds that both arms have, as for the load times
+themselves. Such estimates need not add up exactly: what is left over is told as the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from analysis.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, listed, with_parts
+from analysis.model import Cell, Run
+from analysis.numbers import counted, difference, kilobytes, seconds
+from analysis.stats import Change, compare
+from analysis.tables import change_json
+from model.evidence.parts import Part
+
+OPENING = (Part.DNS, Part.CONNECT, Part.TLS)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The second arm against the first, on one site and link."""
+
+    base: MadeOf
+    other: MadeOf
+    rounds: int
+    total: Change  # of the load time, in ms: the second minus the first
+    parts: Mapping[Part, Change]
+
+    @property
+    def rest_ms(self) -> float:
+        return self.total.value - sum(change.value for change in self.parts.values())
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval of the load times' difference leaves 0 out."""
+        low, high = self.total.low, self.total.high
+        return low is not None and high is not None and (low > 0 or high < 0)
+
+    @property
+    def largest(self) -> Part:
+        """The part that changes most in the direction of the whole."""
+        sign = 1 if self.total.value >= 0 else -1
+        return max(self.parts, key=lambda part: sign * self.parts[part].value)
+
+    def sentences(self) -> list[str]:
+        return [self._headline(), self._parts(), *causes(self)]
+
+    def to_json(self) -> dict[str, Any]:
+        cell = self.other.cell
+        return {
+            "site": cell.site, "link": cell.link.label, "base": self.base.cell.arm.name, "arm": cell.arm.name,
+            "rounds": self.rounds, "difference_ms": change_json(self.total),
+            "parts_ms": {part.value: change_json(self.parts[part]) for part in Part},
+            "rest_ms": round(self.rest_ms, 3), "largest": self.largest.value, "sentences": self.sentences(),
+        }  # fmt: skip
+
+    def _headline(self) -> str:
+        cell, base = self.other.cell, self.base.cell.arm.name
+        by = "faster" if self.total.value < 0 else "slower"
+        told = f"{cell.site}, {cell.link.label}: {cell.arm.name} is {seconds(abs(self.total.value))} {by} than {base}"
+        times = f"{seconds(self.base.plt_ms)} against {seconds(self.other.plt_ms)}"
+        if self.total.low is None or self.total.high is None:
+            return f"{told} ({times}; one round, which has no interval)."
+        interval = f"{difference(self.total.low)} to {difference(self.total.high)} ms"
+        doubt = "" if self.is_clear else ": no difference is shown"
+        return f"{told} ({times}; {self.total.name} {interval}, {counted(self.rounds, 'round')}){doubt}."
+
+    def _parts(self) -> str:
+        least = max(LEAST_MS, LEAST_SHARE * self.base.plt_ms)
+        told = [part for part in self.parts if abs(self.parts[part].value) >= least]
+        told.sort(key=lambda part: -abs(self.parts[part].value))
+        if not told:
+            return f"No part differs by {seconds(least)} or more."
+        words = [f"{WORDS[part]} {_with_interval(self.parts[part])}" for part in told]
+        left = self.total.value - sum(self.parts[part].value for part in told)
+        if abs(left) >= LEAST_MS:
+            words.append(f"all else {difference(left)} ms")
+        return f"In which part: {listed(words)}."
+
+
+def _with_interval(change: Change) -> str:
+    if change.low is None or change.high is None:
+        return f"{difference(change.value)} ms"
+    return f"{difference(change.value)} ms ({difference(change.low)} to {difference(change.high)})"
+
+
+def explain_difference(run: Run, base: MadeOf, other: MadeOf) -> Difference | None:
+    """None where no round has both."""
+    trials = run.by_cell()
+    first, second = (
+        {trial.round: trial for trial in with_parts(trials[made.cell.number])} for made in (base, other)
+    )  # fmt: skip
+    rounds = sorted(first.keys() & second.keys())
+
+    def changed(name: str) -> Change | None:
+        found = compare(
+            {each: first[each].measures[name] for each in rounds},
+            {each: second[each].measures[name] for each in rounds},
+        )
+        return found.difference if found else None
+
+    total, parts = changed(PLT), {part: changed(part.measure) for part in Part}
+    known = {part: change for part, change in parts.items() if change}
+    return Difference(base, other, len(rounds), total, known) if total and len(known) == len(parts) else None
+
+
+def causes(found: Difference) -> Iterator[str]:
+    """What differs between the arms on the wire, as far as it can be counted."""
+    yield from _connections(found)
+    yield from _tls(found)
+    yield from _bytes(found)
+    yield from _losses(found)
+
+
+def _fact(found: Difference, name: str) -> tuple[float, float] | None:
+    base, other = found.base.facts.get(name), found.other.facts.get(name)
+    return None if base is None or other is None else (base, other)
+
+
+def _connections(found: Difference) -> Iterator[str]:
+    opened = _fact(found, "connections_used") or _fact(found, "connections")
+    if opened is None or round(opened[0]) == round(opened[1]):
+        return
+    before, after = (round(each) for each in opened)
+    rtt, fewer = found.base.rtt_ms, before > after
+    which = "fewer" if fewer else "more"
+    words = (
+        f"It opens {counted(after, 'connection')} instead of {before}: {abs(before - after)} handshakes {which}, "
+        f"each a round trip of {rtt:g} ms before its first request"
+    )
+    per_host = found.base.cell.arm.settings.get("connections_per_host")
+    at_once = f", of which up to {per_host} are under way at once" if per_host and max(before, after) > 6 else ""
+    yield f"{words}{at_once}."
+    slow, window = found.parts[Part.SLOW_START].value, found.base.initial_window
+    if slow >= LEAST_MS and fewer:
+        yield (
+            f"{counted(after, 'connection')} may have {after * window} packets under way at first, {before} together "
+            f"{before * window}; these windows grow by slow start, and a loss makes that of its connection small again."
+        )
+    elif abs(slow) >= LEAST_MS and fewer == (slow < 0):
+        each = "Each that it saves would have begun" if fewer else "Each of them begins"
+        yield f"{each} with a congestion window of {window} packets, which takes a round trip to double: slow start."
+
+
+def _tls(found: Difference) -> Iterator[str]:
+    base, other = (str(made.cell.arm.settings.get("tls", "off")) for made in (found.base, found.other))
+    if base == other or "off" not in (base, other):
+        return
+    who, trips = ("It has", other) if base == "off" else ("It does without", base)
+    least = "one more round trip" if trips == "1.3" else "one or two more round trips"
+    yield f"{who} TLS {trips}, for which each new connection takes {least} before its first request."
+
+
+def _bytes(found: Difference) -> Iterator[str]:
+    carried, rate = _fact(found, "bytes_down"), found.base.link.down.rate
+    if carried is None or rate is None:
+        return
+    more = carried[1] - carried[0]
+    takes = more * 8000 / rate.bps
+    if abs(takes) >= max(LEAST_MS, LEAST_SHARE * found.base.plt_ms):
+        which = "more" if more > 0 else "less"
+        yield f"The link carries {kilobytes(abs(more))} kB {which}, which take {seconds(abs(takes))} at {rate}."
+
+
+def _losses(found: Difference) -> Iterator[str]:
+    again = _fact(found, "retransmissions")
+    if again and round(again[0]) != round(again[1]):
+        yield f"{counted(round(again[1]), 'packet')} had to be sent again, instead of {round(again[0])}."
+
+
+def explain_links(made: list[MadeOf]) -> Iterator[str]:
+    """One arm on several links: what grows from one to the next."""
+    for base, other in pairwise(made):
+        total = other.plt_ms - base.plt_ms
+        grown = {part: other.parts[part] - base.parts[part] for part in Part}
+        told = sorted((part for part in grown if abs(grown[part]) >= LEAST_MS), key=lambda part: -abs(grown[part]))[:4]
+        words = listed(f"{WORDS[part]} {difference(grown[part])} ms" for part in told) or "no part by a millisecond"
+        yield (
+            f"From {_where(base.cell)} to {_where(other.cell)}, {other.cell.arm.name} takes {difference(total)} ms "
+            f"(of medians): {words}."
+        )
+
+
+def _where(cell: Cell) -> str:
+    return cell.link.label

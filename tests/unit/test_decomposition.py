@@ -1,0 +1,195 @@
+"""The parts of a load time, on simulated loads whose causes are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from decomposition.decompose import Loaded, decompose, sums
+from decomposition.intervals import Claim, common, divide, joined
+from model.evidence.browser import BrowserEvidence
+from model.evidence.page_load import PageLoadEvidence
+from model.evidence.parts import Part, Parts
+from tests.kit.tcp_simulation import EPOCH, HEADERS, MS, SEGMENT, Page, Simulation
+
+PAGE = Page()
+
+
+def load(page: Page) -> Loaded:
+    return Simulation(page).load()
+
+
+def parts(page: Page) -> dict[Part, float]:
+    loaded = load(page)
+    made = decompose(loaded)
+    assert made.absent is None
+    measures = sums(made)
+    plt_ms = browser_of(loaded).times.plt_ms
+    assert sum(measures.values()) == pytest.approx(plt_ms, abs=0.01), "the parts add up"
+    for before, after in pairwise(made.stretches):
+        assert before.to_ms == after.from_ms
+    return {part: measures[part.measure] for part in Part}
+
+
+def browser_of(loaded: Loaded) -> BrowserEvidence:
+    browser = loaded.evidence.browser
+    assert browser is not None
+    return browser
+
+
+def changed(page: Page, **what: object) -> dict[Part, float]:
+    """By how much each part differs, rounded to ms."""
+    before, after = parts(page), parts(replace(page, **what))  # type: ignore[arg-type] # any field
+    return {part: round(after[part] - before[part]) for part in Part}
+
+
+def only(**expected: float) -> dict[Part, float]:
+    return {part: expected.get(part.value, 0) for part in Part}
+
+
+def frames_ms(page: Page) -> float:
+    packets = sum(-(-size // SEGMENT) for size in page.sizes)
+    return (sum(page.sizes) + packets * HEADERS) * 8000 / page.rate
+
+
+def test_a_load_over_one_connection_is_what_its_causes_say() -> None:
+    found = parts(PAGE)
+    assert found[Part.CONNECT] == pytest.approx(100, abs=0.5)
+    assert found[Part.TRANSMISSION] == pytest.approx(frames_ms(PAGE), abs=2)
+    assert found[Part.WAIT] == pytest.approx(4 * 100, abs=3), "four requests, one after the other"
+    assert found[Part.IDLE] == pytest.approx(4 + 20 + 5, abs=1)
+    assert found[Part.SLOW_START] > 50
+    assert found[Part.DNS] == found[Part.TLS] == found[Part.RECOVERY] == found[Part.MAIN_THREAD] == 0
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ({"server_ms": 50}, only(wait=4 * 50)),
+        ({"dns_ms": 120}, only(dns=120)),
+        ({"parse_ms": 90}, only(idle=70)),
+        ({"finish_ms": 45}, only(idle=40)),
+        ({"lost_syn": True}, only(recovery=1000)),
+    ],
+)
+def test_what_is_slower_makes_its_own_part_longer(what: dict[str, object], expected: dict[Part, float]) -> None:
+    found = changed(PAGE, **what)
+    assert all(found[part] == pytest.approx(expected[part], abs=1) for part in Part), found
+
+
+def test_tls_takes_a_round_trip_of_its_own() -> None:
+    found = changed(PAGE, tls=True)
+    assert found[Part.TLS] == pytest.approx(102, abs=2)
+    assert found[Part.CONNECT] == 0
+    assert abs(found[Part.WAIT]) <= 2
+
+
+def test_a_larger_first_window_takes_from_slow_start_alone() -> None:
+    found = changed(PAGE, window=60)
+    assert found[Part.SLOW_START] == round(-parts(PAGE)[Part.SLOW_START])
+    assert all(abs(found[part]) <= 1 for part in Part if part is not Part.SLOW_START), found
+
+
+def test_a_slower_link_takes_longer_to_deliver() -> None:
+    found = changed(replace(PAGE, window=200), rate=1_000_000)
+    assert found[Part.TRANSMISSION] == pytest.approx(9 * frames_ms(PAGE), rel=0.02)
+    assert abs(found[Part.CONNECT]) <= 1
+
+
+def test_a_loss_within_a_flight_is_recovery_until_it_came_again() -> None:
+    """Duplicate acknowledgements bring it a round trip later."""
+    found = changed(replace(PAGE, sizes=(60_000,), window=40), lost=frozenset({(0, 20)}))
+    assert 60 <= found[Part.RECOVERY] <= 101, found
+    assert abs(found[Part.WAIT]) <= 1
+
+
+def test_a_lost_tail_is_recovery_and_named_a_time_out() -> None:
+    page = replace(PAGE, sizes=(14_000,), lost=frozenset({(0, 9)}))
+    made = decompose(load(page))
+    (missed,) = [each for each in made.stretches if each.part is Part.RECOVERY]
+    assert "retransmission time-out" in missed.detail
+    assert missed.to_ms - missed.from_ms > 300
+    assert parts(page)[Part.SLOW_START] < 1
+
+
+def test_the_connection_that_ends_an_idleness_says_what_it_was() -> None:
+    """New connections for each object: the load waits for their handshakes, too."""
+    page = replace(PAGE, sizes=(14_000, 10_000, 10_000, 10_000), parse_ms=0)
+    again, anew = parts(page), parts(replace(page, keepalive=False))
+    assert again[Part.CONNECT] == pytest.approx(100, abs=1)
+    assert anew[Part.CONNECT] == pytest.approx(400, abs=1)
+
+
+def test_several_connections_share_the_bottleneck() -> None:
+    page = replace(PAGE, connections=6, sizes=(14_000, *[50_000] * 18))
+    assert parts(page)[Part.TRANSMISSION] == pytest.approx(frames_ms(page), rel=0.01)
+
+
+def test_the_main_thread_takes_from_what_was_idle() -> None:
+    loaded = load(replace(PAGE, parse_ms=80))
+    (idle,) = (
+        each for each in decompose(loaded).stretches if each.part is Part.IDLE and each.to_ms - each.from_ms > 70
+    )
+    zero = EPOCH + 3 * MS
+    busy = [
+        (zero + round((idle.from_ms + 10) * MS), zero + round((idle.from_ms + 50) * MS)),
+        (zero + MS, zero + 50 * MS),
+    ]
+    measures = sums(decompose(replace(loaded, main_thread=busy)))
+    before = sums(decompose(loaded))
+    assert measures[Part.MAIN_THREAD.measure] == pytest.approx(40, abs=0.5)
+    assert before[Part.IDLE.measure] - measures[Part.IDLE.measure] == pytest.approx(40, abs=0.5)
+    assert measures[Part.CONNECT.measure] == before[Part.CONNECT.measure], "what the link does comes first"
+
+
+# --- where nothing can be said
+
+
+def test_clocks_that_do_not_agree_give_no_parts() -> None:
+    made = decompose(load(replace(PAGE, told_late_ms=60)))
+    assert made.stretches == ()
+    assert made.absent is not None
+    assert "ms apart" in made.absent
+    assert sums(made) == {}
+    assert decompose(load(replace(PAGE, told_late_ms=3))).absent is None, "that much is right"
+
+
+def without(loaded: Loaded, evidence: PageLoadEvidence) -> Parts:
+    return decompose(replace(loaded, evidence=evidence))
+
+
+def test_without_the_moments_of_the_load_there_are_no_parts() -> None:
+    loaded = load(PAGE)
+    browser = browser_of(loaded)
+    for poorer in (None, replace(browser, clock=None)):
+        made = without(loaded, replace(loaded.evidence, browser=poorer))
+        assert made.absent == "the browser did not say when the load began"
+
+
+def test_requests_that_are_not_in_the_capture_are_noticed() -> None:
+    loaded = load(PAGE)
+    elsewhere = [replace(stream, client=("10.10.1.2", 1)) for stream in loaded.timeline.streams]
+    made = decompose(replace(loaded, timeline=replace(loaded.timeline, streams=elsewhere)))
+    assert made.absent == "no request was found in the capture"
+
+
+# --- intervals
+
+
+def test_a_moment_belongs_to_the_lowest_rank() -> None:
+    pieces = divide((0, 100), [Claim(10, 60, 1, "b"), Claim(20, 30, 0), Claim(90, 120, 1)], 2, 0)
+    assert [(each.begin, each.end, each.rank) for each in pieces] == [
+        (0, 10, 2), (10, 20, 1), (20, 30, 0), (30, 60, 1), (60, 90, 2), (90, 100, 1),
+    ]  # fmt: skip
+
+
+def test_what_is_too_short_belongs_to_what_was_before() -> None:
+    pieces = divide((0, 100), [Claim(50, 52, 0), Claim(60, 80, 0)], 1, 5)
+    assert [(each.begin, each.end, each.rank) for each in pieces] == [(0, 60, 1), (60, 80, 0), (80, 100, 1)]
+
+
+def test_intervals_are_joined_and_cut() -> None:
+    assert joined([(5, 7), (0, 2), (1, 4), (9, 10)], gap=1) == [(0, 7), (9, 10)]
+    assert common([(0, 5), (8, 20)], [(4, 9), (10, 11), (30, 31)]) == [(4, 5), (8, 9), (10, 11)]

@@ -1,0 +1,170 @@
+"""What `lanelab explain` says of cells, of two arms and of trials that stand apart."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.explain import explain
+from analysis.model import Arm, Cell, Flag, LinkCase, Run, Trial
+from model.errors import InputError
+from model.evidence.parts import Part, Parts, Stretch
+from model.link import Link
+
+BEGAN = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
+ARMS = (Arm(1, "HTTP", {"tls": "off", "connections_per_host": 6}), Arm(2, "HTTP/2", {"tls": "1.3"}))
+HTTP = {"connect": 100, "wait": 300, "transmission": 940, "slow_start": 60, "idle": 20}
+HTTP2 = {"connect": 100, "tls": 105, "wait": 200, "transmission": 930, "slow_start": 130, "idle": 60}
+FACTS = {1: {"connections_used": 6, "bytes_down": 1_175_000, "retransmissions": 0},
+         2: {"connections_used": 1, "bytes_down": 1_160_000, "retransmissions": 2}}  # fmt: skip
+
+
+def link(number: int, rtt: str) -> LinkCase:
+    return LinkCase(number, rtt, Link.parse({"rtt": rtt, "rate": "10mbit"}).to_mapping())
+
+
+def measures(parts: Mapping[str, float], arm: int, more: float = 0) -> dict[str, float]:
+    named = {part.measure: parts.get(part.value, 0.0) + (more if part is Part.RECOVERY else 0) for part in Part}
+    return {**named, "plt_ms": sum(named.values()), **FACTS[arm]}
+
+
+def run(rounds: int = 6, rtts: Sequence[str] = ("100ms",), slow: int = 0, with_parts: bool = True) -> Run:
+    """`slow`: the trial that lost a packet for half a second."""
+    links = tuple(link(number, rtt) for number, rtt in enumerate(rtts, 1))
+    cells = tuple(
+        Cell(2 * at + number, f"c{at}{number}", "dummy", case, arm)
+        for at, case in enumerate(links)
+        for number, arm in enumerate(ARMS, 1)
+    )
+    trials: list[Trial] = []
+    for number in range(1, rounds + 1):
+        for cell in cells:
+            trial = len(trials) + 1
+            scale = Link.parse(cell.link.settings).rtt.milliseconds / 100
+            parts = {name: ms * (1 if name == "transmission" else scale) for name, ms in
+                     (HTTP if cell.arm.number == 1 else HTTP2).items()}  # fmt: skip
+            parts["idle"] += number  # something differs from round to round
+            made = measures(parts, cell.arm.number, more=500 if trial == slow else 0)
+            kept = made if with_parts else {"plt_ms": made["plt_ms"]}
+            flags = (Flag("router-waited", "for 20% of the load"),) if trial == slow else ()
+            trials.append(Trial(trial, 1, 1, cell, number, 1, BEGAN, 2.0, True, kept, made["plt_ms"], (), flags))
+    return Run(Path("run"), "page_load", "r", "", "finished", "", "", {}, (), links, ARMS, cells, tuple(trials), (),
+               (), ())  # fmt: skip
+
+
+def nothing(_trial: int) -> Parts | None:
+    return None
+
+
+def text(of: Run, *what: str, trial: int | None = None) -> str:
+    return "\n".join(" ".join(each) for each in explain(of, what, nothing, trial).paragraphs())
+
+
+def test_a_cell_is_told_by_its_largest_parts_and_what_bounds_it() -> None:
+    (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
+    first, parts, bound = cell.sentences()
+    assert first == "dummy, 100ms, HTTP: 1.42 s (median of 6 page loads)."
+    assert parts.startswith(
+        "It is made of transmission at the link's rate 940 ms (66%), waiting for the server's answer"
+    )
+    assert "recovery" not in parts
+    assert bound == ("The rate of the link bounds it: for 940 ms the bottleneck of 10mbit was delivering 1,175 kB.")
+
+
+@pytest.mark.parametrize(
+    ("parts", "bound"),
+    [({"wait": 900, "connect": 100}, "round trips"), ({"recovery": 1500}, "loss"), ({"idle": 2000}, "browser")],
+)
+def test_what_bounds_a_load_is_its_largest_kind_of_time(
+    parts: Mapping[str, float], bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "HTTP", {"transmission": 300.0, "idle": 0.0, **parts})
+    (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
+    assert cell.bound == bound
+    words = {"round trips": "as long as 10.0 round trips", "loss": "a lost packet", "browser": "nothing was under way"}
+    assert words[bound] in cell.sentences()[-1]
+
+
+def test_two_arms_differ_by_parts_that_add_up() -> None:
+    (found,) = explain(run(), ["HTTP", "HTTP/2"], nothing).differences
+    assert found.total.value == pytest.approx(105)
+    assert sum(change.value for change in found.parts.values()) + found.rest_ms == pytest.approx(105)
+    assert found.largest is Part.TLS
+    told = " ".join(found.sentences())
+    assert "HTTP/2 is 105 ms slower than HTTP (1.42 s against 1.53 s" in told
+    assert "setting up TLS +105 ms (+105 to +105), waiting for the server's answer -100 ms" in told
+    assert "It opens 1 connection instead of 6: 5 handshakes fewer, each a round trip of 100 ms" in told
+    assert "1 connection may have 10 packets under way at first, 6 together 60" in told
+    assert "It has TLS 1.3, for which each new connection takes one more round trip" in told
+    assert "carries 15 kB less, which take 12 ms" in told
+    assert "2 packets had to be sent again, instead of 0." in told
+
+
+def test_the_other_way_round_everything_is_the_opposite() -> None:
+    (found,) = explain(run(), ["HTTP/2", "HTTP"], nothing).differences
+    told = " ".join(found.sentences())
+    assert "HTTP is 105 ms faster than HTTP/2" in told
+    assert "It opens 6 connections instead of 1: 5 handshakes more" in told
+    assert "It does without TLS 1.3" in told
+    assert "which takes a round trip to double" not in told, "slow start shrank although there are more windows"
+
+
+def test_rounds_of_one_arm_alone_do_not_count() -> None:
+    whole = run(rounds=4)
+    gone = next(trial for trial in whole.trials if trial.round == 4 and trial.cell.arm.number == 2)
+    poorer = Run(**{name: getattr(whole, name) for name in Run.__dataclass_fields__} | {
+        "trials": tuple(trial for trial in whole.trials if trial != gone)})  # fmt: skip
+    (found,) = explain(poorer, ["HTTP", "HTTP/2"], nothing).differences
+    assert found.rounds == 3
+
+
+def test_an_arm_on_two_links_says_what_grows() -> None:
+    explained = explain(run(rtts=("20ms", "100ms")), ["HTTP"], nothing)
+    assert [cell.cell.link.label for cell in explained.cells] == ["20ms", "100ms"]
+    (line,) = explained.links
+    assert line.startswith(
+        "From 20ms to 100ms, HTTP takes +384 ms (of medians): waiting for the server's answer +240 ms"
+    )
+
+
+def test_without_names_every_cell_and_comparison_is_told() -> None:
+    explained = explain(run(rtts=("20ms", "100ms")), [], nothing)
+    assert len(explained.cells) == 4
+    assert [(each.base.cell.arm.name, each.other.cell.arm.name) for each in explained.differences] == [
+        ("HTTP", "HTTP/2"), ("HTTP", "HTTP/2"),
+    ]  # fmt: skip
+    assert explained.to_json().keys() == {"cells", "links", "differences", "outliers"}
+
+
+def test_an_outlier_names_its_cause() -> None:
+    lost = Stretch(Part.RECOVERY, 1200.0, 1700.0, "port 40001: retransmission time-out: a packet came 500 ms late")
+    of = run(rounds=9, slow=5)
+    (found,) = explain(of, [], lambda _: Parts((Stretch(Part.IDLE, 0, 5, ""), lost), None)).outliers
+    told = " ".join(found.sentences())
+    assert "Trial 5 (dummy, 100ms, HTTP): 1.92 s, 497 ms longer than the median of its cell." in told
+    assert "Where: recovery from loss +500 ms." in told
+    assert "At 1.20 s, for 500 ms: port 40001: retransmission time-out: a packet came 500 ms late." in told
+    assert "It is flagged: router-waited (for 20% of the load)." in told
+
+
+def test_any_trial_can_be_explained() -> None:
+    assert "Trial 5 (dummy, 100ms, HTTP)" in text(run(), trial=5)
+    with pytest.raises(InputError, match="no trial 99"):
+        text(run(), trial=99)
+
+
+@pytest.mark.parametrize(("what", "words"), [(["HTPP"], "Did you mean HTTP"), (["HTTP", "h2"], "HTTP, HTTP/2")])
+def test_names_that_the_run_does_not_have_are_refused(what: list[str], words: str) -> None:
+    with pytest.raises(InputError) as refused:
+        explain(run(), what, nothing)
+    assert words in f"{refused.value} {refused.value.remedy}"
+
+
+def test_a_run_without_parts_says_why_and_what_to_do() -> None:
+    absent = Parts((), "there is no capture of the client")
+    with pytest.raises(InputError, match="there is no capture of the client") as refused:
+        explain(run(with_parts=False), [], lambda _: absent)
+    assert "capture: client" in str(refused.value.remedy)
