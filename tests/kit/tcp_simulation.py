@@ -11,11 +11,12 @@ from typing import Any
 
 from captures.timeline import ACK, SYN, Datagram, Packet, Stream, Timeline
 from decomposition.decompose import Loaded
+from driver.experiment.arm import Arm
 from model.evidence.browser import Request, Timings
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server import ServedRequest, ServerLog
 from model.link import Link
-from tests.unit.records import NATIVE, browser, record
+from tests.unit.records import browser, record
 
 MS, S = 1_000_000, 1_000_000_000
 EPOCH = 1_790_000_000 * S
@@ -283,7 +284,7 @@ class Simulation:
         }
         page, first = self.page, min(each.began for each in self.told)
         logged = ServerLog("", "", (), tuple(_served(each) for each in self.told))
-        sound: dict[str, Any] = record(NATIVE)["evidence"]
+        sound: dict[str, Any] = record(Arm.parse("native", {}))["evidence"]
         evidence = replace(
             PageLoadEvidence.from_json({**sound, "browser": data, "packets": {}, "capture": {}}), server=logged
         )
