@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from analysis.stats.median import ALPHA, median
+from analysis.stats.median import ALPHA
 
 MOST_STEPS = 1_000_000  # of the exact distribution; beyond it the normal one is right to more digits than are shown
 MOST_LISTED = 200_000  # Walsh averages that are listed; of more, the wanted ones are found by bisection
@@ -150,11 +150,9 @@ class _Walsh:
 
     def middle(self) -> float:
         """The median of those that are known."""
-        if self._listed:
-            middle = median(self._listed)
-            return 0.0 if math.isnan(middle) else middle  # infinities of both signs, as many of each
         known = self.count - self._unknown
-        return (self._ranked((known + 1) // 2) + self._ranked(known // 2 + 1)) / 2
+        low, high = self._ranked((known + 1) // 2), self._ranked(known // 2 + 1)
+        return 0.0 if low == -high else (low + high) / 2  # also where these are infinities of both signs
 
     def lowest(self, k: int) -> float:
         """The k-th lowest; those that are unknown may be lower still."""
