@@ -6,6 +6,7 @@ words and a unit, or a number that is worked out from the record. To add a metri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -29,6 +30,11 @@ class Metric:
     column: str = ""  # its heading in the table of results; "": it has no column there
     higher_is_better: bool = False
     of: Callable[[TrialRecord], float | None] | None = None  # None: it is a measure of the record, by its name
+
+    @property
+    def worst(self) -> float:
+        """What a trial has that did not come to an end in its time: further than every other, to the bad side."""
+        return 0.0 if self.higher_is_better else math.inf
 
     @property
     def key(self) -> str:

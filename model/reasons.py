@@ -4,6 +4,7 @@ docs/reference/verdicts.md explains each."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -53,6 +54,17 @@ class Reason(StrEnum):
     LINK_MTU = "link-mtu"
     INITIAL_WINDOW = "initial-window"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"
+
+
+OF_A_TIME_OUT = frozenset(  # reasons that a trial has because its time was over
+    (Reason.TIMEOUT, Reason.MISSING_OBJECT, Reason.FAILED_OBJECT, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS)
+)
+
+
+def timed_out(reasons: Collection[str]) -> bool:
+    """Whether a trial failed because it took too long, and for nothing else. It does not count, and yet says something
+    of its cell: that it can take longer than the time it was given. To leave it out would make the cell look faster."""
+    return Reason.TIMEOUT in reasons and OF_A_TIME_OUT.issuperset(reasons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ shows by simulation how often it is right.
 """
 
 from analysis.stats.holm import holm
+from analysis.stats.known import KNOWN
 from analysis.stats.median import (
     ALPHA,
     ENOUGH,
     LEVEL,
     Estimate,
     Summary,
-    certain_interval,
     estimate,
     interval_name,
     outliers,
@@ -25,6 +25,7 @@ from analysis.stats.pooled import Pooled, pool
 __all__ = [
     "ALPHA",
     "ENOUGH",
+    "KNOWN",
     "LEVEL",
     "Change",
     "Comparison",
@@ -32,7 +33,6 @@ __all__ = [
     "Pooled",
     "Summary",
     "Verdict",
-    "certain_interval",
     "compare",
     "estimate",
     "holm",

@@ -183,12 +183,3 @@ def outliers(values: Sequence[float]) -> list[int]:
     spread = MAD_TO_SIGMA * median(abs(value - middle) for value in values)
     spread = max(spread, LEAST_SPREAD * abs(middle))
     return [i for i, value in enumerate(values) if spread and abs(value - middle) > FAR_OUT * spread]
-
-
-def certain_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The interval of a median, without ends where there are too few values for one of 95%. It says whether a cell is
-    measured well enough."""
-    made = estimate(values) if len(values) >= ENOUGH else None
-    if made is None or made.low is None or made.high is None:
-        return -math.inf, math.inf
-    return made.low, made.high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from pathlib import Path
@@ -24,6 +25,7 @@ from sites.load import load_site
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 ROUNDS_SHOWN = 2
+PAIRS_SHOWN = 6
 CELLS_SHOWN = 12  # of a round's order, in the table that people read
 
 
@@ -78,8 +80,8 @@ def _summary(experiment: Experiment, made: Estimate) -> list[str]:
         time, disk = minutes(made.seconds), size(made.disk_bytes)
     else:
         trials = (
-            f"{cells} x {repeat.min} to {repeat.max} trials = {made.trials} to {made.most_trials}, "
-            f"until each median is known to {repeat.ci}"
+            f"{cells} x {repeat.looks[0].trials} to {repeat.max} trials = {made.trials} to {made.most_trials}, "
+            f"until each {repeat.of} is known to {repeat.ci}"
         )
         time = f"{minutes(made.seconds)} to {minutes(made.most_seconds)}"
         disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
@@ -87,7 +89,9 @@ def _summary(experiment: Experiment, made: Estimate) -> list[str]:
     each = " on each bed" if made.most_beds > 1 else ""
     return [
         f"{experiment.name}: {trials}",
+        *([_looks(experiment)] if repeat.ci else []),
         f"order: {_order(experiment)}",
+        *_comparisons(experiment),
         *([_beds(experiment, made)] if made.most_beds > 1 else []),
         f"time:  about {time}, without failures (self-tests of {links}{each} included)",
         f"disk:  about {disk}",
@@ -103,6 +107,27 @@ def _order(experiment: Experiment) -> str:
     more = ", …" if len(shown) > CELLS_SHOWN else ""
     numbers = ", ".join(map(str, shown[:CELLS_SHOWN]))
     return f"{experiment.order}, seed {experiment.seed}; the first round is cells {numbers}{more}"
+
+
+def _looks(experiment: Experiment) -> str:
+    """When the run may end, and how sure an interval has to be then."""
+    each = [f"{look.trials} ({math.floor(1000 * (1 - look.alpha)) / 10:g}%)" for look in experiment.repeat.looks]
+    return f"looks: after {', '.join(each)} trials of each cell, by intervals of that; all looks together hold 95%"
+
+
+def _comparisons(experiment: Experiment) -> list[str]:
+    """How many there are. What is compared with nothing is named."""
+    pairs = experiment.pairs
+    if experiment.order == "sequential":
+        return ["compared: nothing, since arms are not interleaved"] if pairs.made else []
+    if not pairs.made:
+        return []
+    bases = list(dict.fromkeys(base.arm.name for base, _ in pairs.made))
+    number = len(pairs.made)
+    words = f"compared: {number} pair{'s' if number > 1 else ''} of cells, by round, with {', '.join(bases)}"
+    left_out = pairs.left_out[:PAIRS_SHOWN]
+    more = len(pairs.left_out) - len(left_out)
+    return [words, *(f"  not compared: {one}" for one in left_out), *([f"  and {more} more"] if more else [])]
 
 
 def _beds(experiment: Experiment, made: Estimate) -> str:
@@ -156,6 +181,9 @@ def _plan_json(experiment: Experiment, made: Estimate, warned: list[str]) -> dic
         "disk_bytes": {"least": made.disk_bytes, "most": made.most_disk_bytes},
         "self_tests": made.self_tests,
         "beds": {"least": made.beds, "most": made.most_beds},
+        "looks": [{"trials": look.trials, "confidence": 1 - look.alpha} for look in experiment.repeat.looks],
+        "compared": [[base.id, arm.id] for base, arm in experiment.pairs.made],
+        "not_compared": list(experiment.pairs.left_out),
         "blocks": [list(rounds) for rounds in blocks(experiment.repeat, experiment.beds)],
         "order": experiment.order,
         "seed": experiment.seed,

@@ -138,7 +138,7 @@ def programs_of(experiment: Experiment, made: BedOptions) -> Programs:
 
 def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
     """Make the trials that the run still lacks, and show how it goes."""
-    from analysis.stats import certain_interval  # noqa: PLC0415
+    from analysis.stats import KNOWN  # noqa: PLC0415
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
     from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
 
@@ -164,7 +164,7 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
         primary = primary_of(store.workload)
         with watching(as_json=as_json, trials=trials, done=done, primary=primary) as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
-            Runner(begun, open_bed, tell, stop, certain_interval, programs).run()
+            Runner(begun, open_bed, tell, stop, KNOWN, programs).run()
         ending = "finished"
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"

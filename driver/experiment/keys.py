@@ -70,8 +70,11 @@ EXPERIMENT = Table((
         "[settings of an arm](#arms)", "none"),
     Setting("cells", None, "", "exactly these are run, instead of every site x link x arm", "[{arm: http}]",
         "a list of [cells](#cells)", "every combination"),
+    Setting("compare", None, "", "which arms are compared with which", "[{of: h2, to: http}]",
+        "a list of [pairs](#compare), or a mapping like `{h2: http}`",
+        "every arm with the first"),
     Setting("trials", TRIALS, "5", "how many trials each cell gets", "3", default_words="`5`, unless `until` is given"),
-    Setting("until", None, "", "go on until the medians are known well enough, instead of `trials`",
+    Setting("until", None, "", "go on until results are known well enough, instead of `trials`",
         "{ci: 2%, max: 30}",
         "[keys](#trials-and-until)", "a fixed number of trials"),
     Setting("beds", BEDS, "1", "over how many fresh beds the rounds are divided: [see below](#beds)", "3"),
@@ -104,9 +107,15 @@ LOAD = Table((
 ))
 UNTIL = Table((
     Setting("ci", Kind("PERCENT", "`%`", _interval, PERCENT.schema), "",
-        "go on until the 95% interval of every cell's median reaches no further than this from it", "2%"),
+        "go on until every 95% interval reaches no further than this from what it is of", "2%"),
+    Setting("of", choice("OF", "median", "change"), "median",
+        "what has to be known: the median of every cell, or the change of every [comparison](#compare)", "change"),
     Setting("max", TRIALS, "30", "the most trials of a cell", "50"),
-    Setting("min", TRIALS, "6", "the fewest: below 6 there is no interval of 95%", "10"),
+    Setting("min", TRIALS, "8", "the fewest, after which the first look is taken", "10"),
+))
+COMPARE = Table((
+    Setting("of", None, "", "arms that are compared", "[h2, spdy]", "a name or a list", required=True),
+    Setting("to", None, "", "arms that they are compared with", "http", "a name or a list", required=True),
 ))
 TOLERANCES = Table((
     Setting("missing", count("REQUESTS", "requests", 0, 1_000_000), "0", "objects of the site that were not asked for",
@@ -149,6 +158,7 @@ SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
     "load": LOAD,
     "until": UNTIL,
+    "compare": COMPARE,
     "tolerances": TOLERANCES,
     **{name: recorder.keys for name, recorder in RECORDERS.items() if recorder.keys},
     "cell": CELL,

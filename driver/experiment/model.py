@@ -12,9 +12,11 @@ from typing import Any, Literal
 from driver.experiment.arm import Arm
 from model.coded import Coded
 from model.link import Link
+from model.looks import Look, looks, only_look
 from model.units import Duration, Ratio
 
 Order = Literal["interleaved", "random", "sequential"]
+Watched = Literal["median", "change"]
 ID_DIGITS = 16
 
 
@@ -37,13 +39,19 @@ class Cell:
     @property
     def id(self) -> str:
         """The same for the same effective settings, whatever things are called and in which order they are written."""
-        settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": self.arm.settings()}
-        text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
+        return _id(self)
 
     @property
     def label(self) -> str:
         return f"{self.site} · {self.link.label} · {self.arm.name}"
+
+
+@functools.lru_cache(maxsize=10_000)
+def _id(cell: Cell) -> str:
+    """Kept, since a schedule asks for it all the time."""
+    settings = {"site": cell.site, "link": cell.link.link.to_mapping(), "arm": cell.arm.settings()}
+    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +66,26 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """How many trials a cell gets: a fixed number, or until the interval of its median is narrow."""
+    """How many trials a cell gets: a fixed number, or until intervals are narrow."""
 
     trials: int | None
     ci: Ratio | None
     min: int
     max: int
+    of: Watched = "median"
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """When results are looked at, to end the run if they are known well enough."""
+        return only_look(self.max) if self.ci is None else looks(self.min, self.max)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Which cells are compared with which. They differ in their arm only."""
+
+    made: tuple[tuple[Cell, Cell], ...]  # (base, arm)
+    left_out: tuple[str, ...] = ()  # sentences: what is compared with nothing, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +157,7 @@ class Experiment:
     links: tuple[LinkCase, ...]
     sites: tuple[str, ...]
     cells: tuple[Cell, ...]
+    pairs: Pairs
     repeat: Repeat
     beds: int  # fresh ones, over which the rounds are divided
     order: Order

@@ -9,10 +9,11 @@ from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM
-from driver.experiment.cells import ObjectsOf, combine
+from driver.experiment.cells import Combined, ObjectsOf, combine
+from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, LOAD, TOLERANCES, UNTIL, read_name
-from driver.experiment.model import Experiment, LinkCase, LoadSettings, Repeat, Tolerances
+from driver.experiment.model import Experiment, LinkCase, LoadSettings, Pairs, Repeat, Tolerances
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import InputError
@@ -67,6 +68,7 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         links=combined.links,
         sites=combined.sites,
         cells=combined.cells,
+        pairs=_read_pairs(entries, combined, plain["order"], repeat),
         repeat=repeat,
         beds=_read_beds(entries, plain["beds"], repeat),
         order=plain["order"],
@@ -170,7 +172,24 @@ def _read_repeat(entries: Mapping[str, Written], trials: int) -> Repeat:
     if until["min"] > until["max"]:
         where = keys.get("min") or keys["max"]
         raise where.error(f"min {until['min']} is above max {until['max']}", "Write a min below max")
-    return Repeat(None, until["ci"], until["min"], until["max"])
+    return Repeat(None, until["ci"], until["min"], until["max"], until["of"])
+
+
+def _read_pairs(entries: Mapping[str, Written], combined: Combined, order: str, repeat: Repeat) -> Pairs:
+    """What is compared. Arms that are not interleaved cannot be: what changes with time would look like a change by
+    them."""
+    pairs = read_pairs(entries["compare"], combined.cells) if "compare" in entries else default_pairs(combined.cells)
+    if order == "sequential" and "compare" in entries:
+        what = "with order: sequential arms are not interleaved, so they cannot be compared"
+        raise entries["compare"].error(what, "Leave compare out, or write order: interleaved")
+    if repeat.of == "change" and (order == "sequential" or not pairs.made):
+        what = (
+            "with order: sequential there are none"
+            if order == "sequential"
+            else "no two cells differ in their arm only"
+        )
+        raise entries["until"].error(f"of: change asks for comparisons, and {what}", "Write of: median")
+    return pairs
 
 
 def _read_beds(entries: Mapping[str, Written], beds: int, repeat: Repeat) -> int:

@@ -38,6 +38,7 @@ def schema() -> Schema:
             "arm": _object(ARM.schema()),
             **{name: _object(_section(name)) for name in ("cell", "figure", "tolerances", *_with_keys())},
             "until": _object(_section("until"), required=["ci"]),
+            "compare": _object(_section("compare"), required=["of", "to"]),
         },
     }
 
@@ -92,6 +93,12 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "defaults": _ref("arm"),
             "cells": _one_or_many(_ref("cell")),
             "until": _ref("until"),
+            "compare": {
+                "anyOf": [
+                    {"type": "array", "items": _ref("compare"), "minItems": 1},
+                    {"type": "object", "minProperties": 1, "additionalProperties": _one_or_many(text)},
+                ]
+            },
             "tolerances": _ref("tolerances"),
             "load": _ref("load"),
             "figures": _one_or_many(_ref("figure")),
@@ -107,6 +114,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "link": _one_or_many({"anyOf": [text, _ref("link")]}),
             "arm": _one_or_many(text),
         },
+        "compare": {"of": _one_or_many(text), "to": _one_or_many(text)},
         "figure": {"x": dimension, "series": or_none, "facet": or_none, "only": only},
     }
 

@@ -21,10 +21,10 @@ from driver.run.current_bed import CurrentBed
 from driver.run.events import Event, Listener
 from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY, BegunRun
-from driver.run.store import NOT_THE_TRIALS, Stored
+from driver.run.store import Stored, attempt_of
 from driver.schedule.order import PlannedTrial
-from driver.schedule.rounds import Attempt, Schedule
-from driver.schedule.until import Interval
+from driver.schedule.rounds import Schedule
+from driver.schedule.until import Statistics
 from driver.workloads.registry import WORKLOADS
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import TrialContext
@@ -62,7 +62,7 @@ class Runner:
         open_bed: OpenBed,
         tell: Listener,
         stop: StopRequest,
-        interval: Interval,
+        statistics: Statistics,
         programs: Programs | None = None,
     ) -> None:
         self._programs = programs or Programs()
@@ -70,7 +70,7 @@ class Runner:
         self._experiment, self._sites, self._store = experiment, begun.sites, store
         self._tell, self._stop = tell, stop
         self._workload = WORKLOADS[store.workload]
-        self._schedule = Schedule(experiment, int(store.meta("seed")), interval, store.history())
+        self._schedule = Schedule(experiment, int(store.meta("seed")), statistics, store.history())
         beds = Beds(open_bed, tell, lambda: stop.asked)
         self._current = CurrentBed(beds, experiment, store, tell, self._check_arms)
         self._ahead: tuple[PlannedTrial, Future[PreparedTrial]] | None = None
@@ -145,7 +145,7 @@ class Runner:
         self._stop.under_way = False
         reasons = {failure.reason for failure in record.failures}
         value = record.measures.get(self._workload.primary)
-        self._schedule.add(planned, Attempt(record.ok, value if record.ok else None, not reasons & NOT_THE_TRIALS))
+        self._schedule.add(planned, attempt_of(record.ok, value, reasons))
         self._tell(
             Event(
                 "trial",

@@ -118,10 +118,23 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         "lanelab": version,
         "state": "running",
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),
-        "plan": json.dumps({"cells": len(experiment.cells), "order": experiment.order, "repeat": _repeat(experiment)}),
+        "plan": json.dumps(_plan(experiment)),
         "experiment_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "sites": json.dumps(sites.digests()),
         run_format.ABOUT_SITES: json.dumps({name: about(site).to_json() for name, site in sites.archived.items()}),
+    }
+
+
+def _plan(experiment: Experiment) -> dict[str, object]:
+    """What results are judged by: docs/reference/run-folder.md."""
+    return {
+        "cells": len(experiment.cells),
+        "order": experiment.order,
+        "repeat": _repeat(experiment),
+        "looks": [[look.trials, look.alpha] for look in experiment.repeat.looks],
+        "timeout_s": experiment.timeout.seconds,
+        "compared": [[base.id, arm.id] for base, arm in experiment.pairs.made],
+        "not_compared": list(experiment.pairs.left_out),
     }
 
 
@@ -129,7 +142,7 @@ def _repeat(experiment: Experiment) -> dict[str, object]:
     repeat = experiment.repeat
     if repeat.trials is not None:
         return {"trials": repeat.trials}
-    return {"ci": str(repeat.ci), "min": repeat.min, "max": repeat.max}
+    return {"ci": str(repeat.ci), "of": repeat.of, "min": repeat.min, "max": repeat.max}
 
 
 def _new_folder(name: str) -> Path:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
 from model.metrics import PRIMARY, measured
-from model.reasons import Reason
+from model.reasons import Reason, timed_out
 from model.record import TrialRecord
 from model.writing import writing
 
@@ -35,6 +35,11 @@ IN_TABLES = ("requests", "measures")  # parts of a record that have tables of th
 
 
 Moment = Literal["before", "after"]  # the trials that used a link
+
+
+def attempt_of(ok: bool, value: float | None, reasons: Collection[str]) -> Attempt:
+    """An attempt as the schedule wants it."""
+    return Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set(reasons), timed_out(reasons))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +154,7 @@ class Store:
             GROUP BY trials.trial ORDER BY cell, round, attempt
         """
         for cell, number, status, value, reasons in self._database.execute(query, (PRIMARY[self.workload],)):
-            ok = status == "ok"
-            attempt = Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set((reasons or "").split(",")))
-            history.setdefault((cell, number), []).append(attempt)
+            history.setdefault((cell, number), []).append(attempt_of(status == "ok", value, (reasons or "").split(",")))
         return history
 
     def reasons(self) -> dict[str, dict[str, int]]:

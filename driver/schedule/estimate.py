@@ -67,7 +67,7 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
     self_tests = 0 if experiment.load else len({cell.link.link for cell in experiment.cells})
     bed_s = BED_S + self_tests * SELF_TEST_S
     seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
-    fewest, most = experiment.repeat.min, experiment.repeat.max
+    fewest, most = experiment.repeat.looks[0].trials, experiment.repeat.max
     return Estimate(
         trials=fewest * len(cells),
         most_trials=most * len(cells),

@@ -1,30 +1,56 @@
-"""Whether cells have been measured well enough: a fixed number of trials, or an interval that is narrow. Pure."""
+"""Whether cells have been measured well enough: a fixed number of trials, or intervals that are narrow. Pure.
+
+Intervals are looked at after planned numbers of trials only (model/looks.py), each with what that look may claim.
+"""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from driver.experiment.model import Repeat
+from model.looks import Look
 
-Interval = Callable[[Sequence[float]], tuple[float, float]]  # the confidence interval of a sample's median
-
-
-def undecided(values_by_cell: Mapping[str, Sequence[float]], repeat: Repeat, interval: Interval) -> list[str]:
-    """The cells that need more trials."""
-    return [cell for cell, values in values_by_cell.items() if _needs_more(values, repeat, interval)]
+Values = Mapping[int, float]  # round -> value; of infinity, where the trial timed out
+Known = tuple[float, float, float]  # low end of an interval, estimate, high end
 
 
-def needs_more(values_by_cell: Mapping[str, Sequence[float]], repeat: Repeat, interval: Interval) -> bool:
-    """Whether another round is needed. It then has every cell, so that arms stay paired by round."""
-    return bool(undecided(values_by_cell, repeat, interval))
+class Statistics(Protocol):
+    """How well something is known from trials. `alpha`: how often the interval may miss."""
+
+    def median(self, values: Sequence[float], alpha: float) -> Known:
+        """Of a cell. Without ends, where the values are too few for such an interval."""
+
+    def change(self, base: Values, arm: Values, alpha: float) -> Known | None:
+        """The ratio of an arm's values to the base's, by round. None where no round has both."""
 
 
-def _needs_more(values: Sequence[float], repeat: Repeat, interval: Interval) -> bool:
-    if len(values) < repeat.min:
+def unknown_cells(values: Mapping[str, Values], repeat: Repeat, look: Look, statistics: Statistics) -> list[str]:
+    """The cells whose median is not known well enough yet. One in which no trial ever counted is not among them: more
+    trials would not help."""
+    if repeat.ci is None:
+        return []
+    known = {cell: statistics.median(list(own.values()), look.alpha) for cell, own in values.items() if own}
+    return [cell for cell, (low, median, high) in known.items() if not _is_within(low, median, high, repeat, median)]
+
+
+def unknown_changes(
+    pairs: Sequence[tuple[str, str]],
+    values: Mapping[str, Values],
+    repeat: Repeat,
+    look: Look,
+    statistics: Statistics,
+) -> list[tuple[str, str]]:
+    """The (base, arm) pairs of cells whose change is not known well enough yet."""
+    known = {pair: statistics.change(values.get(pair[0], {}), values.get(pair[1], {}), look.alpha) for pair in pairs}
+    return [pair for pair, found in known.items() if found and not _is_within(*found, repeat, 1.0)]
+
+
+def _is_within(low: float, middle: float, high: float, repeat: Repeat, whole: float) -> bool:
+    """Whether the interval reaches no further than the wanted share of the whole. One without ends does."""
+    if repeat.ci is None:
         return True
-    if repeat.ci is None or len(values) >= repeat.max:
+    if not all(map(math.isfinite, (low, middle, high))):
         return False
-    low, high = interval(values)
-    median = statistics.median(values)
-    return max(high - median, median - low) > repeat.ci.fraction * median
+    return max(high - middle, middle - low) <= repeat.ci.fraction * whole

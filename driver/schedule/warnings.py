@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 from driver.experiment.model import Experiment
 from driver.schedule.estimate import CellEstimate, Estimate
+from model.looks import ALPHA
 
 FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
@@ -17,8 +20,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
     if experiment.beds == 2:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
-    if experiment.order == "sequential" and len(experiment.cells) > 1:
-        warned.append("order: sequential lets drift of the machine look like a difference between cells")
+    warned += _of_comparisons(experiment)
     each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:
@@ -41,6 +43,25 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
             "via: gateway for all, or measure it with arms that differ in via alone"
         )
     return warned
+
+
+def _of_comparisons(experiment: Experiment) -> list[str]:
+    number, rounds = len(experiment.pairs.made), experiment.repeat.max
+    if experiment.order == "sequential" and len(experiment.cells) > 1:
+        compared = ", so none are compared" if number else ""
+        return [f"order: sequential lets drift of the machine look like a difference between cells{compared}"]
+    needed = _rounds_for(number)
+    if not needed > rounds >= FEW_TRIALS:
+        return []
+    many = f"any of {number} comparisons" if number > 1 else "a comparison"
+    what = f"{rounds} rounds are too few to tell {many} from chance"
+    return [f"{what}: write trials: {needed} or more, or name the pairs that matter with compare"]
+
+
+def _rounds_for(comparisons: int) -> int:
+    """The fewest rounds in which one of so many comparisons can be told from chance: where all n rounds go one way the
+    signed-rank test has p = 2^(1-n), and Holm takes the least p times the number of comparisons."""
+    return next(n for n in itertools.count(1) if comparisons * 2.0 ** (1 - n) <= ALPHA) if comparisons else 0
 
 
 def _same_but_for_the_way(experiment: Experiment) -> bool:

@@ -41,7 +41,7 @@ def test_a_plan_for_programs() -> None:
     assert data["arms"]["HTTP/2"]["protocol"] == "h2"
     assert data["links"]["10mbit 50ms"]["rtt"] == "50ms"
     assert [sorted(numbers) for numbers in data["rounds"]] == [list(range(1, 49))] * 2
-    assert data["trials"] == {"least": 288, "most": 1440}
+    assert data["trials"] == {"least": 384, "most": 1440}
     assert data["warnings"] == []
 
 

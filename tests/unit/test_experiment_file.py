@@ -104,7 +104,7 @@ REFUSED: list[tuple[str, str]] = [
     ("until: {max: 9}", "exp.yaml:4: until: it has no ci"),
     ("until: {ci: 0.02}", "exp.yaml:4: until.ci: 0.02 has no unit. Write 2% (as a fraction) or 0.02%"),
     ("until: {ci: 0%}", "exp.yaml:4: until.ci: an interval of 0% is never reached"),
-    ("until:\n  ci: 2%\n  max: 3", "exp.yaml:6: until.max: min 6 is above max 3"),
+    ("until:\n  ci: 2%\n  max: 3", "exp.yaml:6: until.max: min 8 is above max 3"),
     ("order: interleave", "exp.yaml:4: order: 'interleave' is not one of them. Did you mean interleaved?"),
     ("seed: x", "exp.yaml:4: seed: 'x' cannot be used"),
     (

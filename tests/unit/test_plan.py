@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driver.experiment import Arm, Repeat
+from driver.experiment import Arm
 from driver.schedule.estimate import SiteLoad, estimate, expected_plt
 from driver.schedule.order import phases, round_order
-from driver.schedule.until import needs_more, undecided
 from driver.schedule.warnings import warnings
 from model.link import Link
-from model.units import Ratio
 from sites.load import read_site_manifest
 from tests.unit.experiments import PATIENT, SMALL, read
 
@@ -58,39 +53,6 @@ def test_sequential_is_one_cell_after_the_other() -> None:
     assert phases(read(GRID)) == [read(GRID).cells]
 
 
-def spread(plts: Sequence[float]) -> tuple[float, float]:
-    return min(plts), max(plts)
-
-
-UNTIL = Repeat(None, Ratio.parse("2%"), 3, 6)
-
-
-@pytest.mark.parametrize(
-    ("plts", "more"),
-    [
-        ([], True),
-        ([100, 100], True),
-        ([100, 100, 100], False),
-        ([98, 100, 102], False),
-        ([98, 100, 102.1], True),
-        ([97.9, 100, 102], True),
-        ([50, 100, 150, 100, 100], True),
-        ([50, 100, 150, 100, 100, 100], False),
-    ],
-)
-def test_a_cell_goes_on_until_it_is_known(plts: list[float], more: bool) -> None:
-    assert needs_more({"x": plts}, UNTIL, spread) is more
-    known = {"x": plts, "known": [1.0, 1.0, 1.0]}
-    assert undecided(known, UNTIL, spread) == (["x"] if more else [])
-
-
-def test_a_fixed_number_is_just_that() -> None:
-    fixed = Repeat(2, None, 2, 2)
-    assert needs_more({"a": [1.0, 99.0], "b": [1.0]}, fixed, spread)
-    assert not needs_more({"a": [1.0, 99.0], "b": [1.0, 50.0]}, fixed, spread)
-    assert not needs_more({}, fixed, spread)
-
-
 def seconds(settings: dict[str, object], rtt: str = "100ms", rate: str = "10mbit") -> float:
     return expected_plt(LOADS["dummy"], Link.parse({"rtt": rtt, "rate": rate}), Arm.parse("a", settings))
 
@@ -118,7 +80,7 @@ def test_time_and_disk_add_up() -> None:
     assert made.seconds == pytest.approx(3 + 3 * 4 + 4 * sum(one.trial_s for one in made.cells))
     assert made.disk_bytes == 4 * sum(one.disk_bytes for one in made.cells)
     until = estimate(read(f"{GRID}until: {{ci: 2%, min: 5, max: 30}}\n"), LOADS)
-    assert (until.trials, until.most_trials) == (90, 540)
+    assert (until.trials, until.most_trials) == (180, 540)  # five are too few for a look
     assert until.most_seconds > until.seconds
 
 
@@ -143,14 +105,17 @@ def test_a_page_load_ends_with_its_timeout() -> None:
 
 
 def test_warnings() -> None:
-    quiet = read(SMALL)
+    quiet = read(f"{SMALL}trials: 7\n")
+    five = read(SMALL)
+    (few,) = warnings(five, estimate(five, LOADS))
+    assert few.startswith("5 rounds are too few to tell any of 2 comparisons from chance: write trials: 7 or more")
     assert warnings(quiet, estimate(quiet, LOADS)) == []
     for more, words in (
         ("trials: 3\n", "3 trials in each cell"),
         ("order: sequential\n", "drift of the machine"),
         ("timeout: 2s\n", "may take"),
     ):
-        experiment = read(SMALL + more)
+        experiment = read(SMALL + ("" if "trials" in more else "trials: 7\n") + more)
         (warning,) = warnings(experiment, estimate(experiment, LOADS))
         assert words in warning
 
@@ -206,9 +171,3 @@ def test_the_load_of_a_site_is_in_its_manifest() -> None:
     load = SiteLoad.of(read_site_manifest("dummy").objects)
     assert (load.objects, load.hosts) == (24, 1)
     assert 1_000_000 < load.bytes < 1_300_000
-
-
-def test_the_median_is_that_of_statistics() -> None:
-    """An even number of trials has its median between two of them."""
-    assert statistics.median([98, 102]) == 100
-    assert not needs_more({"x": [98, 102]}, Repeat(None, Ratio.parse("2%"), 2, 9), spread)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 from click.testing import CliRunner
 
-from analysis.stats import certain_interval
+from analysis.stats import KNOWN
 from driver.channel.client import Bed
 from driver.cli import runs
 from driver.experiment.model import Experiment
@@ -129,7 +129,7 @@ class Play:
         sites = ServedSites.of(self.experiment, {"dummy": load_site("dummy")})
         try:
             tell, asked = self.events.append, stop or StopRequest()
-            Runner(BegunRun(self.experiment, sites, store), open_bed, tell, asked, certain_interval).run()
+            Runner(BegunRun(self.experiment, sites, store), open_bed, tell, asked, KNOWN).run()
         finally:
             names = {cell.id: cell.arm.name for cell in self.experiment.cells}
             found: dict[str, list[bool]] = {name: [] for name in names.values()}
@@ -155,7 +155,7 @@ def test_every_cell_is_loaded_as_often_as_asked(play: Callable[[str], Play]) -> 
 
 
 def test_a_failed_trial_is_tried_again_and_no_more_often_than_allowed(play: Callable[[str], Play]) -> None:
-    bed = StandIn(lambda arm, number: "timeout" if arm == "b" or number == 1 else 100.0)
+    bed = StandIn(lambda arm, number: "protocol-fallback" if arm == "b" or number == 1 else 100.0)
     found = play(f"{TWO_ARMS}trials: 1\nretries: 2\n").on(bed)
     assert found == {"a": [False, True], "b": [False, False, False]}
 

@@ -106,7 +106,7 @@ def test_a_failure_in_the_middle_of_storing_leaves_nothing(tmp_path: Path) -> No
 
 def test_a_cell_has_one_counting_trial_in_a_round(tmp_path: Path) -> None:
     store = made(tmp_path / "run")
-    add(store, CELLS[1], 1, reason=Reason.TIMEOUT)
+    add(store, CELLS[1], 1, reason=Reason.EXTRA_REQUEST)
     add(store, CELLS[1], 1, attempt=2)
     with pytest.raises(StoreError, match="UNIQUE"):
         add(store, CELLS[1], 1, attempt=3)
