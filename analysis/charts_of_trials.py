@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,10 +22,10 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
         {
             **chart_rows.row_of(series, point, extent),
             "colour": chart_rows.colour_of(drawing, series, point),
-            "q1": summary.quartile_1,
-            "q3": summary.quartile_3,
-            "least": summary.low,
-            "most": summary.high,
+            "q1": extent.clip(summary.quartile_1),
+            "q3": extent.clip(summary.quartile_3),
+            "least": extent.clip(summary.low),
+            "most": extent.clip(summary.high),
         }
         for series, point in pairs
         if (summary := point.mark.summary)
@@ -39,6 +40,7 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
         }
         for series, point in pairs
         for value in point.mark.values
+        if math.isfinite(value)
     ]
     base = alt.Chart(alt.Data(values=rows)).encode(**where)
     x = alt.X("q1:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
@@ -66,7 +68,8 @@ def cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct
     layers = []
     for series in panel.series:
         values = sorted(value for point in series.points for value in point.mark.values)
-        steps = [{"value": extent.low, "share": 0.0}, *_steps(values), {"value": extent.high, "share": 1.0}]
+        steps = [{"value": extent.low, "share": 0.0}, *_steps(values)]
+        steps.append({"value": extent.high, "share": steps[-1]["share"]})
         layers.append(
             alt.Chart(alt.Data(values=steps))
             .mark_line(
@@ -81,4 +84,6 @@ def cdf(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direct
 
 
 def _steps(values: Sequence[float]) -> list[dict[str, float]]:
-    return [{"value": value, "share": (i + 1) / len(values)} for i, value in enumerate(values)]
+    """Of all that were made: a trial that timed out counts, and is no step."""
+    finished = [value for value in values if math.isfinite(value)]
+    return [{"value": value, "share": number / len(values)} for number, value in enumerate(finished, 1)]

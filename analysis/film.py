@@ -40,9 +40,9 @@ class Film:
     screenshot: bytes | None  # JPEG
     measures: Mapping[str, float]
 
-    def at(self, moment: float) -> Frame | None:
+    def at(self, moment: float) -> Frame:
         """What was to be seen then."""
-        return next((frame for frame in reversed(self.frames) if frame.at <= moment), None)
+        return next((frame for frame in reversed(self.frames) if frame.at <= moment), self.frames[0])
 
 
 def film_of(folder: Path, record: Mapping[str, Any]) -> Film | None:

@@ -107,8 +107,8 @@ def _wire_bars(told: Told, wire: OnTheLink, start: float, shift: float) -> tuple
         return [Bar("blocked", start, max(queued, start + 1))], None
     bars, at = list[Bar](), start
     for phase, begin, end in _set_up(told, wire, shift):
-        if start <= begin and end <= sent + 1:
-            bars += [Bar("blocked", at, begin), Bar(phase, begin, end)]
+        if start < end <= sent + 1:  # it may have begun for a request before
+            bars += [Bar("blocked", at, begin), Bar(phase, max(at, begin), end)]
             at = end
     bars.append(Bar("blocked", at, sent))
     first = None if wire.first_byte_ms is None else wire.first_byte_ms + shift

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from captures.timeline import SYN, Packet, Stream
+from captures.timeline import ACK, SYN, Packet, Stream
 
 NUMBERS = 1 << 32
 HALF = 1 << 31
@@ -69,6 +69,8 @@ def of_stream(stream: Stream, asked_ns: int, end: float) -> PacketsOverTime:
         moment = at(packet)
         if moment > end:
             break
+        if packet.up and not packet.flags & ACK:
+            continue  # its first one, which acknowledges nothing
         if packet.up:
             until = _after(packet.ack, begin)
             if until > 0 or packet.sacks:

@@ -28,8 +28,9 @@ def films(shown: Sequence[tuple[str, Film]], end: float) -> Html | None:
     screens = [(name, film.screenshot) for name, film in shown if film.screenshot]
     if not strips and not screens:
         return None
-    step = round_step(end / MOMENTS)
-    moments = [step * number for number in range(int(end / step) + 2)]
+    last = max((frame.at for _, film in strips for frame in film.frames), default=end)
+    step = round_step(min(end, last) / MOMENTS)
+    moments = [step * number for number in range(int(min(end, last) / step) + 2)]
     rows = [_strip(number, name, film, moments) for number, (name, film) in enumerate(strips, 1)]
     pictures = [
         el("figure", el("figcaption", name), _image(jpeg, f"The page after its load: {name}")) for name, jpeg in screens
@@ -71,7 +72,7 @@ def _strip(number: int, name: str, film: Film, moments: Sequence[float]) -> Html
     """A picture for each moment. Each is in the page once, however often it is shown."""
     at = [film.at(moment) for moment in moments]
     height = max(_height(frame) for frame in film.frames)
-    used = list(dict.fromkeys(frame for frame in at if frame))
+    used = list(dict.fromkeys(at))
     names = {frame: f"film-{number}-{place}" for place, frame in enumerate(used)}
     kept = [el("image", id=names[frame], href=_data(frame.jpeg), width=COLUMN, height=_height(frame)) for frame in used]
     drawn: list[Html] = []
@@ -79,10 +80,10 @@ def _strip(number: int, name: str, film: Film, moments: Sequence[float]) -> Html
     for column, (moment, frame) in enumerate(zip(moments, at, strict=True)):
         x = column * (COLUMN + GAP)
         drawn.append(el("text", f"{moment:,.0f} ms", x=x, y=LABEL - 12))
-        if frame:
-            words = f"{name} at {moment:,.0f} ms: {frame.complete:.0%} painted"
-            same = "same" if frame is before else None
-            drawn.append(el("g", el("title", words), el("use", href=f"#{names[frame]}", x=x, y=LABEL), class_=same))
+        words = f"{name} at {moment:,.0f} ms: {frame.complete:.0%} painted"
+        same = "same" if frame is before else None
+        edge = el("rect", x=x, y=LABEL, width=COLUMN, height=height)
+        drawn.append(el("g", el("title", words), el("use", href=f"#{names[frame]}", x=x, y=LABEL), edge, class_=same))
         before = frame
     width = len(moments) * (COLUMN + GAP)
     picture = el(
