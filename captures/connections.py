@@ -195,7 +195,8 @@ class Flow:
                 stamps = timestamp(self.data, at + 20, min(end, at + header))
                 flight.acknowledged(now, ack, stamps, self.answered_ns, self.rtt_ns or 0)
         if carried > 0 and not self.told:
-            self._says(self.data[at + header : end], at + header - frame, seq, carried)
+            text = self.data[at + header : min(end, at + header + carried)]  # behind it there may be padding
+            self._says(text, at + header - frame, seq, carried)
         self.early = not self.told or (flight.heard_ns < 0 if self.asks else flight.open)
 
     def _says(self, piece: bytes, header: int, seq: int, carried: int) -> None:

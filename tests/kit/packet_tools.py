@@ -1,0 +1,35 @@
+"""Other people's tools for packets (pyshark, scapy, aioquic), installed into build/peers when a test wants them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driver.host.build import once
+from model.errors import BuildError
+from model.paths import PROJECT, build_folder
+
+LOCK = PROJECT / "requirements-packets.lock"
+
+
+def run(script: Path | str, *args: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    """A Python file that imports them, or Python itself, as text."""
+    code = ["-c", script] if isinstance(script, str) else [str(script)]
+    argv = [sys.executable, *code, *map(str, args)]
+    return subprocess.run(argv, env=_environment(), capture_output=True, text=True, check=False, timeout=timeout)
+
+
+def _environment() -> dict[str, str]:
+    def make(folder: Path, log: once.Log) -> None:
+        once.pip_install(LOCK, folder, log)
+
+    try:
+        place = build_folder() / "peers" / "packets"
+        folder = once.made_once("installing pyshark", place, once.key_of(LOCK.read_bytes()), make, about_s=30)
+    except BuildError as error:
+        pytest.skip(f"pyshark cannot be had here: {error}")
+    return {**os.environ, "PYTHONPATH": str(folder)}
