@@ -58,7 +58,7 @@ def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Htm
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
     caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing)
     image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
-    return el("figure", caption, sections.scroll(image))
+    return el("figure", caption, sections.scroll(image), class_="wide" if len(drawing.panels) > 1 else None)
 
 
 def _about(drawing: Drawing) -> str:

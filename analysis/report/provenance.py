@@ -21,7 +21,6 @@ def provenance(run: Run) -> Html:
             "details",
             el("summary", f"Session {s.number}: {s.started_utc} to {s.ended_utc or '…'}, {s.ending or 'not ended'}"),
             tree(s.provenance),
-            open=s.number == run.sessions[-1].number,
         )
         for s in run.sessions
     ]
@@ -50,7 +49,7 @@ def _plain(value: object) -> str:
 
 def experiment(run: Run) -> Html:
     text = el("pre", el("code", run.experiment or "not in the run folder"))
-    return section("experiment", "The experiment file", el("details", el("summary", "Verbatim"), text, open=True))
+    return section("experiment", "The experiment file", el("details", el("summary", "Verbatim"), text))
 
 
 READING = {
