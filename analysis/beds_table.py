@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis import between_beds
-from analysis.between_beds import BedsOfRun, Between, percent
+from analysis.between_beds import BedsOfRun, Between, OfBed, percent
 from analysis.model import Cell
 from analysis.numbers import NONE, change_words, shown
 from model.metrics import Metric
@@ -42,9 +42,15 @@ def _table(rows: Sequence[tuple[Cell, str, Between]], what: str, words: Words) -
         made.add_column(column, justify="left" if column in names else "right", no_wrap=column in NUMBERS)
     for cell, base, one in rows:
         where = [*([cell.site] if sites else []), cell.link.label, f"{cell.arm.name}{base}"]
-        each = ", ".join(words(bed.value) if bed.value < math.inf else "timed out" for bed in one.beds)
+        each = ", ".join(of_bed(bed, words) for bed in one.beds)
         made.add_row(*map(Text, (*where, each, *numbers(one, words))))
     return made
+
+
+def of_bed(bed: OfBed, words: Words) -> str:
+    """Its number; in brackets where it does not count."""
+    shows = words(bed.value) if bed.value < math.inf else "timed out"
+    return shows if bed.counts else f"({shows})"
 
 
 def numbers(one: Between, words: Words) -> tuple[str, str, str, str]:

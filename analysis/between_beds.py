@@ -6,8 +6,8 @@ paired changes, and the interval is Student's t over the logarithms of these num
 
 That asks for beds which are independent of one another and whose numbers are near to normal around the same value. They
 need not be known equally well: with beds of different spread or different numbers of trials the interval holds at least
-what it says (Ibragimov and Mueller 2010, after Bakirov and Szekely 2005). docs/statistics.md shows by simulation how
-often it does.
+what it says (Ibragimov and Mueller 2010, after Bakirov and Szekely 2005). docs/reference/between-beds.md shows by
+simulation how often it does.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class OfBed:
     bed: int
     n: int  # trials, or rounds with both arms
     value: float
+    counts: bool = True  # one that was cut short does not: few trials would weigh as much as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Between:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "beds": [{"bed": one.bed, "n": one.n, "value": one.value} for one in self.beds],
+            "beds": [_bed_json(one) for one in self.beds],
             "value": self.value,
             "low": self.low,
             "high": self.high,
@@ -107,6 +108,11 @@ class BedsOfRun:
                 for row in self.changes
             ],
         }
+
+
+def _bed_json(one: OfBed) -> dict[str, Any]:
+    value = one.value if math.isfinite(one.value) else None  # JSON knows no infinity
+    return {"bed": one.bed, "n": one.n, "value": value, "counts": one.counts}
 
 
 def _names(cell: Cell) -> dict[str, str]:
@@ -170,14 +176,16 @@ def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, f
 
 def between(values: Mapping[int, Sequence[float]], middle: Callable[[Sequence[float]], float]) -> Between:
     """Values of each bed, and what makes one of them."""
-    beds = tuple(OfBed(bed, len(some), middle(some)) for bed, some in values.items())
-    logs = [math.log(one.value) for one in beds if 0 < one.value < math.inf]
-    if len(logs) < len(beds):
+    typical = statistics.median(map(len, values.values()))
+    beds = tuple(OfBed(bed, len(some), middle(some), 2 * len(some) >= typical) for bed, some in values.items())
+    counting = [one.value for one in beds if one.counts]
+    logs = [math.log(value) for value in counting if 0 < value < math.inf]
+    if len(logs) < len(counting):
         return Between(beds, None, None, None, None, None)
     centre = statistics.fmean(logs)
     low = high = None
-    if len(beds) >= ENOUGH_BEDS:
-        reach = t_quantile((1 + LEVEL) / 2, len(beds) - 1) * statistics.stdev(logs) / math.sqrt(len(beds))
+    if len(logs) >= ENOUGH_BEDS:
+        reach = t_quantile((1 + LEVEL) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
         low, high = math.exp(centre - reach), math.exp(centre + reach)
     spread = _spread(logarithms(values))
     within, own = (math.sqrt(spread[0]), math.sqrt(max(0.0, spread[1]))) if spread else (None, None)
@@ -264,9 +272,20 @@ def sentences(made: BedsOfRun) -> list[str]:
             f" The beds' own standard deviation is {percent(made.between)}, that of trials on one bed "
             f"{percent(made.within)} (over all cells)."
         )
-    if made.beds < ENOUGH_BEDS:
-        return [f"{made.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}"]
-    return [_verdict(made) + spread]
+    few = _left_out(made)
+    if not made.has_intervals:
+        return [f"{made.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}", *few]
+    return [_verdict(made) + spread, *few]
+
+
+def _left_out(made: BedsOfRun) -> list[str]:
+    """Beds that were cut short, by Ctrl-C or because they were lost."""
+    each = [*(row.made for row in made.cells), *(row.made for row in made.changes)]
+    cut = sorted({one.bed for made_of in each for one in made_of.beds if not one.counts})
+    if not cut:
+        return []
+    which = f"bed {cut[0]}" if len(cut) == 1 else f"beds {', '.join(map(str, cut))}"
+    return [f"In brackets, and not in the middle of beds: {which}, with less than half as many trials as usual."]
 
 
 def _verdict(made: BedsOfRun) -> str:

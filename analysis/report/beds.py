@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from analysis import between_beds
-from analysis.beds_table import NUMBERS, Words, numbers
+from analysis.beds_table import NUMBERS, Words, numbers, of_bed
 from analysis.between_beds import BedsOfRun, Between
 from analysis.model import Run
 from analysis.numbers import change_words, in_unit, shown
@@ -14,8 +12,8 @@ from analysis.report.sections import scroll, section
 
 NOTE = (
     "A bed counts as one observation: the median of its trials, or Hodges and Lehmann's estimate of its changes. The "
-    "interval is Student's t over the logarithms of these numbers. docs/statistics.md says how often it holds what "
-    "another bed would say in the long run."
+    "interval is Student's t over the logarithms of these numbers. docs/reference/between-beds.md says how often it "
+    "holds what another bed would say in the long run."
 )
 
 
@@ -45,7 +43,7 @@ def _table(rows: list[tuple[str, str, Between]], what: str, words: Words) -> Htm
 
 
 def _row(where: str, arm: str, made: Between, words: Words) -> Html:
-    each = ", ".join(words(bed.value) if bed.value < math.inf else "timed out" for bed in made.beds)
+    each = ", ".join(of_bed(bed, words) for bed in made.beds)
     title = ", ".join(f"bed {bed.bed}: n = {bed.n}" for bed in made.beds)
     return el(
         "tr",

@@ -57,7 +57,7 @@ def test_fishers_f(df1: int, df2: int, expected: float) -> None:
 
 def test_a_bed_counts_once_however_many_trials_it_has() -> None:
     few = between({1: [100.0], 2: [110.0], 3: [121.0]}, statistics.median)
-    many = between({1: [100.0] * 9, 2: [110.0] * 2, 3: [121.0] * 5}, statistics.median)
+    many = between({1: [100.0] * 9, 2: [110.0] * 3, 3: [121.0] * 5}, statistics.median)
     assert (few.value, few.low, few.high) == (many.value, many.low, many.high)
     assert few.value == pytest.approx(110)
     assert few.high is not None
@@ -82,6 +82,14 @@ def test_trials_that_timed_out_leave_a_bed_without_a_number_only_where_its_media
     lost = between({1: [1.0, math.inf, math.inf], 2: [2.0], 3: [2.0]}, statistics.median)
     assert (lost.value, lost.low, lost.high) == (None, None, None)
     assert [bed.value for bed in lost.beds] == [math.inf, 2.0, 2.0]
+
+
+def test_a_bed_that_was_cut_short_does_not_weigh_as_much_as_a_whole_one() -> None:
+    values = {1: [100.0] * 4, 2: [999.0], 3: [110.0] * 4, 4: [121.0] * 3, 5: [math.inf]}
+    one = between(values, statistics.median)
+    assert [bed.counts for bed in one.beds] == [True, False, True, True, False]
+    assert one.value == pytest.approx(110)
+    assert one.low is not None
 
 
 def test_changes_of_a_bed_are_hodges_and_lehmanns() -> None:
