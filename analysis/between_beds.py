@@ -151,11 +151,11 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
 
 def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
     """Number of a cell -> round -> its bed and its value."""
-    made: dict[int, dict[int, tuple[int, float]]] = {cell.number: {} for cell in run.cells}
-    for trial in run.ok:
-        if trial.value is not None:
-            made[trial.cell.number][trial.round] = (trial.bed, trial.value)
-    return made
+    beds = {(trial.cell.number, trial.round): trial.bed for trial in run.trials}  # the last attempt gave the value
+    return {
+        cell: {number: (beds[cell, number], value) for number, value in by_round.items()}
+        for cell, by_round in run.values().items()
+    }
 
 
 def _by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
@@ -167,8 +167,12 @@ def _by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
 
 def _pairs(base: Mapping[int, tuple[int, float]], arm: Mapping[int, tuple[int, float]]) -> list[tuple[int, int, float]]:
     """(bed of the base, bed of the arm, ratio) of each round that has both."""
-    both = sorted(base.keys() & arm.keys())
-    return [(base[n][0], arm[n][0], arm[n][1] / base[n][1]) for n in both if base[n][1] > 0]
+    both = [(base[n], arm[n]) for n in sorted(base.keys() & arm.keys())]
+    return [
+        (bed, other, own / one)
+        for (bed, one), (other, own) in both
+        if one > 0 and not one == own == math.inf  # where neither came to its end, a round says nothing
+    ]
 
 
 # --- of one number

@@ -55,7 +55,7 @@ def lines(short: Sequence[Lacking], reasons: Reasons, cells: int, folder: Path) 
         told.append(f"{trials} made by going on: lanelab run --resume {folder}")
     if any(one.counted + one.again < one.asked for one in short):
         told.append(
-            f"retries are used up: lanelab show {folder} says what failed; docs/reference/verdicts.md says what to do, "
-            "and a new run may have more retries"
+            f"{'the others' if again else 'they'} are not tried again: lanelab show {folder} says what failed, "
+            "docs/reference/verdicts.md what to do; a new run may have more retries, or a longer timeout"
         )
     return told

@@ -33,4 +33,4 @@ def lacking(experiment: Experiment, history: History) -> list[Lacking]:
 
 def _is_tried_again(attempts: Sequence[Attempt], retries: int) -> bool:
     used = sum(attempt.uses_retry for attempt in attempts)
-    return not any(attempt.ok for attempt in attempts) and used <= retries
+    return not any(attempt.is_result for attempt in attempts) and used <= retries

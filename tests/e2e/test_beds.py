@@ -73,16 +73,17 @@ def test_a_run_that_is_killed_while_beds_change_leaves_nothing_and_goes_on(
 
 @pytest.mark.long
 def test_two_runs_of_an_experiment_are_compared(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    """Within a margin that no machine reaches they agree; what differs besides is the seed alone."""
+    """Whether they agree is up to the machine; what differs besides is the seed alone."""
     folders = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         played = play(lanelab, tmp_path / name, f"{TWO}trials: 4\n")
         assert played.done.returncode == 0, played.done.stderr
         folders.append(str(played.folder))
-    compared = lanelab.run("compare", *folders, "--within", "1000%", "--check", "--json")
-    assert compared.returncode == 0, compared.stderr
-    told = json.loads(compared.stdout)["compared"][0]
+    compared = lanelab.run("compare", *folders, "--check", "--json")
+    everything = json.loads(compared.stdout)
+    assert compared.returncode == {"agree": 0, "differ": 1, "not told": 3}[everything["verdict"]], compared.stderr
+    told = everything["compared"][0]
     assert len(told["cells"]) == 2
     assert len(told["changes"]) == 1
     assert {one["name"] for one in told["conditions"]} <= {"seed", "option accept_links"}

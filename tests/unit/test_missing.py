@@ -9,7 +9,7 @@ from driver.schedule.missing import lacking
 from driver.schedule.rounds import Attempt
 from tests.unit.experiments import SMALL, read
 
-GOOD, FAILED = Attempt(True, 100.0), Attempt(False)
+GOOD, FAILED, TIMED_OUT = Attempt(True, 100.0), Attempt(False), Attempt(False, timed_out=True)
 REFUSED = Attempt(False, uses_retry=False)
 FOLDER = Path("runs/made")
 
@@ -32,7 +32,7 @@ def test_what_retries_have_used_up_is_told_from_what_going_on_makes() -> None:
     assert told[0] == "fewer than 2 trials count in 3 of 4 cells:"
     assert told[1] == f"  {short[0].cell.label}: 1 of 2 (timeout 2)"
     assert told[-2] == "3 trials are made by going on: lanelab run --resume runs/made"
-    assert told[-1].startswith("retries are used up: lanelab show runs/made says what failed")
+    assert told[-1].startswith("the others are not tried again: lanelab show runs/made says what failed")
 
 
 def test_a_whole_run_lacks_nothing() -> None:
@@ -47,3 +47,12 @@ def test_many_cells_are_not_all_listed() -> None:
     assert len(told) == 1 + MOST_CELLS + 2
     assert told[MOST_CELLS + 1] == "  and 6 more"
     assert told[-1] == "16 trials are made by going on: lanelab run --resume runs/made"
+
+
+def test_a_cell_in_which_every_trial_timed_out_lacks_them_and_is_not_tried_again() -> None:
+    experiment = read(f"{SMALL}trials: 2\n")
+    first, *others = (cell.id for cell in experiment.cells)
+    history = {(cell, number): [GOOD] for cell in others for number in (1, 2)}
+    short = lacking(experiment, {**history, (first, 1): [TIMED_OUT], (first, 2): [TIMED_OUT]})
+    assert [(one.cell.id, one.counted, one.again) for one in short] == [(first, 0, 0)]
+    assert lines(short, {}, 4, FOLDER)[-1].startswith("they are not tried again")
