@@ -82,12 +82,12 @@ def measure_trials(options: Options, *, kills: int, quick: bool, tell: Tell) -> 
     tell("cost and noise of trials: the dummy page, 10 Mbit/s, 40 ms")
     trials = 5 if quick else 25
     deep, default = (
-        _play(options, bench / queue, NOISE.format(trials=trials, queue=queue)) for queue in (DEEP, DEFAULT)
+        play(options, bench / queue, NOISE.format(trials=trials, queue=queue)) for queue in (DEEP, DEFAULT)
     )
     figures = [figure for start in BEYOND_TARGET_S for figure in _cost_and_noise(deep, start)]
     figures += [_noise(default, start, DEFAULT, None) for start in BEYOND_TARGET_S]
     tell("page load times against the physical bound")
-    figures += _against_bound(_play(options, bench / "grid", GRID.format(trials=1 if quick else 3)))
+    figures += _against_bound(play(options, bench / "grid", GRID.format(trials=1 if quick else 3)))
     if kills:
         figures.append(_kills(options, bench / "killed", kills, tell))
     return figures
@@ -105,9 +105,10 @@ def _begin(folder: Path, text: str) -> Path:
     return file
 
 
-def _play(options: Options, folder: Path, text: str) -> Run:
+def play(options: Options, folder: Path, text: str, *words: str) -> Run:
+    """The run of an experiment, in a folder that is made anew; `words`: further ones for `lanelab run`."""
     file = _begin(folder, text)
-    argv = options.argv(str(file), "--out", str(folder))
+    argv = options.argv(str(file), "--out", str(folder), *words)
     done = subprocess.run(argv, env=_environment(), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BedError(f"the benchmark's run failed: {done.stderr.strip()}", f"Run it by hand: lanelab run {file}")

@@ -103,6 +103,20 @@ def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...],
     _print_figures(measure_trials(Options(router, pins), kills=kills, quick=quick, tell=note), as_json=as_json)
 
 
+@bench.command("verdicts")
+@click.option("--trials", default=200, show_default=True, help="How many sound trials are made")
+@here_options
+@json_option
+def bench_verdicts(*, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
+    """False alarms: what the verdicts say, by name, of trials with which nothing is wrong."""
+    from driver.bench.trials import Options  # noqa: PLC0415 - only this command needs it
+    from driver.bench.verdicts import measure_verdicts  # noqa: PLC0415
+
+    prepare(needs.programs(*needs.PAGE_LOAD))
+    cpus_of(pins)
+    _print_figures(measure_verdicts(Options(router, pins), trials=trials, tell=note), as_json=as_json)
+
+
 @bench.command("browsertime")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--trials", default=10, show_default=True, help="How often each of the two loads the page")

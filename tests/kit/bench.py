@@ -1,0 +1,93 @@
+"""Trials one by one on a bed of the test's own: what a run does for each, with a moment before the load in which the
+test may spoil something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from driver.bed.node import Command, Stdio
+from driver.channel.client import Bed
+from driver.experiment.arm import Arm
+from driver.experiment.read import parse_experiment
+from driver.run.built_programs import Programs
+from driver.workloads.page_load.workload import PageLoad
+from driver.workloads.spec import TrialSpec
+from driver.workloads.workload import TrialContext
+from model.link import Link
+from model.record import TrialRecord
+from model.site.site import Site
+from sites.load import load_site, site_names
+from sites.prepare import prepare
+from tests.kit.handles import OpenBed
+
+EXPERIMENT = "sites: [dummy]\nlinks: {rtt: 40ms}\narms: {one: {}, two: {protocol: spdy/3.1}}\ntrials: 1\n"
+TIMEOUT_S = 20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a trial is asked to be, or is made with."""
+
+    arm: Mapping[str, Any]
+    link: Mapping[str, str]
+    without: str = ""  # an object that the site does not have
+
+    def made(self) -> Arm:
+        return Arm.parse("arm", self.arm)
+
+    def site(self) -> Site:
+        site = prepare(load_site("dummy"), self.made().variant)
+        kept = [each for each in site.objects if not self.without or self.without not in each.url]
+        return replace(site, objects=tuple(kept))
+
+
+class Bench:
+    """A bed that makes trials."""
+
+    def __init__(self, bed: Bed, folder: Path) -> None:
+        self.open, self._bed, self._folder = OpenBed(bed), bed, folder
+        self._experiment = parse_experiment(EXPERIMENT, "bench", site_names())
+        self._built = Programs.built(self._experiment).paths
+        self._count = 0
+
+    def trial(
+        self, asked: Wanted, made: Wanted | None = None, spoil: Callable[[Bench], None] = lambda _bench: None
+    ) -> TrialRecord:
+        """One that is made as `made` says and judged by `asked`; `spoil` is called when all is ready for the load."""
+        made = made or asked
+        self._count += 1
+        folder = self._folder / f"{self._count:06d}"
+        folder.mkdir(parents=True)
+        site, arm = made.site(), made.made()
+        self._bed.end_trial()
+        self._bed.set_link(Link.parse(made.link))
+        spec = TrialSpec(
+            site=site,
+            arm=arm.on(site),
+            timeout_s=TIMEOUT_S,
+            recorders=self._experiment.recorders,
+            folder=folder,
+            authority=self._folder / "authority",
+            built=self._built,
+        )
+        self._bed.prepare_trial(spec.to_json())
+        spoil(self)
+        data = self._bed.run_trial(TIMEOUT_S)
+        wanted_site = asked.site()
+        context = TrialContext(
+            asked.made().on(wanted_site), wanted_site, Link.parse(asked.link), self._experiment, folder
+        )
+        return PageLoad().finish(data, context)
+
+    def run(self, node: str, text: str) -> str:
+        """A shell command on a node, to its end."""
+        done = self.open.run(node, "sh", "-c", text)
+        assert done.status == 0, (text, done.stderr)
+        return done.stdout
+
+    def start(self, node: str, text: str) -> None:
+        """A shell command on a node that goes on beside the load, and ends by itself."""
+        self._bed.exec(node, Command(["sh", "-c", text]), Stdio())

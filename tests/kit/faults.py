@@ -1,0 +1,226 @@
+"""Set-ups that are broken on purpose after everything was found to be in order, each with the name under which the
+trial's own evidence has to find it. docs/reference/faults.md is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.paths import PROJECT
+from tests.kit.bench import Bench, Wanted
+
+LINK = {"rate": "10mbit", "rtt": "40ms", "queue": "1000p"}
+SERVER_FOLDER = "/run/lanelab-trials/server"
+PAGE = PROJECT / "docs" / "reference" / "faults.md"
+TABLE = "| what is broken | found as | by |\n| --- | --- | --- |\n"
+Spoil = Callable[[Bench], None]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`asked` is what the trial is judged by; `made` differs from it in what is written there."""
+
+    name: str
+    found_as: tuple[str, ...]  # any of these is the right name, of a reason or a flag
+    evidence: str
+    arm: Mapping[str, Any] = field(default_factory=dict)
+    link: Mapping[str, str] = field(default_factory=dict)
+    made_arm: Mapping[str, Any] = field(default_factory=dict)
+    made_link: Mapping[str, str] = field(default_factory=dict)
+    spoil: Spoil = lambda _bench: None
+    undo: tuple[tuple[str, str], ...] = ()  # node, command
+    asked_without: str = ""
+    made_without: str = ""
+    quick: bool = False  # in the usual tests too
+
+    @property
+    def asked(self) -> Wanted:
+        return Wanted(self.arm, {**LINK, **self.link}, self.asked_without)
+
+    @property
+    def made(self) -> Wanted:
+        return Wanted({**self.arm, **self.made_arm}, {**LINK, **self.link, **self.made_link}, self.made_without)
+
+    @property
+    def row(self) -> str:
+        names = ", ".join(f"`{name}`" for name in self.found_as)
+        return f"| {self.name} | {names} | {self.evidence} |\n"
+
+
+def on(node: str, text: str) -> Spoil:
+    """Done before the load."""
+
+    def spoil(bench: Bench) -> None:
+        bench.run(node, text)
+
+    return spoil
+
+
+def beside(node: str, text: str) -> Spoil:
+    """Goes on beside the load."""
+    return lambda bench: bench.start(node, text)
+
+
+def paused(which: str, pause_s: float, after_s: float = 0.0) -> Spoil:
+    """Processes of the server node of which `which` is true ($p is their folder in /proc) stand still for a while."""
+    find = (
+        f'for p in /proc/[0-9]*; do [ "$p" != "/proc/$$" ] && {which} && echo "${{p#/proc/}}"; done 2>/dev/null; true'
+    )
+
+    def pause(bench: Bench) -> None:
+        numbers = " ".join(bench.run("server", find).split())
+        assert numbers, which
+        if not after_s:
+            bench.run("server", f"kill -STOP {numbers}")
+        bench.start("server", f"sleep {after_s}; kill -STOP {numbers}; sleep {pause_s}; kill -CONT {numbers}")
+
+    return pause
+
+
+def meanwhile(spoilt: str, sound: str) -> Spoil:
+    """The way to the client is spoilt from the beginning, and sound again before it is read back."""
+
+    def spoil(bench: Bench) -> None:
+        bench.run("router", f"tc qdisc change dev to_client root {spoilt}")
+        bench.start("router", f"sleep 0.8; tc qdisc change dev to_client root {sound}")
+
+    return spoil
+
+
+def flow(bench: Bench) -> None:
+    """300 kB beside the page."""
+    bench.start("server", LISTEN)
+    bench.start("client", "sleep 0.3; " + SPEAK.format(port=5001, says='b"x"'))
+
+
+TC, CAPTURE = "`tc` as read back after the load", "the capture"
+BOTH = f"{CAPTURE}, and {TC}"
+POOLED = "the captures of a cell's trials together"
+SPEAK = (
+    'python3 -c \'import socket; s = socket.create_connection(("10.10.2.2", {port}));'
+    " s.sendall({says}); n = 1\nwhile n: n = len(s.recv(65536))'"
+)
+LISTEN = (
+    'python3 -c \'import socket; l = socket.create_server(("10.10.2.2", 5001)); l.settimeout(20);'
+    ' c, _ = l.accept(); c.sendall(b"z" * 300000); c.close()\''
+)
+ASK = 'b"GET /elsewhere HTTP/1.1\\r\\nHost: HOST\\r\\nConnection: close\\r\\n\\r\\n"'
+HOG = "for n in $(seq 1 $(($(nproc) * 3))); do timeout 15 sh -c 'while :; do :; done' & done; wait"
+CHANGE = """
+for file in $(find {folder}/sites -type f -size +100k); do
+    printf x | dd of="$file" bs=1 seek=100000 conv=notrunc 2>/dev/null
+done
+"""
+OF_APACHE = f'[ "$(readlink "$p/cwd")" = "{SERVER_FOLDER}/apache" ]'
+SHORTEN = (
+    "file=$(find {folder}/sites -type f -name '*.jpg' -o -type f -name '*.png' | head -n 1); truncate -s -1 \"$file\""
+)
+RENEW = f"rm -rf {SERVER_FOLDER}/sites"
+TLS = {"tls": "1.3"}
+
+LINK_FAULTS = (
+    Fault("rates of the two directions swapped", ("link-rate", "link-settings"), BOTH,
+          link={"rate_down": "8mbit", "rate_up": "2mbit"}, made_link={"rate_down": "2mbit", "rate_up": "8mbit"}),
+    Fault("rate too high", ("link-rate", "link-settings"), BOTH, made_link={"rate": "20mbit"}),
+    Fault("rate too low", ("link-rate", "link-settings"), BOTH,
+          spoil=on("router", "tc qdisc change dev queue_down root netem rate 5mbit limit 1000")),
+    Fault("round trip too long", ("link-rtt", "link-settings"), BOTH, made_link={"rtt": "100ms"}, quick=True),
+    Fault("round trip too short", ("link-rtt", "link-settings"), BOTH, made_link={"rtt": "20ms"}),
+    Fault("delay on one side only", ("link-settings", "link-delay"), TC,
+          made_link={"rtt": "40ms", "delay_down": "39ms", "delay_up": "1ms"}),
+    Fault("loss that nobody asked for", ("link-settings", "link-loss"), f"{TC}; over the trials of a cell the capture",
+          spoil=on("router", "tc qdisc change dev to_client root netem limit 1458 delay 19850us loss 2%")),
+    Fault("loss missing", ("link-settings", "link-loss"), f"{TC}; over the trials of a cell the capture",
+          link={"loss_down": "2%"}, made_link={"loss_down": "0%"}),
+    Fault("queue too short", ("link-settings",), TC, made_link={"queue": "20p"}),
+    Fault("another discipline of the queue", ("link-settings",), TC, made_link={"discipline": "fq_codel"}),
+    Fault("jitter that nobody asked for", ("link-settings",), TC, made_link={"jitter": "3ms"}),
+    Fault("packets doubled", ("link-settings",), TC, made_link={"duplicate": "5%"}),
+    Fault("packets out of order", ("link-settings",), TC, made_link={"reorder": "5%"}),
+    Fault("MTU wrong", ("link-mtu", "link-settings"), f"{CAPTURE} (MSS), and interfaces as read back",
+          made_link={"mtu": "1400"}),
+    Fault("congestion control wrong", ("link-settings",), "routes as read back",
+          made_link={"congestion_control": "reno"}),
+    Fault("initial window wrong", ("initial-window", "link-settings"),
+          f"{CAPTURE} (first flight), and routes as read back",
+          spoil=on("server", "ip route change 10.10.0.0/16 via 10.10.2.1 dev eth0 congctl cubic initcwnd 40")),
+    Fault("segmentation offload left on", ("settings-changed",), "`ethtool` as read back",
+          spoil=on("server", "ethtool -K eth0 tx on tso on gso on"),
+          undo=(("server", "ethtool -K eth0 tx off tso off gso off"),)),
+    Fault("receive offload left on", ("settings-changed",), "`ethtool` as read back",
+          spoil=on("client", "ethtool -K eth0 gro on"), quick=True, undo=(("client", "ethtool -K eth0 gro off"),)),
+    Fault("kernel's TCP set otherwise", ("settings-changed",), "`/proc/sys` as read back",
+          spoil=on("server", "echo 0 > /proc/sys/net/ipv4/tcp_slow_start_after_idle"),
+          undo=(("server", "echo 1 > /proc/sys/net/ipv4/tcp_slow_start_after_idle"),)),
+)  # fmt: skip
+
+ARM_FAULTS = (
+    Fault("protocol downgraded", ("protocol-fallback",), "browser, server's log",
+          arm={**TLS, "protocol": "h2"}, made_arm={"protocol": "http/1.1"}),
+    Fault("TLS of another version", ("tls-fallback",), "browser, server's log, ServerHello",
+          arm=TLS, made_arm={"tls": "1.2"}),
+    Fault("sessions resumed", ("resumption-ignored",), "server's log, ServerHello",
+          arm={**TLS, "tls_resumption": False}, made_arm={"tls_resumption": True}),
+    Fault("keepalive off at the server", ("keepalive-ignored",), "server's log",
+          made_arm={"keepalive": False}, quick=True),
+    Fault("keepalive off at the server (nginx)", ("keepalive-ignored",), "server's log",
+          arm={"server": "nginx"}, made_arm={"keepalive": False}),
+    Fault("a server that gives connections up after three requests", ("keepalive-ignored",), "server's log",
+          made_arm={"keepalive_requests": 2}),
+    Fault("keepalive on where it is to be off", ("keepalive-ignored",), "browser, server's log, capture",
+          arm={"keepalive": False}, made_arm={"keepalive": True}),
+    Fault("compression off", ("compression-ignored",), "response headers",
+          arm={"compression": "gzip"}, made_arm={"compression": "off"}),
+    Fault("compression on", ("compression-ignored",), "response headers",
+          arm={"compression": "off"}, made_arm={"compression": "gzip"}),
+    Fault("cache warm", ("from-cache",), "the browser", made_arm={"start": "warm"}),
+    Fault("more connections than the arm has", ("connections-exceeded",), "gateway's log, capture",
+          arm={"via": "gateway", "connections_per_host": 2}, made_arm={"connections_per_host": 6}),
+    Fault("requests not sent ahead of answers", ("pipelining-ignored",), "gateway's log",
+          arm={"pipelining": 4, "connections_per_host": 2}, made_arm={"pipelining": 1}),
+    Fault("another version of SPDY", ("protocol-fallback",), "gateway's log, server's log, capture",
+          arm={"protocol": "spdy/3.1"}, made_arm={"protocol": "spdy/2"}),
+)  # fmt: skip
+
+CONTENT_FAULTS = (
+    Fault("object changed, of the same size", ("content-changed",), "times of the server's files, read back",
+          spoil=on("server", CHANGE.format(folder=SERVER_FOLDER)), undo=(("server", RENEW),)),
+    Fault("object cut short", ("failed-object", "content-changed"), "browser; times of the server's files, read back",
+          arm={"server": "nginx"}, spoil=on("server", SHORTEN.format(folder=SERVER_FOLDER)), undo=(("server", RENEW),)),
+    Fault("object missing", ("failed-object",), "browser", made_without=".png"),
+    Fault("a request that the site does not have", ("extra-request",), "browser", asked_without=".png"),
+    Fault("a request by somebody else", ("wire-mismatch",), "server's log beside the browser's word",
+          spoil=beside("client", SPEAK.format(port=80, says=ASK))),
+    Fault("another flow on the link", ("cross-traffic",), CAPTURE,
+          spoil=flow),
+    Fault("packets to the outside", ("outside-request",), CAPTURE,
+          spoil=beside("client", "ip route add 192.0.2.0/24 via 10.10.1.1; python3 -c 'import socket;"
+                       ' socket.socket(2, 2).sendto(b"x", ("192.0.2.1", 9))\'; ip route del 192.0.2.0/24')),
+)  # fmt: skip
+
+MACHINE_FAULTS = (
+    Fault("processors busy with something else", ("processors-contended",), "recorder `machine`",
+          spoil=beside("client", HOG)),
+    Fault("server stopped for half a second", ("server-slow",), "server's log beside the capture",
+          spoil=paused(OF_APACHE, 0.5, 0.25)),
+    Fault("resolver slow", ("dns-slow",), CAPTURE, arm={"dns": "resolver"},
+          spoil=paused('grep -q dnsmasq.conf "$p/cmdline"', 0.6)),
+    Fault("a child of the server killed", ("server-error-log",), "server's error log",
+          spoil=on("server", f"for p in /proc/[0-9]*; do {OF_APACHE} && last=${{p#/proc/}}; done; kill -SEGV $last")),
+    Fault("server ended", ("server-failed",), "its process",
+          spoil=on("server", f"for p in /proc/[0-9]*; do {OF_APACHE} && kill -9 ${{p#/proc/}}; done; true")),
+)  # fmt: skip
+# Seen in the trials of a cell together: each trial alone is too short to tell.
+CELL_FAULTS = (
+    Fault("packets lost in the middle of each load", ("link-loss",), POOLED,
+          spoil=meanwhile("netem limit 1458 delay 19850us loss 8%", "netem limit 1458 delay 19850us loss 0%")),
+    Fault("loss missing in the middle of each load", ("link-loss",), POOLED, link={"loss_down": "10%"},
+          spoil=meanwhile("netem limit 1458 delay 19850us loss 0%", "netem limit 1458 delay 19850us loss random 10%")),
+    Fault("a router that forwards nothing now and then", ("link-loss",), POOLED,
+          spoil=beside("router", "for n in 1 2 3 4; do sleep 0.2; echo 0 > /proc/sys/net/ipv4/ip_forward; sleep 0.04;"
+                       " echo 1 > /proc/sys/net/ipv4/ip_forward; done")),
+)  # fmt: skip
+CLOCK = Fault("clock set during the load", ("clock-stepped",), "the wall clock beside the steady one")
+FAULTS = (*LINK_FAULTS, *ARM_FAULTS, *CONTENT_FAULTS, *MACHINE_FAULTS)
+ALL = (*FAULTS, *CELL_FAULTS, CLOCK)

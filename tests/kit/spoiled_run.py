@@ -1,0 +1,47 @@
+"""A whole run, self-test and all, in which something is spoilt before each load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from analysis.model import Run
+from analysis.run_folder import read_run
+from driver.bed.substrate import BedSettings
+from driver.channel.client import Bed
+from driver.channel.protocol import Message
+from driver.experiment.read import parse_experiment
+from driver.run.built_programs import Programs
+from driver.run.runner import Runner, StopRequest
+from driver.run.start import begin
+from sites.load import site_names
+from tests.kit.bench import Bench
+
+
+class SpoiledBed(Bed):
+    """A bed on which something happens when all is ready for a load."""
+
+    def __init__(self, settings: BedSettings, spoil: Callable[[Bench], None]) -> None:
+        super().__init__(settings)
+        self._spoil, self._bench = spoil, Bench(self, settings.folder)
+
+    def run_trial(self, timeout_s: float) -> Message:
+        self._spoil(self._bench)
+        return super().run_trial(timeout_s)
+
+
+def play_spoiled(folder: Path, text: str, spoil: Callable[[Bench], None], known: Any) -> Run:
+    """The run that this experiment makes; links are accepted as a busy machine measures them. `known`: how a run
+    learns when it has measured enough."""
+    experiment = parse_experiment(text, "spoiled", site_names())
+    begun = begin(experiment, "test", folder / "run", 1, {"accept_links": True})
+    bed = folder / "bed"
+    bed.mkdir()
+    begun.store.begin_session({})
+    try:
+        opened = lambda: SpoiledBed(BedSettings(folder=bed), spoil)  # noqa: E731
+        Runner(begun, opened, lambda _event: None, StopRequest(), known, Programs.built(experiment)).run()
+    finally:
+        begun.store.close()
+    return read_run(folder / "run")
