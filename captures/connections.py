@@ -47,7 +47,7 @@ class Flow:
         self.window = -1
         self.order: Order | None = None  # once something came that was not the next
         self.found = [0] * len(Kind)  # how many segments of each kind
-        self.first_at = self.last_at = -1  # TCP headers of the first packet, and of the last with data
+        self.first_at = self.last_at = -1  # TCP headers of the first packet, and of the newest with data
         self.start: int | None = None  # the SYN's number
         self.syn_ns = self.answered_ns = -1
         self.rtt_ns: int | None = None
@@ -107,6 +107,7 @@ class Flow:
             self.next = (seq + length) & NUMBERS
         else:
             self._unexpected(now, seq, length, flags, expected, at)
+            return
         self.last_at = at
 
     def _probe(self) -> None:
@@ -143,10 +144,12 @@ class Flow:
         if self.order is None:
             self.order = Order()
         if ahead < HALF:
-            self.order.missing(
-                expected, ahead, self._sent(now, at, counting=counts(self._ip_id(self.last_at), self._ip_id(at)))
-            )
+            last_id, own_id = self._ip_id(self.last_at), self._ip_id(at)
+            # The SYN's may be 0 where others are not.
+            counting = last_id == 0 or counts(last_id, own_id) or counts(own_id, last_id)
+            self.order.missing(expected, ahead, self._sent(now, at, counting=counting))
             self.next = (seq + length) & NUMBERS
+            self.last_at = at
             return
         if length == 1 and ahead == NUMBERS and not flags & 0x07:
             self._probe()
@@ -156,6 +159,8 @@ class Flow:
         rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
         kind = self.order.judge(seq, length, sent, last, (UNKNOWN_RTT_NS if rtt is None else rtt) // 2)
         self.found[kind] += 1
+        if kind == Kind.RESENT:
+            self.last_at = at
         beyond = (seq + length - expected) & NUMBERS
         if 0 < beyond < HALF:
             self.next = (seq + length) & NUMBERS

@@ -19,7 +19,7 @@ from typing import NamedTuple
 NUMBERS = 0xFFFF_FFFF
 HALF = 0x8000_0000
 MOST_GAPS = 1000
-MOST_FILLED = 64  # gaps that are remembered after they were filled
+MOST_FILLED = 256  # gaps that are remembered after they were filled
 IDS, NEAR_IDS = 0xFFFF, 4096  # how far apart packets can be whose identifications are compared
 
 
@@ -42,7 +42,7 @@ class Gap(NamedTuple):
     start: int
     size: int
     shown: Sent  # the packet that showed it
-    again: bool = False  # once filled: by what was sent again
+    by: Sent | None = None  # what filled it, where that was sent again
 
 
 def counts(before: int | None, after: int | None) -> bool:
@@ -73,7 +73,7 @@ class Order:
             self.open.append(Gap(start, count, shown))
 
     def judge(self, seq: int, length: int, sent: Sent, last: Sent, early_ns: int) -> Kind:
-        """A segment below the highest number. `last`: the packet before it in the capture; `early_ns`: within that time
+        """A segment below the highest number. `last`: the newest packet before it; `early_ns`: within that time
         nothing that was lost can come again."""
         gaps = self._take_out(seq, length)
         if gaps:
@@ -81,11 +81,15 @@ class Order:
             late = sent_before(sent, first)
             if late is None:
                 late = sent.seen_ns - max(gap.shown.seen_ns for gap in gaps) < early_ns
-            self._remember(gaps, seq, length, again=not late)
+            self._remember(gaps[0].shown, seq, length, None if late else sent)
             return Kind.OVERTAKEN if late else Kind.RESENT
         known = next((gap for gap in self.filled if _within(gap, seq)), None)
+        if _same(sent, last):
+            return Kind.COPY
         if known is not None and (late := sent_before(sent, known.shown)) is not None:
-            return Kind.RESENT if not late else Kind.OVERTAKEN if known.again else Kind.COPY
+            if late:
+                return Kind.COPY if known.by is None else Kind.OVERTAKEN
+            return Kind.COPY if known.by is not None and sent[1:] == known.by[1:] else Kind.RESENT
         return _without_gap(sent, last)
 
     def _take_out(self, seq: int, length: int) -> list[Gap]:
@@ -106,13 +110,13 @@ class Order:
             self.open = left
         return found
 
-    def _remember(self, gaps: list[Gap], seq: int, length: int, *, again: bool) -> None:
-        shown = gaps[0].shown
+    def _remember(self, shown: Sent, seq: int, length: int, by: Sent | None) -> None:
         last = self.filled[-1] if self.filled else None
-        if last and last.shown is shown and last.again == again and (last.start + last.size) & NUMBERS == seq:
+        follows = last is not None and (last.start + last.size) & NUMBERS == seq
+        if last is not None and follows and by is None and last.by is None and last.shown is shown:
             self.filled[-1] = last._replace(size=last.size + length)
             return
-        self.filled.append(Gap(seq, length, shown, again))
+        self.filled.append(Gap(seq, length, shown, by))
         if len(self.filled) > MOST_FILLED:
             del self.filled[0]
 
@@ -121,8 +125,11 @@ def _within(gap: Gap, seq: int) -> bool:
     return (seq - gap.start) & NUMBERS < gap.size
 
 
+def _same(one: Sent, other: Sent) -> bool:
+    """Whether nothing tells one from the other, and something could."""
+    return one[1:] == other[1:] and one[1:3] != (None, None)
+
+
 def _without_gap(sent: Sent, last: Sent) -> Kind:
     """A segment that had come already: the sender cannot have sent a packet again before the last one seen."""
-    before = sent_before(sent, last)
-    same = sent.seq == last.seq and sent[1:3] == last[1:3] and sent[1:3] != (None, None)
-    return Kind.COPY if before or (before is None and same) else Kind.RESENT
+    return Kind.COPY if sent_before(sent, last) else Kind.RESENT

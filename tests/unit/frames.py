@@ -21,16 +21,55 @@ def checksum(data: bytes) -> int:
 
 
 def ip(
-    source: str, target: str, protocol: int, payload: bytes, *, options: bytes = b"", fragment: int = 0x4000
+    source: str,
+    target: str,
+    protocol: int,
+    payload: bytes,
+    *,
+    options: bytes = b"",
+    fragment: int = 0x4000,
+    number: int = 7,
 ) -> bytes:
-    """A frame."""
+    """A frame; `number`: its identification."""
+    if ":" in source:
+        return bytes(12) + b"\x86\xdd" + ip6(source, target, protocol, payload)
     addresses = ipaddress.ip_address(source).packed + ipaddress.ip_address(target).packed
     first, length = 0x45 + len(options) // 4, 20 + len(options) + len(payload)
 
     def header(check: int) -> bytes:
-        return struct.pack(">BBHHHBBH", first, 0, length, 7, fragment, 64, protocol, check) + addresses + options
+        return struct.pack(">BBHHHBBH", first, 0, length, number, fragment, 64, protocol, check) + addresses + options
 
     return bytes(12) + b"\x08\x00" + header(checksum(header(0))) + payload
+
+
+def ip6(source: str, target: str, protocol: int, payload: bytes) -> bytes:
+    """Without a frame around it."""
+    addresses = ipaddress.ip_address(source).packed + ipaddress.ip_address(target).packed
+    return struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64) + addresses + payload
+
+
+def stamped(value: int, echo: int) -> bytes:
+    """TCP options as Linux writes them."""
+    return struct.pack(">BBBBII", 1, 1, 8, 10, value & 0xFFFFFFFF, echo & 0xFFFFFFFF)
+
+
+def tcp(
+    ends: tuple[str, int, str, int],
+    seq: int,
+    ack: int,
+    flags: int,
+    payload: bytes = b"",
+    *,
+    options: bytes = b"",
+    number: int = 7,
+) -> bytes:
+    """A frame."""
+    source, source_port, target, target_port = ends
+    head = struct.pack(
+        ">HHIIBBHHH", source_port, target_port, seq & 0xFFFFFFFF, ack & 0xFFFFFFFF, (20 + len(options)) * 4, flags,
+        500, 0, 0,
+    )  # fmt: skip
+    return ip(source, target, 6, head + options + payload, number=number)
 
 
 def udp(source: str, source_port: int, target: str, target_port: int, payload: bytes) -> bytes:
