@@ -103,8 +103,8 @@ def _contents(parts: Sequence[Html]) -> Html:
 def _footer(run: Run) -> Html:
     version = run.meta.get("lanelab", "")
     left_out = (
-        "Not printed: waterfalls, filmstrips, what the machine did, the self-tests' numbers, provenance, the experiment "
-        "file and how to read this. All of it is in the report itself. "
+        "Not printed: waterfalls, filmstrips, what the machine did, the self-tests' numbers, provenance, the "
+        "experiment file and how to read this. All of it is in the report itself. "
     )
     return join(
         el("span", left_out, class_="on-paper"),
