@@ -47,6 +47,7 @@ def measure_verdicts(options: Options, *, trials: int, tell: Callable[[str], Non
     each = -(-trials // CELLS)
     tell(f"{each * CELLS} sound trials: {CELLS} cells, {each} trials each")
     folder = paths.build_folder() / "bench" / "verdicts"
+    folder.parent.mkdir(parents=True, exist_ok=True)
     run = play(options, folder, SOUND.format(trials=each), "--accept-links", "--allow-missing")
     return [*_false_alarms(run), *_busy(run)]
 
