@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import beds_table, conditions, gateway_cost, machine, sites, tables, witnesses
+from analysis import beds_table, conditions, gateway_cost, links, machine, sites, tables, witnesses
 from analysis.model import Run
 from analysis.numbers import change_words, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -37,6 +37,7 @@ def results(run: Run) -> RenderableType:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
         fail = "1 trial failed and does" if len(run.failed) == 1 else f"{len(run.failed)} trials failed and do"
         parts += [Text(), Text(f"{fail} not count: {words}", style="yellow")]
+    parts += [Text(sentence, style="yellow") for sentence in links.sentences(run)]
     if flagged := machine.sentence(run):
         parts.append(Text(flagged, style="yellow"))
     run_drift = tables.run_drift(run)

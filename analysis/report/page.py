@@ -17,7 +17,7 @@ from analysis import drift, palette, render, tables
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run
-from analysis.report import beds, figures, gateway, loads, machine, provenance, sections, sites, witnesses
+from analysis.report import beds, emulation, figures, gateway, loads, machine, provenance, sections, sites, witnesses
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.report.whole import write_whole
@@ -54,6 +54,7 @@ def page(run: Run) -> str:
         sections.failures(run),
         witnesses.section_of(run),
         machine.section_of(run),
+        emulation.section_of(run),
         sections.self_tests(run),
         sections.noise(run, rows, _drift_picture(run)),
         provenance.provenance(run),

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis import links
 from analysis.refusals import ALPHA, Pooled, at_least, at_most, contradicting, contradiction, interval, refusals
+from analysis.report import emulation
 from analysis.run_folder import read_run
 from model.link import Direction, Link
 from tests.unit.made_run import Made, make_run
@@ -100,3 +102,23 @@ def test_the_cells_of_a_run(tmp_path: Path, loss: str, lost: int, refused: int) 
     for (refusal,) in found.values():
         assert refusal.reason == "link-loss"
         assert refusal.detail.startswith("to the client, ")
+
+
+def test_the_report_and_the_terminal_say_which_cells_are_refused(tmp_path: Path) -> None:
+    measures = {"told_packets_down": 700, "lost_packets_down": 35, "emulation_error_ms": 0.04}
+    run = read_run(made(tmp_path / "run", "", measures))
+    rows = links.rows(run)
+    assert all(row.proven == row.trials and row.refused and row.error_ms == 0.04 for row in rows)
+    page = str(emulation.section_of(run))
+    assert page.count("<td>refused</td>") == len(rows)
+    assert "is refused: link-loss: to the client, " in page
+    assert "0.04" in page
+    assert all("is refused" in sentence for sentence in links.sentences(run))
+
+
+def test_what_no_capture_proves_is_said(tmp_path: Path) -> None:
+    run = read_run(made(tmp_path / "run", "", {}))
+    assert links.rows(run) == []
+    (said,) = links.sentences(run)
+    assert f"In {len(run.ok)} of {len(run.ok)} page loads that count no capture proves the link" in said
+    assert said in str(emulation.section_of(run))

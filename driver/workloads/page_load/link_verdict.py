@@ -106,25 +106,28 @@ class LinkVerdict:
         return trip.us - self.link.rtt.ns / 1000 - _wire_us(up, trip.up_bytes) - _wire_us(down, trip.down_bytes)
 
     def _round_trip(self, seen: LinkEvidence) -> Iterator[Failure]:
+        """Large requests tell the rate up from the delay: they are on the wire for longer."""
         skipped = sum(way.delay.ns for way in (self.link.down, self.link.up) if way.skips_delay) / 1000
         early = EARLY_US + 2 * COMPENSATION.ns / 1000 + self._varies_us + skipped
-        short = [trip for trip in seen.round_trips if self._surplus(trip) < -early]
-        if short:
-            trip = min(short, key=self._surplus)
-            what = (
-                f"a packet and its answer took {trip.us / 1000:.1f} ms, {-self._surplus(trip) / 1000:.1f} ms less than"
-            )
-            # Where small packets take as long as they should, it is the rate up that is not the link's.
-            small = all(each.up_bytes >= LARGE_FRAME for each in short) and len(short) < len(seen.round_trips)
-            words = (
-                f"{what} the link takes for {trip.up_bytes} bytes up and {trip.down_bytes} down (rtt {self.link.rtt})"
-            )
-            yield Failure(Reason.LINK_RATE if small else Reason.LINK_RTT, words)
+        trips = sorted(seen.round_trips, key=self._surplus)
+        small = next((trip for trip in trips if trip.up_bytes < LARGE_FRAME), None)
+        large = next((trip for trip in trips if trip.up_bytes >= LARGE_FRAME), None)
+        explained = 0.0
+        if large and small and self._surplus(large) < min(-early, self._surplus(small) - early):
+            explained = _wire_us(self.link.up, small.up_bytes)
+            yield Failure(Reason.LINK_RATE, f"to the server, {self._too_short(large)} (rate {self.link.up.rate})")
+        shortest = small if explained else next(iter(trips), None)
+        if shortest and self._surplus(shortest) < -early - explained:
+            yield Failure(Reason.LINK_RTT, f"{self._too_short(shortest)} (rtt {self.link.rtt})")
             return
         least = self._least_surplus()
         if least is not None and least > self._most_late_us:
             what = f"no packet and its answer took less than {least / 1000:.1f} ms more than the link takes"
             yield Failure(Reason.LINK_RTT, f"{what} (rtt {self.link.rtt}{self._starved})")
+
+    def _too_short(self, trip: RoundTrip) -> str:
+        what = f"a packet of {trip.up_bytes} bytes and its answer took {trip.us / 1000:.1f} ms"
+        return f"{what}, {-self._surplus(trip) / 1000:.1f} ms less than the link takes"
 
     def _delays(self) -> Iterator[Failure]:
         """One way each, where there are captures at both ends."""

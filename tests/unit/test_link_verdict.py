@@ -1,0 +1,183 @@
+"""A trial on the right link counts, whatever the link does; one on another link is refused by name."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from captures.emulation import emulation_error
+from captures.link_evidence import link_evidence
+from captures.timeline import Timeline
+from driver.experiment.arm import Arm
+from driver.workloads.page_load.link_verdict import LinkVerdict
+from model.evidence.link import LinkEvidence
+from model.link import Link
+from model.reasons import Flag, FlagName, Reason
+from model.record import TrialRecord
+from tests.unit.records import record
+from tests.unit.simulated_link import MS, Load
+from tests.unit.test_evidence import MACHINE
+
+TRIAL = TrialRecord.from_json(record(Arm.parse("http", {})) | {"recordings": {"machine": MACHINE.to_json()}})
+STARVED = (Flag(FlagName.ROUTER_WAITED, "for a third of the time"),)
+BASE = {"rtt": "20ms", "rate": "10mbit", "queue": "1000p"}
+
+
+def verdict(load: Load, judged_as: Link, *, both: bool = True, flags: tuple[Flag, ...] = ()) -> LinkVerdict:
+    assert TRIAL.page_load is not None
+    server = load.server if both else None
+    evidence = replace(
+        TRIAL.page_load,
+        link=link_evidence(load.client, server, judged_as),
+        emulation=emulation_error(load.client, load.server, judged_as) if both else None,
+    )
+    return LinkVerdict(replace(TRIAL, flags=flags), evidence, judged_as)
+
+
+def reasons(load: Load, judged_as: Link | None = None, *, both: bool = True) -> list[Reason]:
+    found = list(verdict(load, judged_as or load.link, both=both).failures())
+    assert len({each.reason for each in found}) == len(found)
+    return [each.reason for each in found]
+
+
+def link(**settings: str) -> Link:
+    return Link.parse({**BASE, **settings})
+
+
+RIGHT: tuple[Mapping[str, str], ...] = (
+    {},
+    {"rtt": "1ms", "rate": "100mbit"},
+    {"rtt": "300ms", "rate": "5mbit"},
+    {"rtt": "0ms"},
+    {"rate_down": "8mbit", "rate_up": "384kbit"},
+    {"rtt": "100ms", "rate": "1mbit", "queue": "30p"},
+    {"delay_down": "60ms", "delay_up": "10ms", "rtt": "70ms"},
+    {"mtu": "576"},
+    {"initial_window": "1"},
+    {"initial_window": "40"},
+    {"rtt": "100ms", "initial_window_server": "3"},
+)
+
+
+@pytest.mark.parametrize("settings", RIGHT, ids=str)
+@pytest.mark.parametrize("both", [True, False])
+def test_the_right_link_is_never_refused(settings: Mapping[str, str], both: bool) -> None:
+    load = Load(link(**settings))
+    assert reasons(load, both=both) == []
+    assert list(verdict(load, load.link, both=both).flags()) == []
+
+
+WRONG: tuple[tuple[Mapping[str, str], Mapping[str, str], set[Reason]], ...] = (
+    # made, judged as
+    ({"rtt": "100ms"}, {"rtt": "20ms"}, {Reason.LINK_RTT, Reason.LINK_DELAY}),
+    ({"rtt": "100ms"}, {"rtt": "150ms"}, {Reason.LINK_RTT, Reason.LINK_DELAY}),
+    ({"rtt": "20ms"}, {"rtt": "35ms"}, {Reason.LINK_RTT, Reason.LINK_DELAY}),
+    ({"rtt": "35ms"}, {"rtt": "20ms"}, {Reason.LINK_RTT, Reason.LINK_DELAY}),
+    ({}, {"rate": "9.6mbit"}, {Reason.LINK_RATE}),
+    ({}, {"rate": "20mbit"}, {Reason.LINK_RATE}),
+    ({"rate": "9.6mbit"}, {}, {Reason.LINK_RATE}),
+    ({"rate": "5mbit"}, {}, {Reason.LINK_RATE}),
+    ({"mtu": "1400"}, {}, {Reason.LINK_MTU}),
+    ({}, {"mtu": "1400"}, {Reason.LINK_MTU}),
+    ({"initial_window": "20"}, {}, {Reason.INITIAL_WINDOW}),
+    ({"rtt": "100ms", "initial_window": "4"}, {"rtt": "100ms"}, {Reason.INITIAL_WINDOW}),
+    ({"rate_down": "1mbit", "rate_up": "8mbit"}, {"rate_down": "8mbit", "rate_up": "1mbit"}, {Reason.LINK_RATE}),
+)
+
+
+@pytest.mark.parametrize(("made", "judged_as", "found"), WRONG, ids=str)
+def test_another_link_is_refused_by_the_clients_capture_alone(
+    made: Mapping[str, str], judged_as: Mapping[str, str], found: set[Reason]
+) -> None:
+    load = Load(link(**made))
+    assert set(reasons(load, link(**judged_as), both=False)) == found - {Reason.LINK_DELAY}
+    assert set(reasons(load, link(**judged_as))) >= found
+
+
+def test_a_delay_on_one_side_only_is_found_where_both_ends_are_captured() -> None:
+    asked, made = link(rtt="40ms"), link(rtt="40ms", delay_down="40ms", delay_up="0ms")
+    load = Load(made)
+    assert reasons(load, asked, both=False) == []
+    (failure,) = verdict(load, asked).failures()
+    assert failure.reason == Reason.LINK_DELAY
+    assert "to the client" in failure.detail
+    assert "to the server" in failure.detail
+
+
+def test_a_rate_up_that_is_too_high_shows_in_large_requests() -> None:
+    asked, made = link(rate_up="200kbit"), link()
+    assert reasons(Load(made, request=1200), asked, both=False) == [Reason.LINK_RATE]
+
+
+def test_a_busy_machine_is_no_wrong_link() -> None:
+    """Packets that are late by up to 30 ms, one after the other, but never all for long."""
+    rng = random.Random(5)
+    until, late = 0, 0
+
+    def stalls(number: int, _up: bool) -> int:
+        nonlocal until, late
+        if number >= until:
+            until, late = number + rng.randrange(5, 25), rng.choice((0, 0, 0, rng.randrange(30)))
+        return late * MS
+
+    load = Load(link(), late=stalls)
+    found = verdict(load, load.link, flags=STARVED)
+    assert list(found.failures()) == []
+    assert FlagName.EMULATION_LATE in {flag.name for flag in found.flags()}
+    assert set(reasons(load, link(rate="9mbit"))) == {Reason.LINK_RATE}
+
+
+@pytest.mark.parametrize(("late_ms", "starved", "refused", "flagged"), [
+    (1, False, False, False), (1, True, False, False),
+    (3, False, True, True), (3, True, False, True),
+    (20, False, True, False), (20, True, True, False),
+])  # fmt: skip
+def test_a_starved_machine_is_named(late_ms: int, starved: bool, refused: bool, flagged: bool) -> None:
+    load = Load(link(), late=lambda _number, up: 0 if up else late_ms * MS)
+    found = verdict(load, load.link, both=False, flags=STARVED if starved else ())
+    failures = list(found.failures())
+    assert [each.reason for each in failures] == [Reason.LINK_RTT] * refused
+    assert all(("router-waited" in each.detail) == starved for each in failures)
+    assert (FlagName.LINK_LATE in {flag.name for flag in found.flags()}) == flagged
+
+
+def test_larger_frames_than_the_mtu_are_offloads() -> None:
+    load = Load(link())
+    stream = load.client.streams[0]
+    stream.packets[-1] = stream.packets[-1]._replace(frame_bytes=4410)
+    (failure,) = verdict(load, load.link, both=False).failures()
+    assert failure.reason == Reason.LINK_MTU
+    assert "4410" in failure.detail
+
+
+def test_the_evidence_reads_back_as_it_was_written() -> None:
+    load = Load(link())
+    seen = link_evidence(load.client, load.server, load.link)
+    assert LinkEvidence.from_json(seen.to_json()) == seen
+    assert seen.window_down.least == 10
+    assert seen.down.spacing == pytest.approx(800, rel=0.001)
+
+
+def test_what_is_sent_again_counts_for_no_round_trip() -> None:
+    """A lost SYN: the answer to the second one is no answer to the first."""
+    lost_first = Load(link(), sizes=(50_000,), lost=lambda number, _up: number == 1)
+    assert reasons(lost_first, both=False) == []
+
+
+def test_a_capture_of_nothing_tells_nothing() -> None:
+    seen = link_evidence(Timeline(), None, link())
+    assert seen.round_trips == ()
+    assert seen.down.frames == 0
+
+
+def test_the_record_says_that_nothing_was_proven(tmp_path: Path) -> None:
+    """With captures off there is no evidence of the link, and no failure."""
+    assert tmp_path.is_dir()
+    assert TRIAL.page_load is not None
+    found = LinkVerdict(TRIAL, replace(TRIAL.page_load, link=None), link())
+    assert list(found.failures()) == []
+    assert list(found.flags()) == []
