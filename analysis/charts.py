@@ -40,7 +40,9 @@ def chart(drawing: Drawing) -> dict[str, Any] | None:
         title = alt.TitleParams(panel.name, anchor="start", fontSize=13, fontWeight=600, color=palette.INK, offset=8)
         panels.append(made.properties(title=title) if panel.name else made)
     whole = (
-        panels[0] if len(panels) == 1 else alt.concat(*panels, columns=min(len(panels), 3 if len(panels) > 2 else 2))
+        panels[0]
+        if len(panels) == 1
+        else alt.concat(*panels, columns=2 if len(panels) in (2, 4) else min(len(panels), 3))
     )
     if len(panels) > 1:
         whole = whole.properties(spacing=26).resolve_scale(color="shared", x="independent", y="independent")

@@ -15,7 +15,7 @@ LOWER, EVEN, HIGHER = (
 )  # blue and orange: the colour-blind tell them apart
 LEAST, MOST = (240, 246, 252), (8, 69, 148)
 ON_LIGHT, ON_DARK = "#111418", "#ffffff"  # never the page's own ink: cells keep their colours on a dark screen
-HALF = 0.45  # luminance from which a cell is light
+EVEN_LUMINANCE = 0.185  # on which black and white stand out alike
 LEAST_REACH = 5.0  # percent: a change of less is pale
 CELL = 34
 
@@ -36,9 +36,14 @@ def heatmap(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _di
     ]
     columns = [place.text for place in drawing.x.places]
     rows = [place.text for place in (drawing.rows.places if drawing.rows else ())][::-1]
-    x = alt.X("x:N", sort=columns, title=drawing.x.words, axis=alt.Axis(labelAngle=0, ticks=False, domain=False))
+    x = alt.X(
+        "x:N",
+        sort=columns,
+        title=drawing.x.words,
+        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=5),
+    )
     title = drawing.rows.words if drawing.rows else None
-    y = alt.Y("y:N", sort=rows, title=title, axis=alt.Axis(ticks=False, domain=False, grid=False))
+    y = alt.Y("y:N", sort=rows, title=title, axis=alt.Axis(ticks=False, domain=False, grid=False, labelPadding=5))
     base = alt.Chart(alt.Data(values=data)).encode(x=x, y=y)
     cells = base.mark_rect(stroke="#ffffff", strokeWidth=1).encode(
         color=alt.Color("colour:N", scale=None), description="words:N"
@@ -75,5 +80,11 @@ def _mix(start: tuple[int, int, int], end: tuple[int, int, int], share: float) -
 
 def _ink(fill: str) -> str:
     """Black or white, whichever can be read on it."""
-    red, green, blue = (int(fill[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return ON_LIGHT if 0.2126 * red + 0.7152 * green + 0.0722 * blue > HALF else ON_DARK
+    return ON_LIGHT if _luminance(fill) > EVEN_LUMINANCE else ON_DARK
+
+
+def _luminance(fill: str) -> float:
+    """As WCAG defines it."""
+    parts = (int(fill[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
