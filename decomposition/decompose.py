@@ -8,6 +8,7 @@ waits, and that before TLS, TCP and DNS.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,8 +35,10 @@ TOLERANCE = 0.02  # of the load time, by which clocks may be apart
 LEAST_TOLERANCE_MS = 5.0
 DNS_PORT = 53
 SHORTEST = MS // 4  # a stretch
+EARLY = 2 * MS  # by so much a handshake may be longer than another round trip
 PAUSE = MS // 5  # between two frames, in which a bottleneck without a rate still counts as busy
 MAIN_THREAD = "main thread"
+FRAME = 1514  # bytes of a full one
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +176,39 @@ def _wire(loaded: Loaded) -> Wire:
 
 def _stalls(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:
     """Silences between data of answers that had begun: the server waited for acknowledgements, or was late itself."""
-    under_way = joined((each.first, each.last) for each in exchanges)
-    arrivals = course.arrivals
-    silent = [(before, after) for before, after in pairwise(arrivals) if after > before]
-    for begin, end in common(silent, under_way):
-        after = next(two for one, two in silent if one <= begin < two)
-        if course.late(after, wire):
-            detail = f"port {course.stream.client[1]}: the server paused within an answer"
-            yield Claim(begin, end, RANK[Part.WAIT], detail)
-        else:
-            yield Claim(begin, end, RANK[Part.SLOW_START])
+    for begin, end in joined((each.first, each.last) for each in exchanges):
+        for silence, after in _silences(course, begin, end, wire):
+            if course.late(after, wire):
+                detail = f"port {course.stream.client[1]}: the server paused within an answer"
+                yield Claim(*silence, RANK[Part.WAIT], detail)
+            else:
+                yield Claim(*silence, RANK[Part.SLOW_START])
+    for begin, end in _before_the_first(course, exchanges, wire):
+        for silence, after in _silences(course, begin, end, wire):
+            if not course.late(after, wire, since=begin):
+                yield Claim(*silence, RANK[Part.SLOW_START])
+
+
+def _before_the_first(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> list[Interval]:
+    """When data of an answer came though the client did not know its first byte: over TLS it does when a whole record
+    is there, which may take more than one flight. Data that come a round trip after the request are the answer's."""
+    arrivals, found = course.arrivals, []
+    for each in exchanges:
+        at = bisect.bisect_left(arrivals, each.sent + wire.rtt - EARLY)
+        if at < len(arrivals) and arrivals[at] < each.first:
+            found.append((arrivals[at], each.first))
+    return joined(found)
+
+
+def _silences(course: Course, begin: int, end: int, wire: Wire) -> Iterator[tuple[Interval, int]]:
+    """The times between these moments in which no data came, and when the next did: those longer than a full frame
+    takes, since within shorter ones the bottleneck was busy."""
+    arrivals, least = course.arrivals, max(SHORTEST, wire.frame_ns(FRAME))
+    first = max(bisect.bisect_right(arrivals, begin) - 1, 0)
+    last = bisect.bisect_left(arrivals, end)
+    for before, after in pairwise(arrivals[first : last + 1]):
+        if after - before > least:
+            yield (max(before, begin), min(after, end)), after
 
 
 def _look_ups(datagrams: Sequence[Datagram]) -> list[Interval]:

@@ -60,11 +60,11 @@ class Course:
         """When it could carry its first request."""
         return self.tls[1] if self.tls else self.connect[1] if self.connect else self.stream.packets[0].at_ns
 
-    def late(self, arrival: int, wire: Wire) -> bool:
+    def late(self, arrival: int, wire: Wire, since: int = 0) -> bool:
         """Whether data that came after a silence had been waiting for no acknowledgement: the client had sent nothing
-        one round trip before. Then the server itself was late."""
+        (since that moment) one round trip before. Then the server itself was late."""
         slack = max(5 * MS, wire.rtt // 4) + wire.spread
-        at = bisect.bisect_left(self.acknowledgements, arrival - wire.rtt - slack)
+        at = bisect.bisect_left(self.acknowledgements, max(since, arrival - wire.rtt - slack))
         return at == len(self.acknowledgements) or self.acknowledgements[at] > arrival - wire.rtt + slack
 
 

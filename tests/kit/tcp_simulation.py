@@ -39,6 +39,7 @@ class Page:
     tls: bool = False
     dns_ms: float = 0
     server_ms: float = 0  # for each answer
+    record: int = 1  # bytes of an answer that must be there before the client knows of it
     parse_ms: float = 20  # between the page and what it asks for
     finish_ms: float = 5  # between the last byte and the load event
     before_ms: float = 4  # between the asking and the first packet
@@ -210,7 +211,7 @@ class Simulation:
     def _write(self, one: Connection, size: int, first: Callable[[], None], whole: Callable[[], None]) -> None:
         begin = one.written
         one.written += size
-        one.waiting += [(begin + 1, first, lambda: None), (one.written, lambda: None, whole)]
+        one.waiting += [(begin + min(size, self.page.record), first, lambda: None), (one.written, lambda: None, whole)]
         one.queue += [(at, min(at + SEGMENT, one.written)) for at in range(begin, one.written, SEGMENT)]
         self._send(one)
 

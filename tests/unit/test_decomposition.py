@@ -86,6 +86,14 @@ def test_tls_takes_a_round_trip_of_its_own() -> None:
     assert abs(found[Part.WAIT]) <= 2
 
 
+def test_an_answer_that_is_known_late_had_begun_with_its_first_packet() -> None:
+    """A record of TLS that takes two flights: the second waits for acknowledgements, and not for the server."""
+    page = replace(PAGE, sizes=(30_000,), record=16_384)
+    assert parts(page) == pytest.approx(parts(replace(page, record=1)), abs=2)
+    late = changed(page, server_ms=60)
+    assert late[Part.WAIT] == 60
+
+
 def test_a_larger_first_window_takes_from_slow_start_alone() -> None:
     found = changed(PAGE, window=60)
     assert found[Part.SLOW_START] == round(-parts(PAGE)[Part.SLOW_START])
