@@ -10,7 +10,7 @@ from typing import NamedTuple
 from model.errors import CaptureError
 
 GZIP = b"\x1f\x8b"
-SECTION, INTERFACE, OLD_PACKET, PACKET = 0x0A0D0D0A, 1, 2, 6  # blocks of pcapng
+SECTION, INTERFACE, OLD_PACKET, SIMPLE_PACKET, PACKET = 0x0A0D0D0A, 1, 2, 3, 6  # blocks of pcapng
 BYTE_ORDER = 0x1A2B3C4D
 RESOLUTION, OFFSET = 9, 14  # options of an interface
 DEFAULT_UNITS = 1_000_000  # of a second
@@ -61,6 +61,8 @@ def _from_pcapng(data: bytes, name: str) -> bytes:
                 seen.add(interfaces[-1].link)
             elif block in (PACKET, OLD_PACKET):
                 parts += _packet(body, order, interfaces, old=block == OLD_PACKET)
+            elif block == SIMPLE_PACKET:
+                parts += _simple_packet(body, order, interfaces[0])
             at += length
     except (struct.error, IndexError) as error:
         raise CaptureError(f"{name} is broken at byte {at}", "Copy it again from where it was made") from error
@@ -79,6 +81,13 @@ def _packet(body: bytes, order: str, interfaces: list[Interface], *, old: bool) 
     kept = body[20 : 20 + captured]
     seconds = min(MOST_SECONDS, max(0, seconds + own.offset))
     return struct.pack("<IIII", seconds, fraction * 1_000_000_000 // own.units, len(kept), max(size, len(kept))), kept
+
+
+def _simple_packet(body: bytes, order: str, own: Interface) -> tuple[bytes, bytes]:
+    """One of the first interface, without a time."""
+    (size,) = struct.unpack_from(order + "I", body)
+    kept = body[4 : 4 + min(size, own.snaplen)]
+    return struct.pack("<IIII", 0, 0, len(kept), size), kept
 
 
 def _interface(body: bytes, order: str) -> Interface:
