@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from analysis import axes
 from analysis.axes import Dimension
-from analysis.marks import CHANGE, Mark, Measured, marks
+from analysis.marks import CHANGE, Mark, Measured, marks, refused_cells
 from analysis.model import Cell, Figure, Run
 
 LEAST_OF_GRID = 3  # values of each of two settings, from which numbers are easier to read in a table
@@ -46,6 +46,7 @@ class Drawing:
     rows: Dimension | None  # of a heatmap
     panels: tuple[Panel, ...]
     without: int  # cells that have nothing to show
+    refused: int  # cells whose link was not the one that was asked for
     scale: str  # of the values: zero, fit or log; "": as the kind has it
     arms: tuple[str, ...]  # of the run, in the order of their colours
 
@@ -107,8 +108,11 @@ def draw(run: Run, figure: Figure) -> Drawing:
     facets += _unseparated(run, cells, [*within, *facets])
     panels: dict[str, dict[str, list[Point]]] = {}
     without = 0
+    refused = refused_cells(run, figure.y)
     for cell in _in_order(cells, [*facets, figure.series]):
         found = measured.marks.get(cell.number)
+        if cell.number in refused:
+            continue
         if found is None:
             without += 1
             continue
@@ -131,6 +135,7 @@ def draw(run: Run, figure: Figure) -> Drawing:
         rows,
         made,
         without,
+        sum(cell.number in refused for cell in cells),
         figure.scale,
         tuple(arm.name for arm in run.arms),
     )

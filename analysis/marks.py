@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from analysis import axes, tables
 from analysis.model import Cell, Run
 from analysis.palette import PART_WORDS
+from analysis.refusals import refusals
 from analysis.stats import Summary, summarise
 from analysis.tables import ComparisonRow
 from model.evidence.parts import Part
@@ -64,6 +65,17 @@ def marks(run: Run, y: str, kind: str) -> Measured:
         if mark:
             found[cell] = mark
     return Measured(metric.title, metric.unit, found)
+
+
+def refused_cells(run: Run, y: str) -> set[int]:
+    """Cells of which nothing can be said, since their link was another; of a change also those whose base is one."""
+    found = set(refusals(run))
+    if y != CHANGE or not found:
+        return found
+    bases = {(row.base.name, row.cell.group): row for row in tables.comparisons(run)}
+    without_base = {(cell.arm.name, cell.group) for cell in run.cells if cell.number in found} & set(bases)
+    against = {row.cell.number for row in tables.comparisons(run) if (row.base.name, row.cell.group) in without_base}
+    return found | against
 
 
 def _cell(run: Run, number: int) -> Cell:

@@ -56,9 +56,16 @@ _ABOUT = {
 
 def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
-    caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing)
+    caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing, _refused(drawing))
     image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
     return el("figure", caption, sections.scroll(image), class_="wide" if len(drawing.panels) > 1 else None)
+
+
+def _refused(drawing: Drawing) -> Html | None:
+    if not drawing.refused:
+        return None
+    cells = "1 cell is" if drawing.refused == 1 else f"{drawing.refused} cells are"
+    return el("span", f" {cells} not drawn: the link was not the one that was asked for.", class_="warn")
 
 
 def _about(drawing: Drawing) -> str:

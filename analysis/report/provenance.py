@@ -57,18 +57,25 @@ READING = {
         protocol was the arm's, every object came, nothing was asked of the world outside, no captured packet was
         lost.""",
     "Page load time": "how long the browser's navigation took, by the clock of the program that drives it.",
-    "Median and interval": """the middle one of the trials, and where the true median is: the range in which medians of
-        resampled trials lie (percentile bootstrap, worked out exactly), widened to the nearest trials that hold the
-        true median in at least 95% of runs. With fewer than 6 trials there is no such interval: it is the whole range,
-        and holds the true median in 75% of runs with 3 trials, in 93.7% with 5. Point at an interval for its share.""",
+    "Median and interval": """the middle one of the trials, and the two trials between which the true median of this run
+        lies in at least 95% of such runs, whatever load times are distributed like. With fewer than 6 trials there is
+        no such interval: it is the whole range, and holds the true median in 75% of runs with 3 trials, in 93.7% with
+        5. Point at an interval for its share.""",
     "Against another arm": """a round makes every arm once, shortly after each other. Ratios are taken within
-        rounds, so what slows the machine for a while slows both.""",
+        rounds, so what slows the machine for a while slows both. The change is Hodges and Lehmann's estimate with the
+        exact interval of the signed-rank test.""",
+    "Waterfalls": """each request from the moment at which the page was asked for. Blocked: it waited for a connection
+        or its turn. Connect, ssl: its connection was opened and TLS set up. Wait: sent, and no answer yet. Receive: the
+        answer came; dark marks are the moments at which its bytes did.""",
+    "What the time went to": """each moment of a load belongs to one part: nothing came yet (connections, TLS, wait),
+        the server held back (slow start), the link delivered at its rate (transmission), a lost packet was missed (loss
+        recovery), or nothing was asked for (main thread, idle).""",
     "Of bound": """the page load time divided by what handshakes and bytes need at the link's rate and round trip.
         1 would be perfect; below 1 is impossible and fails a trial.""",
     "Links": """each is measured from inside the bed before it is used. One that is out of tolerance is not used, unless
         the run was told to (--accept-links); the summary then says so.""",
 }
-OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound")
+OF_PAGE_LOADS = ("Trial", "Page load time", "Of bound", "Waterfalls", "What the time went to")
 
 
 def reading(run: Run) -> Html:

@@ -19,13 +19,14 @@ from click.testing import CliRunner
 from rich.console import Console
 from rich.text import Text
 
-from analysis import axes, export, numbers, render, tables, terminal
+from analysis import axes, export, marks, numbers, render, tables, terminal
 from analysis.chart_parts import LABEL_GAP, label_rows
 from analysis.chart_scales import Span, span
 from analysis.charts import chart
 from analysis.drawing import draw, figures_of
 from analysis.load_view import load_view
 from analysis.model import Figure
+from analysis.refusals import Refusal
 from analysis.report import page, save_figures, write_report
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import MOST_ROWS, waterfall
@@ -212,6 +213,19 @@ def test_the_change_by_each_arm_is_drawn_with_its_interval(quick: Path) -> None:
     assert extent.low < 0 < extent.high
     text = render.svg(chart(drawing) or {})
     assert "http keepalive: -" in text.replace("\u200b", "")
+
+
+def test_a_cell_whose_link_was_another_is_not_drawn(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a change against it."""
+    run = read_run(quick)
+    base = run.cells[0]
+    monkeypatch.setattr(marks, "refusals", lambda _run: {base.number: (Refusal("link", "another"),)})
+    values = draw(run, Figure("T", "rtt", "plt", "arm", "", "line"))
+    changes = draw(run, Figure("T", "rtt", "change", "arm", "", "line"))
+    assert (values.refused, len(list(values.points()))) == (1, 7)
+    assert (changes.refused, len(list(changes.points()))) == (3, 3)
+    assert {point.label for point in changes.points()} == {str(cell) for cell in run.cells[5:]}
+    assert "3 cells are not drawn: the link was not the one" in page(run)
 
 
 def test_a_grid_is_a_table_in_colours(tmp_path: Path) -> None:
