@@ -98,10 +98,12 @@ class LinkState:
         link = self._link or UNSHAPED
         client, server = self._substrate.node("client"), self._substrate.node("server")
         lost_at_input = self._substrate.router.lost_at_input
-        thorough, attempts = bool(options.get("thorough")), int(options.get("attempts", ATTEMPTS))
-        measured = selftest.measure(
-            link, client, server, lost_at_input, thorough=thorough, attempts=attempts, traits=self._substrate.traits
+        effort = selftest.Effort(
+            thorough=bool(options.get("thorough")),
+            brief=bool(options.get("brief")),
+            attempts=int(options.get("attempts", ATTEMPTS)),
         )
+        measured = selftest.measure(link, client, server, lost_at_input, effort, self._substrate.traits)
         if self._wire_ms is not None:
             note = "taken off the delay that is asked of the router"
             without = shown("rtt without link", "ms", self._wire_ms, note)

@@ -14,7 +14,7 @@ from driver.schedule.blocks import beds_used
 from model.link import Link
 from model.site.site import SiteObject
 
-BED_S, SELF_TEST_S, BROWSER_S = 3.0, 4.0, 0.15
+BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 2.0, 0.15  # a link is measured again after its trials
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
 LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES = 8000, 0.5, 20_000  # of a server under load
@@ -65,7 +65,7 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
     each site of the experiment."""
     cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
     self_tests = 0 if experiment.load else len({cell.link.link for cell in experiment.cells})
-    bed_s = BED_S + self_tests * SELF_TEST_S
+    bed_s = BED_S + self_tests * (SELF_TEST_S + AGAIN_S)
     seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
     fewest, most = experiment.repeat.looks[0].trials, experiment.repeat.max
     return Estimate(

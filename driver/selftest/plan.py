@@ -39,6 +39,10 @@ UNASKED_S, UNASKED_THOROUGH_S = 0.4, 5.0
 JITTERY_TRAIN = 150  # times the jitter: then what jitter does to a train's rate is below 1%
 JITTER_S, JITTER_THOROUGH_S = 3.0, 20.0
 JITTER_GAP_S, SHORTEST_GAP_S, JITTER_FEWEST = 0.002, 0.0002, 30
+FILL_S, FILL_THOROUGH_S = 2.0, 30.0  # of TCP, both ways together
+SHORT_FILL_S, SETTLE_S = 0.05, 3.0
+FULL_FOR = 0.8  # of a round trip with a full queue, behind the one in which its first loss is noticed
+THOROUGH_WAITS = ": --thorough waits for it"
 LINGER_S = 0.05
 CATCH_UP = 200
 BUNCHED_S = 0.005  # a busy router may take in together what came within so long: a queue must hold that
@@ -98,6 +102,50 @@ def jitter_train(way: Direction, *, thorough: bool) -> Train:
     if thorough:
         packets, longest_s = 4 * packets, JITTER_THOROUGH_S
     return Train(max(JITTER_FEWEST, min(packets, int(longest_s / gap_s))), gap_s * 1e6, SMALL_FRAME, catch_up=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How long TCP sends one way; and why that does not tell the queue, where it does not."""
+
+    seconds: float
+    why_not: str = ""
+
+
+def fills(link: Link, *, thorough: bool) -> tuple[Fill, Fill]:
+    """Down and up. The first flight needs little more than a round trip. The queue needs as long as slow start takes to
+    overflow it, and a round trip more in which it is full; an AQM, until it has settled."""
+    ways = ((link.down, link.server), (link.up, link.client))
+    short = Fill(1.3 * link.rtt.seconds + SHORT_FILL_S)
+    found = [_fill(link, way, host.initial_window, thorough=thorough) for way, host in ways]
+    total_s = sum(each for each in found if isinstance(each, float))
+    most_s = FILL_THOROUGH_S if thorough else FILL_S
+    down, up = (
+        Fill(short.seconds, each)
+        if isinstance(each, str)
+        else Fill(each)
+        if total_s <= most_s
+        else Fill(short.seconds, f"TCP takes {total_s:.1f} s to fill the queues" + ("" if thorough else THOROUGH_WAITS))
+        for each in found
+    )
+    return down, up
+
+
+def _fill(link: Link, way: Direction, window: int, *, thorough: bool) -> float | str:
+    if way.rate is None:
+        return "without a rate nothing waits"
+    if link.down.mean_loss or link.up.mean_loss or link.down.skips_delay or link.up.skips_delay:
+        return "losses and overtaking keep TCP from filling the queue"
+    if link.down.jitter or link.up.jitter:
+        return "jitter hides what the queue adds to a round trip"
+    if way.discipline != "fifo":
+        return SETTLE_S if thorough else f"{way.discipline} takes {SETTLE_S:.0f} s to settle{THOROUGH_WAITS}"
+    frame = link.mtu + HEADER
+    packet_s, depth, rtt_s = frame * 8 / way.rate.bps, queue_packets(way, frame), link.rtt.seconds
+    if depth < window:
+        return f"its queue holds less than the first {window} packets: TCP never fills it steadily"
+    drain_s, rounds = depth * packet_s, max(0.0, math.log2(max(rtt_s / packet_s, 1) / window))
+    return (rounds + 1) * rtt_s + drain_s + (1 + FULL_FOR) * (rtt_s + drain_s) + SHORT_FILL_S
 
 
 def _ways(link: Link) -> tuple[Direction, Direction]:

@@ -16,7 +16,7 @@ from model.link.arrivals import Arrivals
 
 PROBE = Path(__file__).resolve().parents[1] / "bed" / "remote" / "probe.py"
 TRAINS = itertools.count(1)
-ECHO_PORT, SINK_PORT, TCP_PORT = 7007, 7009, 7011
+ECHO_PORT, SINK_PORT, TCP_PORT, FILL_PORT = 7007, 7009, 7011, 7013
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,38 @@ def send(sender: Node, receiver: Node, address: str, train: Train, linger_s: flo
             seen = sink.result()
     packets = tuple((number, sent, arrived) for number, sent, arrived in seen["packets"])
     return Arrivals(train.count, packets, seen["dropped_here"], took_s, train.gap_us / 1e6)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A TCP transfer that sent as much as it could. `flight`: packets under way `looked_s` after the handshake, when
+    everything had been handed to the kernel; `reads`: (seconds since the first, bytes so far) at the receiver;
+    `samples`: (seconds, smoothed round trip in ms, packets sent once more)."""
+
+    handshake_s: float
+    mss: int
+    flight: int
+    looked_s: float
+    reads: tuple[tuple[float, int], ...]
+    samples: tuple[tuple[float, float, int], ...]
+
+
+def fill(sender: Node, receiver: Node, address: str, seconds: float) -> Filled:
+    """With reno, which every kernel has: it fills a queue until it overflows."""
+    with Probe(receiver, "fill-sink", FILL_PORT) as sink:
+        sink.ready()
+        with Probe(sender, "fill", address, FILL_PORT, seconds, "reno") as source:
+            sent = source.result()
+            marks = sink.result()["marks"]
+    began = marks[0][0] if marks else 0.0
+    return Filled(
+        handshake_s=float(sent["handshake_s"]),
+        mss=int(sent["mss"]),
+        flight=int(sent["flight"]),
+        looked_s=float(sent["looked_s"]),
+        reads=tuple((float(when) - began, int(count)) for when, count in marks),
+        samples=tuple((float(at), us / 1000, int(again)) for at, us, again in sent["samples"]),
+    )
 
 
 def tcp(sender: Node, receiver: Node, address: str, seconds: float) -> list[tuple[float, int]]:

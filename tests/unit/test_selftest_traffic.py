@@ -55,8 +55,8 @@ def open_files() -> int:
 @pytest.fixture(autouse=True)
 def own_ports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not those of a bed, nor of another test run."""
-    for name in ("ECHO_PORT", "SINK_PORT"):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+    for name in ("ECHO_PORT", "SINK_PORT", "FILL_PORT"):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM if name == "FILL_PORT" else socket.SOCK_DGRAM) as free:
             free.bind((LOOPBACK, 0))
             monkeypatch.setattr(traffic, name, free.getsockname()[1])
 
@@ -72,6 +72,17 @@ def test_a_train_arrives_whole_and_in_order() -> None:
     seen = traffic.send(Here("client"), Here("server"), LOOPBACK, Train(50, 500.0, 60, catch_up=0), 0.05)
     assert [number for number, _, _ in seen.packets] == list(range(50))
     assert seen.took_s >= 0.0245
+
+
+def test_a_transfer_tells_its_first_flight_and_its_round_trips() -> None:
+    seen = traffic.fill(Here("client"), Here("server"), LOOPBACK, 0.1)
+    assert seen.flight >= 1
+    assert seen.mss > 500
+    assert seen.reads[0][0] == 0
+    assert seen.reads[-1][1] > 100_000
+    assert len(seen.samples) > 3
+    assert 0 <= seen.samples[0][0] < seen.samples[-1][0]
+    assert all(ms > 0 for _, ms, _ in seen.samples)
 
 
 def test_a_train_ends_where_nothing_more_comes_for_long() -> None:

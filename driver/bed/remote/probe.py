@@ -10,6 +10,9 @@
                                                        is late, CATCH_UP at once and no more
     probe.py tcp-sink PORT                             receives one connection's bytes
     probe.py tcp-send HOST PORT SECONDS                sends for so long
+    probe.py fill-sink PORT                            receives one connection's bytes; when its first ones came
+    probe.py fill HOST PORT SECONDS CONTROL            sends for so long with that congestion control, then breaks off;
+                                                       what the kernel says of the connection meanwhile
 
 BYTES are those of an Ethernet frame. TRAIN is a number of the train's own: the last packets of the one before may still
 be on their way. Each prints one JSON object. Arrival times are the kernel's, so that the time a
@@ -39,6 +42,9 @@ SILENCE_S = 15.0
 LAST_WAIT_S = 2.0
 MTU_TRIES = 8  # the link may lose some
 IP_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 2  # never in fragments
+TCP_CONGESTION = 13
+SND_MSS, UNACKED, SMOOTHED_RTT, TOTAL_RETRANS = 2, 4, 15, 23  # in struct tcp_info, behind its first eight bytes
+FIRST_READS, SAMPLE_S = 200, 0.002
 ANCILLARY = socket.CMSG_SPACE(16) + socket.CMSG_SPACE(4)
 
 
@@ -217,6 +223,59 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
     report({"bytes": sent})
 
 
+def fill_sink(port: str) -> None:
+    """[when, bytes so far] of the first reads."""
+    marks: list[tuple[float, int]] = []
+    with socket.create_server(("", int(port))) as server:
+        report("ready")
+        connection, _ = server.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        received = 0
+        with contextlib.suppress(ConnectionResetError):  # so the sender breaks off
+            while count := len(connection.recv(1 << 16)):
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # no late one in a round trip
+                received += count
+                if len(marks) < FIRST_READS:
+                    marks.append((time.perf_counter(), received))
+    report({"marks": marks})
+
+
+def fill(host: str, port: str, seconds: str, control: str) -> None:
+    """Samples are [when, smoothed round trip in us, packets sent once more]."""
+    block = bytes(1 << 18)
+    with socket.socket() as connection:
+        began = time.perf_counter()
+        connection.connect((host, int(port)))
+        connected = time.perf_counter()
+        connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, control.encode())  # the route has named another one
+        connection.setblocking(False)
+        connection.send(block)
+        first = tcp_info(connection)
+        looked = time.perf_counter()
+        samples = []
+        while (now := time.perf_counter()) < connected + float(seconds):
+            info = tcp_info(connection)
+            samples.append((now - connected, info[SMOOTHED_RTT], info[TOTAL_RETRANS]))
+            with contextlib.suppress(BlockingIOError):
+                connection.send(block)
+            time.sleep(SAMPLE_S)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    report(
+        {
+            "handshake_s": connected - began,
+            "mss": first[SND_MSS],
+            "flight": first[UNACKED],
+            "looked_s": looked - connected,
+            "samples": samples,
+        }
+    )
+
+
+def tcp_info(connection: socket.socket) -> tuple[int, ...]:
+    """The numbers of struct tcp_info up to total_retrans."""
+    return struct.unpack("24I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[8:])
+
+
 PROGRAMS: dict[str, Callable[..., None]] = {
     "echo": echo,
     "ping": ping,
@@ -224,6 +283,8 @@ PROGRAMS: dict[str, Callable[..., None]] = {
     "send": send,
     "tcp-sink": tcp_sink,
     "tcp-send": tcp_send,
+    "fill-sink": fill_sink,
+    "fill": fill,
 }
 
 if __name__ == "__main__":
