@@ -20,6 +20,7 @@ from typing import Any
 
 from analysis.distributions import f_above, t_quantile
 from analysis.model import Arm, Cell, Run
+from analysis.numbers import counted
 from analysis.stats.signed_rank import signed_rank
 
 LEVEL = 0.95
@@ -276,10 +277,18 @@ def sentences(made: BedsOfRun) -> list[str]:
             f" The beds' own standard deviation is {percent(made.between)}, that of trials on one bed "
             f"{percent(made.within)} (over all cells)."
         )
-    few = _left_out(made)
+    few = [*_changes(made), *_left_out(made)]
     if not made.has_intervals:
         return [f"{made.beds} beds: too few for an interval between beds, which takes {ENOUGH_BEDS}.{spread}", *few]
     return [_verdict(made) + spread, *few]
+
+
+def _changes(made: BedsOfRun) -> list[str]:
+    known = [row.made for row in made.changes if row.made.low is not None]
+    if not known:
+        return []
+    told = sum(each.excludes_1 for each in known)
+    return [f"Between beds a change is shown in {told} of {counted(len(known), 'comparison')}."]
 
 
 def _left_out(made: BedsOfRun) -> list[str]:

@@ -34,6 +34,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             "run": run.name,
             **_identity(trial),
             "session": trial.session,
+            "bed": trial.bed,
             "started": trial.started,
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
@@ -273,6 +274,7 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
         exported = {
             **_identity(trial),
             "session": trial.session,
+            "bed": trial.bed,
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
             **{name: _number(name, trial.measures.get(name)) for name in names},

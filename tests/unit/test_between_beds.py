@@ -124,6 +124,9 @@ def test_a_run_over_three_beds_has_a_table_of_them_everywhere(tmp_path: Path) ->
     assert found.p is not None
     assert found.p < 0.05
     assert "by those of this run" in sentences(found)[0]
+    assert sentences(found)[1].startswith("Between beds a change is shown in ")
+    assert sentences(found)[1].endswith(" of 6 comparisons.")
+    assert next(export.trial_rows(run))["bed"] == 1
     shown = terminal(run)
     assert "by bed, 3 of them" in shown
     assert "h2 against http" in shown
