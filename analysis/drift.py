@@ -39,12 +39,18 @@ class Drift:
     p: float | None  # None where there are too few trials to ask
     what: str = "page loads"
     higher_is_better: bool = False  # of the values
+    is_interleaved: bool = True  # whether cells were measured in turns
 
     @property
     def is_shown(self) -> bool:
         return self.p is not None and self.p < SIGNIFICANT and abs(self.change_percent) >= LEAST_CHANGE
 
     def words(self) -> str:
+        if not self.is_interleaved:
+            return (
+                "Cells were measured one after the other (order: sequential), so drift cannot be looked for: it would "
+                "look like a difference between cells."
+            )
         if self.p is None:
             return (
                 f"Too few trials to look for drift (n = {self.n}; cells with fewer than {LEAST_TRIALS} do not count)."

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis import axes, conditions, gateway_cost, machine, tables
+from analysis import axes, comparisons, conditions, gateway_cost, machine, tables
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request, each_series
 from analysis.sites import about_sites
@@ -250,6 +250,8 @@ def results(run: Run) -> dict[str, Any]:
     return {
         "cells": [row.to_json() for row in tables.rows(run)],
         "comparisons": [row.to_json() for row in compared],
+        "pooled": [row.to_json() for row in comparisons.pooled(run)],
+        "not_compared": comparisons.not_compared(run),
         "between_beds": tables.beds(run, compared).to_json(),
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),

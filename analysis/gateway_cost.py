@@ -6,6 +6,7 @@ both go through it can be compared. One that does and one that does not can be c
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,12 +75,12 @@ def cost(run: Run) -> Cost:
     arms = [arm for arm in run.arms if _via(arm) == "gateway"]
     natives = [arm for arm in run.arms if _via(arm) != "gateway"]
     like = {arm.number: next((one for one in natives if _alike(arm, one)), None) for arm in arms}
-    values, cells = run.values(), {(cell.group, cell.arm.number): cell for cell in run.cells}
+    values, cells = run.outcomes(), {(cell.group, cell.arm.number): cell for cell in run.cells}
     rows = []
     for cell in run.cells:
         native = like.get(cell.arm.number)
         other = cells.get((cell.group, native.number)) if native else None
-        if native and other:
+        if native and other and run.plan.is_interleaved:
             own, base = values[cell.number], values[other.number]
             both = [number for number in own.keys() & base.keys() if base[number] > 0]
             through, without = (_median([one[number] for number in both]) for one in (own, base))
@@ -101,7 +102,8 @@ def _but_for_the_way(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _median(values: Sequence[float]) -> float | None:
-    return statistics.median(values) if values else None
+    middle = statistics.median(values) if values else math.inf
+    return middle if math.isfinite(middle) else None
 
 
 def is_shown(comparison: Comparison) -> bool:

@@ -60,7 +60,7 @@ def marks(run: Run, y: str, kind: str) -> Measured:
         return _changes(run)
     metric = axes.metric_of(run, y)
     found: dict[int, Mark] = {}
-    for cell, values in run.values(metric.name).items():
+    for cell, values in run.drawn(metric.name).items():
         mark = _median(str(_cell(run, cell)), metric, tuple(value / metric.scale for value in values.values()))
         if mark:
             found[cell] = mark

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from model.looks import Look
 from model.metrics import TRIALS, Metric, primary_of
+from model.reasons import timed_out
 
 State = Literal["running", "finished", "stopped", "failed", "killed"]
 
@@ -80,6 +82,11 @@ class Trial:
     failures: tuple[Failure, ...]
     flags: tuple[Flag, ...] = ()  # reasons to doubt a trial that counts
 
+    @property
+    def timed_out(self) -> bool:
+        """Whether it took too long, and nothing else was wrong with it: then it is a result of its cell."""
+        return not self.ok and timed_out([failure.reason for failure in self.failures])
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -122,6 +129,22 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """What results are judged by, as it was before the first trial."""
+
+    order: str
+    looks: tuple[Look, ...]  # when the run may have ended because enough was known
+    timeout_s: float
+    compared: tuple[tuple[Cell, Cell], ...] = ()  # (base, arm)
+    not_compared: tuple[str, ...] = ()  # what is compared with nothing, and why
+
+    @property
+    def is_interleaved(self) -> bool:
+        """Whether arms were measured in turns, so that what changes with time hits all of them alike."""
+        return self.order != "sequential"
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Everything about a run except what is large: records, requests and artifacts are read one by one."""
 
@@ -141,6 +164,7 @@ class Run:
     self_tests: tuple[SelfTest, ...]
     figures: tuple[Figure, ...]
     browsers: tuple[tuple[str, int], ...]  # product, and the first trial that it loaded
+    plan: Plan
 
     @property
     def primary(self) -> Metric:
@@ -156,6 +180,11 @@ class Run:
     def ok(self) -> list[Trial]:
         """Trials that count."""
         return [trial for trial in self.trials if trial.ok and trial.value is not None]
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has all that it asked for. What another says is so far."""
+        return self.state == "finished"
 
     @property
     def failed(self) -> list[Trial]:
@@ -176,3 +205,24 @@ class Run:
             if name in trial.measures:
                 values[trial.cell.number][trial.round] = trial.measures[name]
         return values
+
+    def outcomes(self) -> dict[int, dict[int, float]]:
+        """Number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed out what
+        is worse than every value."""
+        found: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
+        for trial in self.trials:
+            if trial.timed_out:
+                found[trial.cell.number].setdefault(trial.round, self.primary.worst)
+            elif trial.ok and trial.value is not None:
+                found[trial.cell.number].setdefault(trial.round, trial.value)
+        return found
+
+    def drawn(self, metric: str) -> dict[int, dict[int, float]]:
+        """The values of a metric for figures. Loads that timed out are drawn at the time that they had."""
+        if metric != self.primary.name or self.primary.higher_is_better:
+            return self.values(metric)
+        limit = self.plan.timeout_s * 1000
+        return {
+            cell: {number: min(value, limit) for number, value in rounds.items()}
+            for cell, rounds in self.outcomes().items()
+        }

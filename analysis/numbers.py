@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from model.metrics import Metric
 
 NONE = "-"
+NO_END = "no end"  # of an interval that time-outs leave open
 
 
 def shown(metric: Metric, value: float | None) -> str:
@@ -42,6 +45,8 @@ def milliseconds(value: float | None) -> str:
 
 def difference(value: float) -> str:
     """Milliseconds with a sign; a decimal where there would be little without."""
+    if math.isinf(value):
+        return NO_END
     return f"{value:+,.0f}" if abs(value) >= 10 else f"{value:+.1f}"
 
 
@@ -71,8 +76,14 @@ def ratio(value: float | None) -> str:
 
 def change_words(value: float) -> str:
     """A ratio as a change: 0.8 is -20%."""
+    if math.isinf(value):
+        return NO_END
     changed = 100 * (value - 1)
     return f"{changed:+.0f}%" if abs(changed) >= 10 else f"{changed:+.1f}%"
+
+
+def probability(p: float) -> str:
+    return f"{p:.2g}" if p >= 0.0001 else "< 0.0001"
 
 
 def size(value: float) -> str:

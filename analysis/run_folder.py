@@ -17,9 +17,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.model import Arm, Cell, Failure, Figure, Flag, LinkCase, Run, SelfTest, Session, State, Trial
+from analysis.model import Arm, Cell, Failure, Figure, Flag, LinkCase, Plan, Run, SelfTest, Session, State, Trial
 from model import run_format
 from model.errors import InputError, StoreError
+from model.looks import Look
 from model.metrics import primary_of
 
 LOCK = "in-use"  # held by the lanelab that writes
@@ -58,6 +59,7 @@ def read_run(folder: Path) -> Run:
             self_tests=_self_tests(database, links),
             figures=_figures(meta.get("figures", "")),
             browsers=_browsers(database),
+            plan=_plan(json.loads(meta["plan"]), {cell.id: cell for cell in cells}),
         )
 
 
@@ -204,6 +206,16 @@ def _experiment(folder: Path) -> str:
         return (folder / run_format.EXPERIMENT).read_text(errors="replace")
     except OSError:
         return ""
+
+
+def _plan(plan: dict[str, Any], cells: dict[str, Cell]) -> Plan:
+    return Plan(
+        order=str(plan["order"]),
+        looks=tuple(Look(trials, alpha) for trials, alpha in plan["looks"]),
+        timeout_s=float(plan["timeout_s"]),
+        compared=tuple((cells[base], cells[arm]) for base, arm in plan["compared"]),
+        not_compared=tuple(map(str, plan["not_compared"])),
+    )
 
 
 def _figures(text: str) -> tuple[Figure, ...]:

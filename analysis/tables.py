@@ -11,11 +11,16 @@ from typing import Any
 
 from analysis import stats
 from analysis.between_beds import BedsOfRun, beds_of_run
+from analysis.comparisons import ComparisonRow, change_json, comparisons, finite
 from analysis.drift import Drift, drift
-from analysis.model import Arm, Cell, Run, Trial
-from analysis.stats import Change, Comparison, Summary, compare, holm, summarise
+from analysis.model import Cell, Run, Trial
+from analysis.numbers import shown
+from analysis.refusals import Refusal, refusals
+from analysis.stats import Summary, summarise
+from model.looks import look_after
 from model.metrics import Metric, metrics_of
 
+__all__ = ["ComparisonRow", "change_json", "comparisons"]  # for those who ask the tables
 BOUND = "bound_ms"
 
 
@@ -31,6 +36,17 @@ class Row:
     medians: Mapping[str, float | None]  # of the other metrics, by name
     ratio: float | None  # of the median page load time to what the link allows at best
     outliers: tuple[int, ...]  # trials
+    timed_out: int = 0  # of those that failed: they are in the summary
+    limit: float = math.inf  # of the primary metric: what timed out is beyond it
+    refused: tuple[Refusal, ...] = ()  # why its numbers cannot be used: then there is no summary
+
+    def shown(self, value: float | None) -> str:
+        """A value of the primary metric."""
+        return (
+            shown(self.primary, value)
+            if value is None or math.isfinite(value)
+            else f"> {shown(self.primary, self.limit)}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -40,6 +56,8 @@ class Row:
             "cell": self.cell.id,
             "ok": self.ok,
             "failed": self.failed,
+            "timed_out": self.timed_out,
+            "refused": [{"reason": each.reason, "detail": each.detail} for each in self.refused],
             **self.medians,
             "ratio_to_bound": self.ratio,
             "outliers": list(self.outliers),
@@ -47,59 +65,14 @@ class Row:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """An arm against the run's first arm, on the same site and link."""
-
-    cell: Cell
-    base: Arm
-    primary: Metric
-    comparison: Comparison | None
-
-    def to_json(self) -> dict[str, Any]:
-        comparison = self.comparison
-        return {
-            "site": self.cell.site,
-            "link": self.cell.link.label,
-            "arm": self.cell.arm.name,
-            "base": self.base.name,
-            "rounds": comparison.n if comparison else 0,
-            "ratio": change_json(comparison.ratio) if comparison else None,
-            self._difference: change_json(comparison.difference) if comparison else None,
-            "rounds_faster": comparison.faster if comparison else 0,
-            "rounds_slower": comparison.slower if comparison else 0,
-            "rounds_left_out": comparison.left_out if comparison else 0,
-            "rounds_both_timed_out": comparison.both_timed_out if comparison else 0,
-            "p": comparison.ratio.p if comparison else None,
-            "p_adjusted": comparison.adjusted_p if comparison else None,
-            "verdict": comparison.verdict if comparison else "no pairs",
-        }
-
-    @property
-    def _difference(self) -> str:
-        return "difference_ms" if self.primary.unit == "ms" else "difference"
-
-
 def estimate_json(estimate: stats.Estimate) -> dict[str, Any]:
     return {
         "n": estimate.n,
-        "median": estimate.median,
-        "low": estimate.low,
-        "high": estimate.high,
+        "median": finite(estimate.median),  # null where trials timed out: it is beyond the time they had
+        "low": finite(estimate.low),
+        "high": finite(estimate.high),
         "confidence": estimate.confidence,
         "meaning": estimate.meaning(),
-    }
-
-
-def change_json(change: Change) -> dict[str, Any]:
-    return {
-        "n": change.n,
-        "value": change.value,
-        "low": change.low,
-        "high": change.high,
-        "confidence": change.confidence,
-        "p": change.p,
-        "meaning": change.meaning(),
     }
 
 
@@ -108,10 +81,10 @@ def summary_json(summary: Summary | None) -> dict[str, Any] | None:
         return None
     return {
         **estimate_json(summary.estimate),
-        "quartile_1": summary.quartile_1,
-        "quartile_3": summary.quartile_3,
-        "min": summary.low,
-        "max": summary.high,
+        "quartile_1": finite(summary.quartile_1),
+        "quartile_3": finite(summary.quartile_3),
+        "min": finite(summary.low),
+        "max": finite(summary.high),
         "mean": summary.mean,
         "stdev": summary.stdev,
         "stdev_percent": summary.stdev_percent,
@@ -120,14 +93,16 @@ def summary_json(summary: Summary | None) -> dict[str, Any] | None:
 
 def rows(run: Run) -> list[Row]:
     """One for each cell, in the experiment's order."""
-    trials = run.by_cell()
-    return [_row(run, cell, trials[cell.number]) for cell in run.cells]
+    trials, outcomes, refused = run.by_cell(), run.outcomes(), refusals(run)
+    return [
+        _row(run, cell, trials[cell.number], outcomes[cell.number], refused.get(cell.number, ())) for cell in run.cells
+    ]
 
 
-def _row(run: Run, cell: Cell, trials: list[Trial]) -> Row:
+def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float], refused: tuple[Refusal, ...]) -> Row:
     counted = [(trial, trial.value) for trial in trials if trial.ok and trial.value is not None]
-    values = [value for _, value in counted]
-    summary = summarise(values)
+    look = look_after(run.plan.looks, max(outcomes, default=0))
+    summary = None if refused else summarise(outcomes.values(), look.alpha, len(run.plan.looks))
     others = [metric.name for metric in metrics_of(run.workload) if metric != run.primary]
     medians = {name: _median((trial for trial, _ in counted), name) for name in others}
     bound = medians.get(BOUND)
@@ -138,8 +113,11 @@ def _row(run: Run, cell: Cell, trials: list[Trial]) -> Row:
         primary=run.primary,
         summary=summary,
         medians=medians,
-        ratio=summary.median / bound if summary and bound else None,
-        outliers=tuple(counted[i][0].number for i in stats.outliers(values)),
+        ratio=summary.median / bound if summary and bound and math.isfinite(summary.median) else None,
+        outliers=tuple(counted[i][0].number for i in stats.outliers([value for _, value in counted])),
+        timed_out=sum(trial.timed_out for trial in trials),
+        limit=run.plan.timeout_s * 1000,
+        refused=refused,
     )
 
 
@@ -156,39 +134,6 @@ def has_bound(run: Run) -> bool:
 def _median(trials: Iterable[Trial], name: str) -> float | None:
     values = [trial.measures[name] for trial in trials if name in trial.measures]
     return statistics.median(values) if values else None
-
-
-def comparisons(run: Run) -> list[ComparisonRow]:
-    """Every further arm against the first, paired by round."""
-    if len(run.arms) < 2:
-        return []
-    base = run.arms[0]
-    values = run.values()
-    bases = {cell.group: cell for cell in run.cells if cell.arm == base}
-    better = run.primary.higher_is_better
-    compared = [
-        ComparisonRow(
-            cell,
-            base,
-            run.primary,
-            compare(values[bases[cell.group].number], values[cell.number], higher_is_better=better),
-        )
-        for cell in run.cells
-        if cell.arm != base and cell.group in bases
-    ]
-    return _adjusted(compared, so_far=run.state != "finished")
-
-
-def _adjusted(compared: list[ComparisonRow], *, so_far: bool) -> list[ComparisonRow]:
-    """The same with p values that hold for all comparisons of the run together."""
-    made = [row.comparison for row in compared if row.comparison]
-    adjusted = iter(holm([comparison.ratio.p for comparison in made]))
-    return [
-        replace(row, comparison=replace(row.comparison, adjusted_p=next(adjusted), so_far=so_far))
-        if row.comparison
-        else row
-        for row in compared
-    ]
 
 
 def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:
@@ -212,7 +157,8 @@ def failure_counts(run: Run) -> Counter[str]:
 
 def run_drift(run: Run) -> Drift:
     """Whether the run got slower or faster as it went on."""
-    return drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
+    found = drift(timed(run), what=run.trials_word, higher_is_better=run.primary.higher_is_better)
+    return found if run.plan.is_interleaved else replace(found, p=None, is_interleaved=False)
 
 
 def timed(run: Run) -> list[tuple[int, float, float]]:

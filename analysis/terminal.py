@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import beds_table, conditions, gateway_cost, links, machine, sites, tables, witnesses
+from analysis import beds_table, comparisons, conditions, gateway_cost, links, machine, sites, tables, witnesses
 from analysis.model import Run
-from analysis.numbers import change_words, difference, percent, ratio, shown
+from analysis.numbers import change_words, counted, difference, percent, probability, ratio, shown
 from analysis.stats import ENOUGH, interval_name
 from analysis.tables import ComparisonRow, Row
 from model.metrics import Metric
@@ -24,8 +24,12 @@ def results(run: Run) -> RenderableType:
     rows = tables.rows(run)
     parts: list[RenderableType] = [result_table(run, rows)]
     compared = tables.comparisons(run)
-    if any(row.comparison for row in compared):
-        parts += [Text(), Text(f"against {compared[0].base.name}, by round", style="bold"), comparison_table(compared)]
+    if compared:
+        names = ", ".join(comparisons.bases(compared))
+        parts += [Text(), Text(f"against {names}, by round", style="bold"), comparison_table(compared)]
+        parts += [Text(row.words()) for row in comparisons.pooled(run)]
+        parts += [Text(words, style="dim") for words in [comparisons.together(compared)] if words]
+    parts += [Text(words, style="yellow") for words in comparisons.not_compared(run)]
     parts += _meaning(rows)
     parts += beds_table.parts(tables.beds(run, compared), run.primary)
     gateway = gateway_cost.cost(run).sentences()
@@ -51,7 +55,13 @@ def results(run: Run) -> RenderableType:
 def _meaning(rows: Sequence[Row]) -> list[RenderableType]:
     """What the weakest interval of the tables above means, where it is a weak one."""
     least = min((row.summary.estimate for row in rows if row.summary), key=lambda estimate: estimate.n, default=None)
-    return [Text(least.meaning(), style="dim")] if least and least.n < ENOUGH else []
+    said = [f"{each.detail}" for row in rows for each in row.refused]
+    refused: list[RenderableType] = [Text(f"refused: {detail}", style="red") for detail in dict.fromkeys(said)]
+    timed_out = sum(row.timed_out for row in rows)
+    if timed_out:
+        what = f"{counted(timed_out, 'trial')} timed out: in medians and comparisons they took longer than every other"
+        refused.append(Text(what, style="yellow"))
+    return [*refused, *([Text(least.meaning(), style="dim")] if least and least.n < ENOUGH else [])]
 
 
 def result_table(run: Run, rows: Sequence[Row]) -> Table:
@@ -77,16 +87,19 @@ def result_table(run: Run, rows: Sequence[Row]) -> Table:
 
 def _numbers(row: Row, columns: Sequence[Metric], *, bound: bool) -> list[Text]:
     failed = Text(str(row.failed), style="yellow" if row.failed else "dim")
+    if row.refused:
+        reasons = Text(f"refused: {', '.join(each.reason for each in row.refused)}", style="bold red")
+        return [Text(str(row.ok)), failed, reasons, *(Text("-") for _ in range(3 + len(columns) + bound))]
     if row.summary is None:
         return [Text("0", style="bold red"), failed, *(Text("-") for _ in range(4 + len(columns) + bound))]
-    estimate, primary = row.summary.estimate, row.primary
-    interval = "-" if estimate.low is None else f"{shown(primary, estimate.low)} to {shown(primary, estimate.high)}"
+    estimate = row.summary.estimate
+    interval = "-" if estimate.low is None else f"{row.shown(estimate.low)} to {row.shown(estimate.high)}"
     return [
         Text(str(row.ok)),
         failed,
-        Text(shown(primary, estimate.median), style="bold"),
+        Text(row.shown(estimate.median), style="bold"),
         Text(interval),
-        Text(f"{shown(primary, row.summary.quartile_1)} to {shown(primary, row.summary.quartile_3)}"),
+        Text(f"{row.shown(row.summary.quartile_1)} to {row.shown(row.summary.quartile_3)}"),
         Text(percent(row.summary.stdev_percent)),
         *(Text(shown(metric, row.medians[metric.name])) for metric in columns),
         *([Text(ratio(row.ratio))] if bound else []),
@@ -94,27 +107,29 @@ def _numbers(row: Row, columns: Sequence[Metric], *, bound: bool) -> list[Text]:
 
 
 def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
-    sites = len({row.cell.site for row in rows}) > 1
-    names = [*(["site"] if sites else []), "link", "arm"]
+    sites, several = len({row.cell.site for row in rows}) > 1, len(comparisons.bases(rows)) > 1
+    names = [*(["site"] if sites else []), "link", "arm", *(["against"] if several else [])]
     interval = interval_name(row.comparison.ratio for row in rows if row.comparison)
     unit = rows[0].primary.unit if rows else ""
-    made = _table([*names, "change", interval, f"difference {unit}", "faster in", ""], right=["change", "faster in"])
+    numbers = ["change", interval, f"difference {unit}", "faster in", "p"]
+    made = _table([*names, *numbers, ""], right=["change", "faster in", "p"])
     for row in rows:
         where = [*([row.cell.site] if sites else []), row.cell.link.label, row.cell.arm.name]
-        made.add_row(*map(Text, where), *_compared(row))
+        made.add_row(*map(Text, [*where, *([row.base.name] if several else [])]), *_compared(row))
     return made
 
 
 def _compared(row: ComparisonRow) -> list[Text]:
     comparison = row.comparison
     if comparison is None:
-        return [Text("-"), Text("-"), Text("-"), Text("-"), Text("no round has both", style="dim")]
+        return [*(Text("-") for _ in range(5)), Text(row.why, style="dim")]
     low, high = comparison.ratio.low, comparison.ratio.high
     return [
         Text(change_words(comparison.ratio.value), style="bold"),
         Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
         Text(difference(comparison.difference.value / row.primary.scale)),
         Text(f"{comparison.faster} of {comparison.n}"),
+        Text(probability(comparison.adjusted_p)),
         Text(comparison.verdict, style=_STYLES.get(comparison.verdict, "")),
     ]
 

@@ -17,7 +17,19 @@ from analysis import drift, palette, render, tables
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run
-from analysis.report import beds, emulation, figures, gateway, loads, machine, provenance, sections, sites, witnesses
+from analysis.report import (
+    beds,
+    comparisons,
+    emulation,
+    figures,
+    gateway,
+    loads,
+    machine,
+    provenance,
+    sections,
+    sites,
+    witnesses,
+)
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import sentences
 from analysis.report.whole import write_whole
@@ -44,7 +56,7 @@ def page(run: Run) -> str:
         sections.tiles(run, rows),
         figures.figures(run, drawn),
         sections.results(run, rows) if run.cells else None,
-        sections.comparisons(compared),
+        comparisons.section_of(run, compared),
         beds.section_of(run, tables.beds(run, compared)),
         gateway.section_of(cost(run)),
         sites.section_of(run),

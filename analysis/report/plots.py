@@ -15,7 +15,7 @@ def interval(summary: Summary, top: float, colour: int, values: Sequence[float],
     """Median as a mark, interval as a bar, each trial as a faint dot; from 0 to `top`."""
 
     def at(value: float) -> float:
-        return round(4 + (WIDTH - 8) * value / top, 1)
+        return round(4 + (WIDTH - 8) * min(value, top) / top, 1)
 
     estimate = summary.estimate
     low, high = (estimate.median if end is None else end for end in (estimate.low, estimate.high))
@@ -39,10 +39,7 @@ def change(comparison: Comparison, reach: float, words: str) -> Html:
     def at(value: float) -> float:
         return round(WIDTH / 2 + (WIDTH / 2 - 4) * max(-1.0, min(1.0, (value - 1) / reach)), 1)
 
-    sure = low is not None and high is not None and not low <= 1 <= high
-    paint = (
-        "var(--muted)" if not sure else "var(--good)" if (middle < 1) != comparison.higher_is_better else "var(--bad)"
-    )
+    paint = {"faster": "var(--good)", "slower": "var(--bad)"}.get(comparison.verdict, "var(--muted)")
     first, last = at(low if low is not None else middle), at(high if high is not None else middle)
     return el(
         "svg",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import conditions, tables
 from analysis.model import Run, SelfTest
-from analysis.numbers import change_words, difference, in_unit, percent, ratio, shown, span
+from analysis.numbers import in_unit, percent, ratio, shown, span
 from analysis.report import plots
 from analysis.report.links_again import links_again
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
 from analysis.stats import interval_name
-from analysis.tables import ComparisonRow, Row
+from analysis.tables import Row
 from model.metrics import SERVER_LOAD
 
 _STATES = {
@@ -71,7 +72,8 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
 
 def results(run: Run, rows: Sequence[Row]) -> Html:
     """One line for each cell. Arms of a group share a scale only with all others, so that links can be compared."""
-    top = max((row.summary.high for row in rows if row.summary), default=1.0) * 1.03
+    ends = [value for row in rows if row.summary for value in (row.summary.low, row.summary.high)]
+    top = max(filter(math.isfinite, ends), default=1.0) * 1.03
     values = run.values()
     arms = [arm.name for arm in run.arms]
     interval = interval_name(row.summary.estimate for row in rows if row.summary)
@@ -88,7 +90,7 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
         cells = [el("td", shown(metric, row.medians[metric.name]), class_="num") for metric in columns]
         cells += [el("td", ratio(row.ratio), class_="num")] if bound else []
         body.append(_result(row, top, arms.index(row.cell.arm.name), list(values[row.cell.number].values()), cells))
-    table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body), class_="results")
+    table = el("table", el("thead", el("tr", [head_of(word) for word in heads])), el("tbody", body), class_="results")
     of_bound = " Of bound: how many times as long as the link needs at best." if bound else ""
     note = (
         f"{in_unit(run.primary)}. Bars show the interval of the median, dots single trials; all rows share "
@@ -97,25 +99,29 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
     return section("results", "Results", scroll(table), el("p", note, class_="note"))
 
 
-def _head(word: str) -> Html:
+def head_of(word: str) -> Html:
     return el("th", word, scope="col", class_=None if word in ("arm", "", "verdict") else "num")
 
 
 def _result(row: Row, top: float, colour: int, values: list[float], others: Sequence[Html]) -> Html:
     failed = el("span", f" ({row.failed} failed)", class_="warn") if row.failed else None
     arm = join(el("i", class_=f"dot s{colour % 8}"), row.cell.arm.name)
+    if row.refused:
+        why = "; ".join(f"{each.reason}: {each.detail}" for each in row.refused)
+        nothing = el("td", f"refused: {why}", colspan=5 + len(others), class_="bad")
+        return el("tr", el("td", arm), el("td", row.ok, failed, class_="num"), nothing)
     if row.summary is None:
         nothing = el("td", "no trial counts", colspan=5 + len(others), class_="muted")
         return el("tr", el("td", arm), el("td", "0", failed, class_="num"), nothing)
-    estimate, primary = row.summary.estimate, row.primary
+    estimate = row.summary.estimate
     words = f"{row.cell}: {estimate.meaning()}"
-    between = "-" if estimate.low is None else f"{shown(primary, estimate.low)} to {shown(primary, estimate.high)}"
-    quartiles = f"{shown(primary, row.summary.quartile_1)} to {shown(primary, row.summary.quartile_3)}"
+    between = "-" if estimate.low is None else f"{row.shown(estimate.low)} to {row.shown(estimate.high)}"
+    quartiles = f"{row.shown(row.summary.quartile_1)} to {row.shown(row.summary.quartile_3)}"
     return el(
         "tr",
         el("td", arm),
         el("td", row.ok, failed, class_="num"),
-        el("td", el("b", shown(primary, estimate.median)), class_="num"),
+        el("td", el("b", row.shown(estimate.median)), class_="num"),
         el("td", between, class_="num", title=estimate.meaning()),
         el("td", plots.interval(row.summary, top, colour, values, words)),
         el("td", quartiles, class_="num"),
@@ -127,62 +133,6 @@ def _result(row: Row, top: float, colour: int, values: list[float], others: Sequ
 def scroll(table: Html) -> Html:
     """Wide content scrolls within itself, not the page."""
     return el("div", table, class_="scroll", tabindex=0)
-
-
-def comparisons(compared: Sequence[ComparisonRow]) -> Html | None:
-    if not any(row.comparison for row in compared):
-        return None
-    base = compared[0].base.name
-    side = "Right" if compared[0].primary.higher_is_better else "Left"
-    reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
-    interval = interval_name(row.comparison.ratio for row in compared if row.comparison)
-    heads = ["arm", "change", interval, "", "difference", "faster in", "verdict"]
-    body: list[Html] = []
-    group: tuple[str, str] | None = None
-    for row in compared:
-        if row.cell.group != group:
-            group = row.cell.group
-            head = join(el("b", group[1]), " ", el("span", group[0]))
-            body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
-        body.append(_compared(row, reach))
-    table = el("table", el("thead", el("tr", [_head(word) for word in heads])), el("tbody", body))
-    note = (
-        f"Each arm against {base}, round by round: what changed between two loads made shortly after each other. "
-        f"{side} of the line is faster. Where the interval holds 0% no difference is shown; below 6 rounds verdicts "
-        "are so far."
-    )
-    return section("comparisons", f"Against {base}", scroll(table), el("p", note, class_="note"))
-
-
-def _ends(row: ComparisonRow) -> list[float]:
-    if row.comparison is None:
-        return []
-    ratio = row.comparison.ratio
-    return [end for end in (ratio.low, ratio.value, ratio.high) if end is not None]
-
-
-def _compared(row: ComparisonRow, reach: float) -> Html:
-    comparison = row.comparison
-    if comparison is None:
-        return el("tr", el("td", row.cell.arm.name), el("td", "no round has both", colspan=6, class_="muted"))
-    low, middle, high = comparison.ratio.low, comparison.ratio.value, comparison.ratio.high
-    between = "-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"
-    mood = "good" if comparison.verdict == "faster" else "bad" if comparison.verdict == "slower" else "muted"
-    return el(
-        "tr",
-        el("td", row.cell.arm.name),
-        el("td", el("b", change_words(middle)), class_="num"),
-        el("td", between, class_="num"),
-        el("td", plots.change(comparison, reach, f"{row.cell}: {between}, {comparison.ratio.meaning()}")),
-        el("td", f"{difference(comparison.difference.value / row.primary.scale)} {row.primary.unit}", class_="num"),
-        el(
-            "td",
-            f"{comparison.faster} of {comparison.n}",
-            class_="num",
-            title=f"p = {comparison.ratio.p:.3g}, with all comparisons in mind {comparison.adjusted_p:.3g}",
-        ),
-        el("td", comparison.verdict, class_=mood),
-    )
 
 
 def failures(run: Run) -> Html | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from analysis import conditions, tables
+from analysis.comparisons import not_compared, pooled
 from analysis.model import Run
 from analysis.numbers import change_words, counted, shown, values_of, with_unit
 from analysis.stats import ENOUGH
+from analysis.stats.paired import LEAST_SO_FAR
 from analysis.tables import ComparisonRow, Row
 
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
@@ -22,32 +25,53 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
     if not run.ok:
         none = f"None of {len(run.trials)} trials counts: every one failed."
         return [f"{none} Nothing can be said about {values_of(run.primary)}.", *conditions.caveats(run)]
-    comparisons = [_against(run, name, compared) for name in dict.fromkeys(row.cell.arm.name for row in compared)]
-    result = [sentence for sentence in comparisons if sentence] or _single(rows)
-    few = _few(rows)
-    return [*conditions.caveats(run), *result, *([few] if few else []), *conditions.changes(run)]
+    pairs = dict.fromkeys((row.cell.arm.name, row.base.name) for row in compared)
+    against = [_against(arm, base, compared) for arm, base in pairs]
+    result = [sentence for sentence in against if sentence] or _single(rows)
+    left = [] if run.plan.is_interleaved else not_compared(run)
+    few = _few(run, rows, compared)
+    return [
+        *conditions.caveats(run), *_refused(rows), *result, *left, *(row.words() for row in pooled(run)),
+        *([few] if few else []), *_timed_out(rows), *conditions.changes(run),
+    ]  # fmt: skip
 
 
-def _against(run: Run, arm: str, compared: Sequence[ComparisonRow]) -> str:
-    """An arm against the first, over all sites and links."""
-    own = [row for row in compared if row.cell.arm.name == arm and row.comparison]
+def _refused(rows: Sequence[Row]) -> list[str]:
+    return [f"Refused: {row.cell}: {'; '.join(each.detail for each in row.refused)}." for row in rows if row.refused]
+
+
+def _timed_out(rows: Sequence[Row]) -> list[str]:
+    number = sum(row.timed_out for row in rows)
+    if not number:
+        return []
+    did = "1 trial timed out" if number == 1 else f"{number} trials timed out"
+    return [f"{did}: in medians and comparisons {'it' if number == 1 else 'they'} took longer than every other."]
+
+
+def _so_far(rows: Sequence[ComparisonRow]) -> str:
+    """Behind a claim that rests on too little, or on a run that may go on."""
+    return " so far" if any(row.comparison and not row.comparison.is_final for row in rows) else ""
+
+
+def _against(arm: str, base: str, compared: Sequence[ComparisonRow]) -> str:
+    """An arm against another, over all sites and links."""
+    own = [row for row in compared if (row.cell.arm.name, row.base.name) == (arm, base) and row.comparison]
     if not own:
         return ""
-    base = run.arms[0].name
     faster = [row for row in own if row.comparison and row.comparison.verdict in FASTER]
     slower = [row for row in own if row.comparison and row.comparison.verdict in SLOWER]
     if len(own) == 1:
         return _one_against(own[0], base)
     left = [row for row in own if row not in (*faster, *slower)]
+    so_far = _so_far(own)
     if faster and not slower:
-        how = _between(faster)
-        return f"{arm} was faster than {base} in {_of(faster, own)}, by {how}.{_rest(left)}"
+        return f"{arm} was faster than {base}{so_far} in {_of(faster, own)}, by {_between(faster)}.{_rest(left)}"
     if slower and not faster:
-        return f"{arm} was slower than {base} in {_of(slower, own)}, by {_between(slower)}.{_rest(left)}"
+        return f"{arm} was slower than {base}{so_far} in {_of(slower, own)}, by {_between(slower)}.{_rest(left)}"
     if faster and slower:
         return (
-            f"{arm} against {base} depends on site and link: faster in {_of(faster, own)} (by {_between(faster)}), "
-            f"slower in {len(slower)} (by {_between(slower)}).{_rest(left)}"
+            f"{arm} against {base} depends on site and link{so_far}: faster in {_of(faster, own)} "
+            f"(by {_between(faster)}), slower in {len(slower)} (by {_between(slower)}).{_rest(left)}"
         )
     return _neither(arm, base, own)
 
@@ -58,7 +82,7 @@ def _neither(arm: str, base: str, own: Sequence[ComparisonRow]) -> str:
     if len(few) == len(own):
         return f"Too few rounds to compare {arm} with {base}, in any of {len(own)} comparisons."
     where = f"{len(own) - len(few)} of {len(own)}" if few else f"any of {len(own)}"
-    return f"Between {arm} and {base} no difference is shown in {where} comparisons.{_rest(few)}"
+    return f"Between {arm} and {base} no difference is shown{_so_far(own)} in {where} comparisons.{_rest(few)}"
 
 
 def _one_against(row: ComparisonRow, base: str) -> str:
@@ -67,11 +91,11 @@ def _one_against(row: ComparisonRow, base: str) -> str:
     if comparison is None or comparison.verdict == TOO_FEW:
         return f"Too few rounds to compare {row.cell.arm.name} with {base}: {counted(n, 'round')}."
     if comparison.verdict not in (*FASTER, *SLOWER):
-        return f"Between {row.cell.arm.name} and {base} no difference is shown ({counted(n, 'round')})."
+        return f"Between {row.cell.arm.name} and {base} no difference is shown{_so_far([row])} ({counted(n, 'round')})."
     way = "faster" if comparison.verdict in FASTER else "slower"
     by = f"{_change(row)}: {shown(row.primary, abs(comparison.difference.value))} {row.primary.unit}"
     return (
-        f"{row.cell.arm.name} was {way} than {base} by {by}, in "
+        f"{row.cell.arm.name} was {way} than {base}{_so_far([row])} by {by}, in "
         f"{comparison.faster if way == 'faster' else comparison.slower} of {comparison.n} rounds."
     )
 
@@ -117,20 +141,29 @@ def _single(rows: Sequence[Row]) -> list[str]:
             continue
         estimate, metric = row.summary.estimate, row.primary
         ends = (estimate.low, estimate.high)
-        interval = "" if None in ends else f" ({' to '.join(with_unit(metric, end or 0.0) for end in ends)})"
-        median = f"{with_unit(metric, estimate.median)}{interval}"
+        interval = "" if None in ends else f" ({' to '.join(_with_unit(row, end or 0.0) for end in ends)})"
+        median = f"{_with_unit(row, estimate.median)}{interval}"
         took = f"took {median}" if metric.unit == "ms" else f"had {median}"
         sentences.append(f"{row.cell.site} {took} over {row.cell.link.label} by {row.cell.arm.name}.")
     return sentences
 
 
-def _few(rows: Sequence[Row]) -> str:
-    """A warning where intervals cannot hold what they usually hold."""
-    short = [row for row in rows if row.ok < ENOUGH]
+def _with_unit(row: Row, value: float) -> str:
+    return with_unit(row.primary, value) if math.isfinite(value) else f"more than {with_unit(row.primary, row.limit)}"
+
+
+def _few(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> str:
+    """A warning where intervals cannot hold what they usually hold, or a run may go on."""
+    short = [row for row in rows if row.ok + row.timed_out < ENOUGH]
     if not short:
-        return ""
+        return "" if run.is_finished else f"The run is not finished ({run.state}): all of this is so far."
     cells = "Every cell has" if len(short) == len(rows) else f"{len(short)} of {len(rows)} cells have"
-    return f"{cells} fewer than {ENOUGH} trials that count: take intervals there as ranges, and any verdict as so far."
+    few = f"{cells} fewer than {ENOUGH} trials that count: take intervals there as ranges, and any verdict as so far."
+    rounds = [row.comparison.n for row in compared if row.comparison and LEAST_SO_FAR <= row.comparison.n < ENOUGH]
+    if rounds:
+        chance = 2 ** (min(rounds) - 1)
+        few += f" {min(rounds)} rounds all go one way in 1 of {chance} comparisons of arms that do not differ."
+    return few
 
 
 def noise_sentence(rows: Sequence[Row]) -> str:
@@ -140,7 +173,7 @@ def noise_sentence(rows: Sequence[Row]) -> str:
         return "No cell has two trials that count, so nothing can be said about noise."
     worst = max((row for row in rows if row.summary and row.summary.stdev_percent is not None), key=_deviation)
     return (
-        f"The standard deviation within a cell is {noise:.1f}% in the middle of all cells, and at most "
+        f"The standard deviation within a cell is {noise:.1f}% over all cells, and at most "
         f"{_deviation(worst):.1f}% ({worst.cell})."
     )
 

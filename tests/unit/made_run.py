@@ -53,6 +53,10 @@ class Made:
          "facet": None, "only": {}},
     )  # fmt: skip
     text: str = TEXT
+    order: str = "interleaved"
+    looks: Sequence[tuple[int, float]] = ()
+    compared: Sequence[tuple[str, str]] | None = None  # (base, arm) by cell id; None: every arm with the first
+    not_compared: Sequence[str] = ()
     seed: int = 7
     noise: float = 0.012
     drift: float = 0.0
@@ -134,8 +138,17 @@ class _Writer:
             "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
-            "plan": json.dumps({"trials": made.rounds, "order": "interleaved"}), "experiment_sha256": "0" * 64,
+            "plan": json.dumps(self.plan()), "experiment_sha256": "0" * 64,
             **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
+        }  # fmt: skip
+
+    def plan(self) -> dict[str, Any]:
+        made, arms = self.made, len(self.made.arms)
+        groups = range(0, len(made.sites) * len(made.links) * arms, arms)
+        pairs = [[f"{group + 1:016x}", f"{group + 1 + arm:016x}"] for group in groups for arm in range(1, arms)]
+        return {
+            "order": made.order, "looks": made.looks or [[max(1, made.rounds), 0.05]], "timeout_s": 60,
+            "compared": pairs if made.compared is None else made.compared, "not_compared": list(made.not_compared),
         }  # fmt: skip
 
     def attempts(self, cell: int, number: int, site: str, link: Mapping[str, str], arm: str) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from analysis.explain import explain
-from analysis.model import Arm, Cell, Flag, LinkCase, Run, Trial
+from analysis.model import Arm, Cell, Flag, LinkCase, Plan, Run, Trial
 from model.errors import InputError
 from model.evidence.parts import Part, Parts, Stretch
 from model.link import Link
+from model.looks import Look
 
 BEGAN = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 ARMS = (Arm(1, "HTTP", {"tls": "off", "connections_per_host": 6}), Arm(2, "HTTP/2", {"tls": "1.3"}))
@@ -52,7 +53,14 @@ def run(rounds: int = 6, rtts: Sequence[str] = ("100ms",), slow: int = 0, with_p
             flags = (Flag("router-waited", "for 20% of the load"),) if trial == slow else ()
             trials.append(Trial(trial, 1, 1, cell, number, 1, BEGAN, 2.0, True, kept, made["plt_ms"], (), flags))
     return Run(Path("run"), "page_load", "r", "", "finished", "", "", {}, (), links, ARMS, cells, tuple(trials), (),
-               (), ())  # fmt: skip
+               (), (), plan_of(cells))  # fmt: skip
+
+
+def plan_of(cells: Sequence[Cell]) -> Plan:
+    """Every arm with the first of its site and link."""
+    first = {cell.group: cell for cell in reversed(cells)}
+    pairs = tuple((first[cell.group], cell) for cell in cells if first[cell.group] != cell)
+    return Plan("interleaved", (Look(100, 0.05),), 60.0, pairs)
 
 
 def nothing(_trial: int) -> Parts | None:

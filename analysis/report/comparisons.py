@@ -1,0 +1,86 @@
+"""The part of the report that compares arms, round by round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from analysis import comparisons
+from analysis.comparisons import ComparisonRow
+from analysis.model import Run
+from analysis.numbers import change_words, counted, difference, probability
+from analysis.report import plots
+from analysis.report.markup import Html, el, join
+from analysis.report.sections import head_of, scroll, section
+from analysis.stats import interval_name
+
+
+def section_of(run: Run, compared: Sequence[ComparisonRow]) -> Html | None:
+    """None where there is one arm. What is not compared is named, with why."""
+    left_out = [el("p", sentence, class_="note") for sentence in comparisons.not_compared(run)]
+    if not compared:
+        return section("comparisons", "Arms against each other", left_out) if left_out else None
+    bases = comparisons.bases(compared)
+    reach = max([0.02, *(abs(end - 1) for row in compared for end in _ends(row))]) * 1.05
+    interval = interval_name(row.comparison.ratio for row in compared if row.comparison)
+    heads = ["arm", *(["against"] if len(bases) > 1 else []), "change", interval, "", "difference", "faster in", "p"]
+    heads.append("verdict")
+    body: list[Html] = []
+    group: tuple[str, str] | None = None
+    for row in compared:
+        if row.cell.group != group:
+            group = row.cell.group
+            head = join(el("b", group[1]), " ", el("span", group[0]))
+            body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
+        body.append(_compared(row, reach, several=len(bases) > 1))
+    table = el("table", el("thead", el("tr", [head_of(word) for word in heads])), el("tbody", body))
+    pooled = [el("li", row.words()) for row in comparisons.pooled(run)]
+    return section(
+        "comparisons",
+        f"Against {bases[0]}" if len(bases) == 1 else "Arms against each other",
+        el("ul", pooled) if pooled else None,
+        scroll(table),
+        el("p", _note(compared), class_="note"),
+        left_out,
+    )
+
+
+def _note(compared: Sequence[ComparisonRow]) -> str:
+    side = "Right" if compared[0].primary.higher_is_better else "Left"
+    together = comparisons.together(compared)
+    neither = sum(row.comparison.both_timed_out for row in compared if row.comparison)
+    words = (
+        "Round by round: what changed between two loads made shortly after each other (Hodges and Lehmann's estimate, "
+        f"with its signed-rank interval, of this run). {side} of the line is faster."
+    )
+    both = f"{counted(neither, 'round')} in which both timed out say nothing." if neither else ""
+    so_far = "Below 6 rounds, and until a run is finished, verdicts are so far."
+    return " ".join(filter(None, [words, together, both, so_far]))
+
+
+def _ends(row: ComparisonRow) -> list[float]:
+    if row.comparison is None:
+        return []
+    ratio = row.comparison.ratio
+    return [end for end in (ratio.low, ratio.value, ratio.high) if end is not None and math.isfinite(end)]
+
+
+def _compared(row: ComparisonRow, reach: float, *, several: bool) -> Html:
+    comparison = row.comparison
+    names = [el("td", row.cell.arm.name), el("td", row.base.name) if several else None]
+    if comparison is None:
+        return el("tr", names, el("td", row.why, colspan=7, class_="muted"))
+    low, high = comparison.ratio.low, comparison.ratio.high
+    between = "-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"
+    mood = {"faster": "good", "slower": "bad"}.get(comparison.verdict, "muted")
+    return el(
+        "tr",
+        names,
+        el("td", el("b", change_words(comparison.ratio.value)), class_="num"),
+        el("td", between, class_="num", title=comparison.ratio.meaning()),
+        el("td", plots.change(comparison, reach, f"{row.cell}: {between}, {comparison.ratio.meaning()}")),
+        el("td", f"{difference(comparison.difference.value / row.primary.scale)} {row.primary.unit}", class_="num"),
+        el("td", f"{comparison.faster} of {comparison.n}", class_="num"),
+        el("td", probability(comparison.adjusted_p), class_="num", title=f"by itself: {comparison.ratio.p:.3g}"),
+        el("td", comparison.verdict, class_=mood),
+    )
