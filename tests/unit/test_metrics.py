@@ -45,7 +45,9 @@ folder = Path(sys.argv[1])
 text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, y: tea}\\n"
 experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
-meta = {"format": "3", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures}
+plan = {"order": "interleaved", "looks": [[1, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
+meta = {"format": "3", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
+        "plan": json.dumps(plan)}
 store = Store.create(folder, text, meta, experiment.cells)
 store.begin_session({})
 record = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {"plt_ms": 210.0}, {}, (), (), (), {}, None)

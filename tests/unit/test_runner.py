@@ -34,7 +34,15 @@ from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from sites.load import load_site
 
-META = {"format": "3", "workload": "page_load", "name": "made", "seed": "1", "state": "running"}
+PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
+META = {
+    "format": "3",
+    "workload": "page_load",
+    "name": "made",
+    "seed": "1",
+    "state": "running",
+    "plan": json.dumps(PLAN),
+}
 TWO_ARMS = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: off}}\n"
 
 
