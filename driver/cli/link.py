@@ -94,6 +94,6 @@ def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None
         console().print(selftest_table(result))
         verdict = "the link is what was asked for" if result.passed else "the link is NOT what was asked for"
         untold = f", as far as it was measured (not measured: {', '.join(result.not_measured)})"
-        note(f"{verdict}{untold if result.not_measured else ''} (measured in {result.took_s:.1f} s)")
+        note(f"{verdict}{untold if result.passed and result.not_measured else ''} (measured in {result.took_s:.1f} s)")
     if not result.passed:
         raise LinkError("out of tolerance: " + "; ".join(result.failures), "Is the machine busy? lanelab doctor tells")

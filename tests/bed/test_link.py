@@ -130,6 +130,31 @@ def test_a_link_that_is_not_what_was_asked_fails_loudly(
     assert any(said.startswith(failure) for said in report["failures"]), report["failures"]
 
 
+def test_a_link_that_changed_after_its_self_test_is_out_when_it_is_measured_again(bed: OpenBed) -> None:
+    bed.set(rtt="20ms", rate="10mbit")
+    words = ["dev", "to_client", "root", "netem", "delay", "25ms", "limit", "5000"]
+    assert bed.run("router", "tc", "qdisc", "replace", *words).status == 0
+    report = bed.bed.test_link({"attempts": 1, "brief": True})
+    assert any(said.startswith("rtt is") for said in report["failures"])
+    assert not [each for each in report["results"] if "TCP" in each["name"] or "initial window" in each["name"]]
+
+
+@pytest.mark.measures
+def test_the_first_flight_and_the_queue_are_seen_under_tcp(bed: OpenBed) -> None:
+    bed.set(rtt="60ms", rate="10mbit", queue="60p", initial_window_server="4", initial_window_client="7")
+    found = bed.test()
+    assert (found["initial window server"].achieved, found["initial window client"].achieved) == (4, 7)
+    assert 45 < (found["queue down under TCP"].achieved or 0) < 75
+    for node, window in (("client", 9), ("server", 12)):
+        route = bed.run(node, "ip", "route", "show", "10.10.0.0/16").stdout.strip().splitlines()[0]
+        words = route.replace("initcwnd 7", f"initcwnd {window}").replace("initcwnd 4", f"initcwnd {window}").split()
+        assert bed.run(node, "ip", "route", "replace", *words).status == 0
+    failures = bed.bed.test_link({"attempts": 1})["failures"]
+    assert any(said.startswith("initial window server is 12") for said in failures), failures
+    assert any(said.startswith("initial window client is 9") for said in failures), failures
+    bed.set()
+
+
 def test_delays_that_are_swapped_fail_loudly(bed: OpenBed) -> None:
     """Though their sum is what was asked for."""
     bed.set(delay_down="40ms", delay_up="5ms")
