@@ -157,6 +157,20 @@ def bench_replay(*, quick: bool, as_json: bool) -> None:
     _print_figures(measure_replay(quick=quick, tell=note), as_json=as_json)
 
 
+@bench.command("captures")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--pyshark", type=click.Path(exists=True, path_type=Path), metavar="PYTHON", help="A Python that has pyshark"
+)
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@json_option
+def bench_captures(file: Path, *, pyshark: Path | None, quick: bool, as_json: bool) -> None:
+    """Packets per second that lanelab reads of FILE, a trial's capture, beside tshark and pyshark, in turns."""
+    from driver.bench.captures import measure_captures  # noqa: PLC0415 - only this command needs it
+
+    _print_figures(measure_captures(file, pyshark=pyshark, quick=quick, tell=note), as_json=as_json)
+
+
 def _print_figures(figures: list[Figure], *, as_json: bool) -> None:
     if as_json:
         print_json([figure.to_json() for figure in figures])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def loop(frame: bytes) -> bytes:
     return (2 if frame[12] == 8 else 24).to_bytes(4) + frame[14:]
 
 
-FORMS = {
+FORMS: dict[str, tuple[int, Callable[[bytes], bytes]]] = {
     "plain": (1, lambda frame: frame),
     "802.1Q": (1, lambda frame: tagged(frame, 0x8100)),
     "QinQ": (1, lambda frame: tagged(frame, 0x88A8, 0x8100)),

@@ -1,4 +1,4 @@
-"""QUIC as captures show it: the published samples of RFC 9001, and a spinning connection of which the truth is known."""
+"""QUIC as captures show it: the published samples of RFC 9001, and a spinning connection whose truth is known."""
 
 from __future__ import annotations
 
