@@ -19,18 +19,22 @@ from driver.shaping.shaping import DEVICES
 from model.errors import RecordError
 from model.evidence.settings import HostSettings, RouteSettings, Setting, SettingsEvidence
 
-# One command for each node, since each costs some milliseconds. What a program does not say is found missing here.
+# One command for each node, and few programs in it: each costs some milliseconds. What one does not say is missed here.
 PARTS = "\n--\n"
 HOST = f"""
-ip -j route show dev "$1"; echo; echo --
-ip -j link show dev "$1"; echo; echo --
-ethtool -k "$1"; echo; echo --
-shift; content=$1; shift
+device=$1 content=$2
+shift 2
+ip -j route show dev "$device"; echo; echo --
+read -r mtu <"/sys/class/net/$device/mtu"; echo "$mtu"; echo --
+ethtool -k "$device"; echo; echo --
 [ -z "$content" ] || find "$content" -type f -newermt @{MODIFIED} -printf '%P\\n'; echo; echo --
-head -v -n 1 "$@" 2>/dev/null
+cd /proc/sys && head -v -n 1 "$@" 2>/dev/null
 true
 """
-ROUTER = "tc -j qdisc show; echo; echo --; ip -j link show"
+ROUTER = """
+tc -j qdisc show; echo; echo --
+for device; do read -r mtu <"/sys/class/net/$device/mtu"; echo "$device $mtu"; done
+"""
 Kernel = dict[str, str]  # setting -> value
 
 
@@ -46,15 +50,15 @@ class ReadBack:
         with ThreadPoolExecutor(3, "read-back") as threads:
             client = threads.submit(self._ask_host, CLIENT, "")
             server = threads.submit(self._ask_host, SERVER, content)
-            router = threads.submit(self._ask, self._substrate.router.node, ["sh", "-c", ROUTER])
+            router = threads.submit(self._ask, self._substrate.router.node, ["sh", "-c", ROUTER, "sh", *DEVICES])
             answers = {"client": client.result(), "server": server.result()}
-            queues, links = (_json(part, "router") for part in _split(router.result(), 2, "router"))
+            queues, mtus = _split(router.result(), 2, "router")
         ends = {host.name: _host(answers[host.name], host) for host in (CLIENT, SERVER)}
         return SettingsEvidence(
             client=ends["client"][0],
             server=ends["server"][0],
-            queues=tuple(shown_queues(queues)),
-            mtus={link["ifname"]: link["mtu"] for link in links if link["ifname"] in DEVICES},
+            queues=tuple(shown_queues(_json(queues, "router"))),
+            mtus={device: int(mtu) for device, mtu in _named(mtus).items()},
             compensation_us=compensation_us,
             changed=tuple(
                 each for name, (_, _, now) in ends.items() for each in _changes(name, self._first[name], now)
@@ -64,8 +68,8 @@ class ReadBack:
         )
 
     def _ask_host(self, host: BedHost, content: str) -> str:
-        files = [f"/proc/sys/{name}" for name in SYSCTLS]
-        return self._ask(self._substrate.node(host.name), ["sh", "-c", HOST, "sh", host.port.device, content, *files])
+        argv = ["sh", "-c", HOST, "sh", host.port.device, content, *SYSCTLS]
+        return self._ask(self._substrate.node(host.name), argv)
 
     @staticmethod
     def _ask(node: Node, argv: Sequence[str]) -> str:
@@ -74,12 +78,11 @@ class ReadBack:
 
 def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
     """Its settings, the files somebody has written to, and what its kernel is set to."""
-    routes, links, features, content, kernel = _split(answer, 5, host.name)
-    device = next(iter(_json(links, host.name)), {})
+    routes, mtu, features, content, kernel = _split(answer, 5, host.name)
     states = (line.strip().partition(": ") for line in features.splitlines())
     on = {name for name, _, value in states if value.startswith("on")}
     settings = HostSettings(
-        mtu=device.get("mtu"),
+        mtu=int(mtu) if mtu else None,
         routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),
         offloads=tuple(name for name in LENGTHENING if name in on),
     )
@@ -91,12 +94,18 @@ def _route(shown: Mapping[str, Any]) -> RouteSettings:
     return RouteSettings(shown["dst"], metrics.get("congestion"), metrics.get("initcwnd"))
 
 
+def _named(text: str) -> Kernel:
+    """Lines of a name and its value."""
+    pairs = (line.partition(" ") for line in text.splitlines())
+    return {name: " ".join(value.split()) for name, _, value in pairs if value.strip()}
+
+
 def _kernel(text: str) -> Kernel:
-    """`head` names each file before its content."""
+    """`head` names each file before its content. (A shell reads byte by byte, which these files do not bear.)"""
     values, name = {}, ""
     for line in text.splitlines():
         if line.startswith("==> "):
-            name = line.removeprefix("==> /proc/sys/").removesuffix(" <==")
+            name = line.removeprefix("==> ").removesuffix(" <==")
         elif line.strip():
             values[name] = " ".join(line.split())
     return values

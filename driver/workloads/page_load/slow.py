@@ -44,10 +44,13 @@ class Slow:
     # --- the server
 
     def _served_late(self) -> list[str]:
+        """Only of HTTP/1.1 without pipelining: elsewhere requests wait for each other by right."""
+        if self.arm.multiplexed or self.arm.pipelining > 1:
+            return []
         lines = Witnesses.of(self.evidence, self.arm).asked
         worked = [line for line in lines if line.duration_us > PATIENCE_US and line.sent_bytes <= AT_ONCE]
         said = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
-        lateness = self._lateness_us(lines) if self.arm.pipelining == 1 else []
+        lateness = self._lateness_us(lines)
         usual = min((late for late, _ in lateness), default=0)
         limit = PATIENCE_US + self._on_the_way_us()
         late = [(late - usual, line) for late, line in lateness if late - usual > limit]
