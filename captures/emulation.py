@@ -23,7 +23,9 @@ from model.units import NS_PER_S
 
 NS_PER_MS = 1e6
 FULL = 0.8  # of the queue's length: from here on a lost packet may have found it full
+FULL_SHAPER = 0.4  # the same of a queue in bytes, whose shaper falls behind where the router wakes late
 OVERFULL = 1.2  # and from here on one that came should not have
+SMALL_FRAME = 150  # bytes: handshakes and acknowledgements, for which a rate matters little
 AT_THE_END_NS = 100_000_000  # what should have come later than this before the receiver's last packet may be under way
 
 
@@ -50,7 +52,7 @@ class _Modelled:
     """What a direction's packets should have gone through, and did."""
 
     errors_ns: list[int]
-    idle_ns: list[int]  # errors of those that did not have to wait
+    idle_ns: list[int]  # errors of small ones that did not have to wait
     lost: int = 0
     overflowed: int = 0
     passed_full: int = 0
@@ -118,7 +120,7 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
     for each in crossed.passages:
         while queue and queue[0][0] <= each.left_ns:
             held -= queue.popleft()[1]
-        full = _is_full(way, len(queue), held, FULL)
+        full = _is_full(way, len(queue), held, FULL if way.queue_packets is not None else FULL_SHAPER)
         if each.arrived_ns is None:
             if max(busy_until, each.left_ns) + way.delay.ns > crossed.until_ns - AT_THE_END_NS:
                 continue
@@ -136,7 +138,7 @@ def _model(crossed: Crossing, way: Direction) -> _Modelled:
         if each.arrived_ns is not None:
             error = each.arrived_ns - busy_until - way.delay.ns
             made.errors_ns.append(error)
-            if not waits:
+            if not waits and each.size <= SMALL_FRAME:
                 made.idle_ns.append(error)
     return made
 

@@ -73,7 +73,7 @@ class WayError(Coded):
     passed_full: int  # that came although the queue was full
     median_ms: float | None  # None where no packet came, or where the queue is not modelled
     worst_99_ms: float | None  # 99 of 100 are less than this away from where they should be
-    idle_ms: float | None  # the least error of packets that found the link idle: of the delay alone
+    idle_ms: float | None  # the least error of small packets that found the link idle: of the delay alone
 
 
 @dataclass(frozen=True, slots=True)

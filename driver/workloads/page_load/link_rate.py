@@ -24,14 +24,27 @@ from model.link import HEADER, Direction
 
 US_PER_S, BITS = 1_000_000, 8
 SCALES = (1, 2, 3, 4, 6, 8, 12)  # blocks that are taken together
-LATE_US = 40_000  # by how much single packets were late on machines with far too much to do
-LATE_LONG_US = 4_000  # and by how much the earliest of LONG_US at once
-STARVED_LONG_US = 12_000  # the same where the machine was starved, or nobody watched
-LONG_US = 60_000
 SPACED = 30  # full frames
 SPACING = 0.02  # relative; on a busy machine their most frequent spacing was off by 1%, and always too small
 PACED_SPACING = 0.25  # of BBR, which sends more slowly than the link by itself
 PACE, PACED_US = 0.07, 10_000  # how much slower than its spacing a load would have gained this much at
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """By how much packets may be late."""
+
+    one_us: float  # each by itself
+    long_us: float  # of so long a time of full load
+    earliest_us: float  # the earliest packet
+
+    def after(self, busy_us: float) -> float:
+        """The earliest packet of that time of full load."""
+        return self.earliest_us + max(0.0, 1 - busy_us / self.long_us) * (self.one_us - self.earliest_us)
+
+
+PUNCTUAL = Lateness(40_000, 60_000, 4_000)
+STARVED = Lateness(80_000, 100_000, 12_000)  # seen with eight programs to run for each processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,7 @@ def too_fast(arrivals: Arrivals, way: Direction, mtu: int, *, starved: bool) -> 
     if way.rate is None:
         return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
-    gained = excess(arrivals, bps, _allowance_us(way, mtu) + (STARVED_LONG_US - LATE_LONG_US if starved else 0))
+    gained = excess(arrivals, bps, STARVED if starved else PUNCTUAL, _allowance_us(way, mtu))
     if gained is None:
         return None
     size, took_us, early_us = gained
@@ -70,14 +83,14 @@ def too_slow(arrivals: Arrivals, way: Direction, mtu: int, congestion_control: s
     tolerated = PACED_SPACING if congestion_control == "bbr" else SPACING
     if paced >= (way.rate.bps if wire_bps(way) is None else wire_bps(way) or 0) * (1 - tolerated):
         return None
-    nothing_faster = excess(arrivals, paced * (1 + SPACING), _allowance_us(way, mtu)) is None
+    nothing_faster = excess(arrivals, paced * (1 + SPACING), PUNCTUAL, _allowance_us(way, mtu)) is None
     all_along = _gain_us(arrivals, paced * (1 - PACE)) >= PACED_US
     if nothing_faster and all_along:
         return f"{arrivals.spaced} full frames, one behind the other, came at {paced / 1e6:.4g} Mbit/s"
     return None
 
 
-def excess(arrivals: Arrivals, bps: float, more_us: float) -> tuple[int, int, float] | None:
+def excess(arrivals: Arrivals, bps: float, late: Lateness, more_us: float) -> tuple[int, int, float] | None:
     """Bytes, the time that they took, and by how much that is too short; None where it may be so."""
     worst: tuple[int, int, float] | None = None
     for blocks in _scales(arrivals):
@@ -87,7 +100,7 @@ def excess(arrivals: Arrivals, bps: float, more_us: float) -> tuple[int, int, fl
             if top is not None:
                 fell = top[0] - earliest
                 busy = min(top[1].size, block.size) * BITS * US_PER_S / bps
-                if fell > _late_us(busy) + more_us and (worst is None or fell > worst[2]):
+                if fell > late.after(busy) + more_us and (worst is None or fell > worst[2]):
                     first, last = top[1].points[0], block.points[-1]
                     worst = last[0] - first[0], last[1] - first[1], fell
             if top is None or earliest > top[0]:
@@ -99,7 +112,7 @@ def _gain_us(arrivals: Arrivals, bps: float) -> float:
     """By how much a load was faster than this rate over all of it, by blocks long enough to be punctual."""
     most = 0.0
     for blocks in _scales(arrivals):
-        if blocks and min(block.size for block in blocks) * BITS * US_PER_S / bps >= LONG_US / 2:
+        if blocks and min(block.size for block in blocks) * BITS * US_PER_S / bps >= PUNCTUAL.long_us / 2:
             top = blocks[0].earliest(bps)
             for block in blocks:
                 earliest = block.earliest(bps)
@@ -112,11 +125,6 @@ def _scales(arrivals: Arrivals) -> Iterator[list[_Block]]:
     for scale in SCALES:
         grouped = [arrivals.blocks[at : at + scale] for at in range(0, len(arrivals.blocks), scale)]
         yield [_Block(tuple(point for block in group for point in block)) for group in grouped if len(group) == scale]
-
-
-def _late_us(busy_us: float) -> float:
-    """How late the earliest packet of such a block may be."""
-    return LATE_LONG_US + max(0.0, 1 - busy_us / LONG_US) * (LATE_US - LATE_LONG_US)
 
 
 def _allowance_us(way: Direction, mtu: int) -> float:
