@@ -89,7 +89,11 @@ WRONG: tuple[tuple[Mapping[str, str], Mapping[str, str], tuple[Reason, ...]], ..
 )
 
 
-@pytest.mark.parametrize(("made", "judged_as", "found"), WRONG, ids=lambda value: " ".join(f"{each}" for each in (value.items() if isinstance(value, Mapping) else value)))
+@pytest.mark.parametrize(
+    ("made", "judged_as", "found"),
+    WRONG,
+    ids=lambda value: " ".join(f"{each}" for each in (value.items() if isinstance(value, Mapping) else value)),
+)
 def test_another_link_is_refused_by_the_clients_capture_alone(
     made: Mapping[str, str], judged_as: Mapping[str, str], found: tuple[Reason, ...]
 ) -> None:
