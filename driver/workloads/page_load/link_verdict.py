@@ -24,6 +24,7 @@ HEADERS = 40  # of IP and TCP: what MSS leaves of an MTU
 EARLY_US = 200  # beyond what the router's lateness is made up for
 LATE_US, LATE_SHARE = 1500, 0.02  # what the quickest of all round trips may be too long
 STARVED = 4.0  # times that on a machine that was starved, or that nobody watched
+TAIL_PROBE = 1  # packet that TCP sends beyond its window where acknowledgements are late (RFC 8985)
 LARGE_FRAME = 400  # bytes of a request, whose time on the wire tells the rate up
 WHOLE_WINDOW = 40  # packets: what the other side takes at first
 EMULATION_MS, EMULATION_SHARE = 5.0, 0.02  # error that 99 of 100 packets stay below, on a machine with time for them
@@ -182,7 +183,7 @@ class LinkVerdict:
         sides = (("server", self.link.server, seen.window_down), ("client", self.link.client, seen.window_up))
         for name, host, window in sides:
             asked = host.initial_window
-            if window.least > asked:
+            if window.least > asked + TAIL_PROBE:
                 what = f"the {name} had {window.least} packets under way before it could have heard of any of them"
                 yield Failure(Reason.INITIAL_WINDOW, f"{what}; its initial window is {asked}")
             elif _is_smaller(window, asked):
