@@ -1,8 +1,8 @@
 """Which rounds are made on which of an experiment's beds. Pure.
 
 `beds: N` divides the rounds into N blocks, as equal as can be, one after the other, and each block gets a fresh bed.
-With `until` nobody knows how many rounds there will be: then a block has a Nth of the fewest, so that a run that ends
-as early as it may has N beds already, and one that goes on has more.
+With `until` nobody knows how many rounds there will be: then a block has an Nth of those before the first look, so that
+a run that ends as early as it may has N beds already, and one that goes on has more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def blocks(repeat: Repeat, beds: int) -> list[tuple[int, int]]:
     if repeat.ci is None:
         ends = [repeat.max * number // beds for number in range(beds + 1)]
         return [(before + 1, end) for before, end in itertools.pairwise(ends)]
-    length = max(1, repeat.min // beds)
+    length = max(1, repeat.looks[0].trials // beds)
     return [(first, min(first + length - 1, repeat.max)) for first in range(1, repeat.max + 1, length)]
 
 
