@@ -1,0 +1,60 @@
+"""Real page loads through the judges with another link than theirs: none counts; on their own, all do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.run_folder import read_record, read_run
+from driver.workloads.page_load.link_verdict import LinkVerdict
+from model.link import Link
+from model.reasons import Reason
+from model.record import TrialRecord
+from tests.kit.handles import LanelabCommand
+
+from .runs import play
+
+pytestmark = pytest.mark.long
+
+MADE = {"rate": "10mbit", "queue": "1000p"}
+TEXT = """
+sites: dummy
+links: {rate: 10mbit, rtt: [20ms, 100ms], queue: 1000p}
+capture: [client, server]
+arms:
+  HTTP without keepalive: {keepalive: off}
+  HTTP: {}
+  HTTPS: {tls: 1.3}
+  HTTP/2: {tls: 1.3, protocol: h2}
+trials: 3
+"""
+OTHERS = (  # rtt of the trials, another link, what names it
+    ("100ms", {"rtt": "20ms"}, Reason.LINK_RTT),
+    ("100ms", {"rtt": "20ms", "rate": "20mbit"}, Reason.LINK_RTT),
+    ("100ms", {"rtt": "150ms"}, Reason.LINK_RTT),
+    ("20ms", {"rtt": "35ms"}, Reason.LINK_RTT),
+    ("20ms", {"rtt": "20ms", "rate": "9.6mbit"}, Reason.LINK_RATE),
+    ("20ms", {"rtt": "20ms", "rate": "20mbit"}, Reason.LINK_RATE),
+    ("20ms", {"rtt": "20ms", "mtu": "1400"}, Reason.LINK_MTU),
+    ("20ms", {"rtt": "20ms", "initial_window": "4"}, Reason.INITIAL_WINDOW),
+    ("20ms", {"delay_down": "20ms", "delay_up": "0ms"}, Reason.LINK_DELAY),
+)
+
+
+def test_no_real_load_passes_for_one_over_another_link(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    played = play(lanelab, tmp_path, TEXT, "--allow-missing")
+    assert played.done.returncode == 0, played.done.stderr
+    run = read_run(played.folder)
+    assert len(run.ok) == 24
+    for trial in run.ok:
+        record = TrialRecord.from_json(read_record(played.folder, trial.number))
+        evidence, rtt = record.page_load, trial.cell.link.settings["rtt"]
+        assert evidence is not None
+        assert evidence.emulation is not None
+        own = LinkVerdict(record, evidence, Link.parse({**MADE, "rtt": rtt}))
+        assert list(own.failures()) == []
+        for of, other, reason in OTHERS:
+            if of == rtt:
+                found = LinkVerdict(record, evidence, Link.parse({**MADE, **other})).failures()
+                assert reason in {failure.reason for failure in found}, (trial.number, other)
