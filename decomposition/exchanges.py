@@ -10,7 +10,6 @@ import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from urllib.parse import urlsplit
 
 from captures.timeline import Stream
@@ -63,10 +62,10 @@ def exchanges_of(
 
 
 def clocks_apart(exchanges: Sequence[Exchange]) -> float | None:
-    """By how many ms packets left earlier or later than was told, in the middle of all requests. None: no request could
-    be found in the capture."""
-    known = [each.apart / MS for each in exchanges if each.apart is not None]
-    return median(known) if known else None
+    """By how many ms packets left earlier or later than was told, in the best quarter of all requests: a busy machine
+    sends some of them late, and clocks that differ do so for all. None: no request could be found in the capture."""
+    known = sorted((each.apart / MS for each in exchanges if each.apart is not None), key=abs)
+    return known[len(known) // 4] if known else None
 
 
 def _by_gateway(gateway: GatewayLog, by_port: Mapping[int, Stream]) -> list[Exchange]:
