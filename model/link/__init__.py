@@ -8,6 +8,7 @@ written      what the user wrote, each value read
 direction    one way through the router
 link         the link itself
 arrivals     what arrived of a train of packets
+chances      what a chance gives in a number of tries
 results      target against achieved, verdicts
 profiles     named links
 """
