@@ -89,6 +89,18 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
     _print_figures(measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json)
 
 
+@bench.command("statistics")
+@click.option(
+    "--runs", default=3500, show_default=True, type=click.IntRange(100), help="Simulated runs for each figure"
+)
+def bench_statistics(*, runs: int) -> None:
+    """How often intervals hold, changes are told and runs mislead, by simulation: the tables of docs/statistics.md."""
+    from analysis.simulation import tables  # noqa: PLC0415 - only this command needs it
+
+    for each in tables(runs):
+        click.echo(each.markdown())
+
+
 @bench.command("trials")
 @click.option("--kills", default=30, show_default=True, help="How often a run is killed and gone on with")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
