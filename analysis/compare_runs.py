@@ -281,9 +281,8 @@ def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> st
     if counts["differ"]:
         told.append(f"differ by more in {counts['differ']}")
     if counts["not told"]:
-        told.append(
-            f"{counts['not told']} {'is' if counts['not told'] == 1 else 'are'} not told: too few trials for how much they vary"
-        )
+        are = "is" if counts["not told"] == 1 else "are"
+        told.append(f"{counts['not told']} {are} not told: too few trials for how much they vary")
     return f"{told[0][0].upper()}{told[0][1:]}{''.join(f', {words}' for words in told[1:])}."
 
 
