@@ -89,6 +89,23 @@ def test_a_captures_packets_can_be_read_and_decrypted(played: Played) -> None:
     assert ("/index.html",) in paths
 
 
+@tshark.needs_tshark
+@pytest.mark.parametrize("arm", ["plain", "tls12", "h2"])
+def test_the_packets_of_each_request_can_be_listed(played: Played, arm: str) -> None:
+    trial = max(trial for trial, name in played.rows("SELECT trial, name FROM arms_of_trials") if name == arm)
+    lanelab = LanelabCommand(played.folder / "build")
+    words = ("packets", str(played.folder), "--trial", str(trial), "--json")
+    listed = json.loads(lanelab.run(*words).stdout)
+    requests = played.records(arm)[-1]["requests"] or played.requests(arm)
+    assert len(listed) >= 24
+    assert all(each["packets"] >= 2 and each["last_ms"] > each["first_ms"] > 0 for each in listed)
+    largest = max(range(len(listed)), key=lambda place: listed[place]["packets"])
+    packets = json.loads(lanelab.run(*words, "--request", str(largest + 1)).stdout)["packets"]
+    body = max(each["body_bytes"] for each in requests if each["url"] == listed[largest]["url"])
+    assert sum(each["payload"] for each in packets if each["role"] == "response") >= body
+    assert {each["role"] for each in packets} >= {"request", "response", "ack"}
+
+
 def test_artifacts_are_there(played: Played) -> None:
     for trial, name, size in played.rows("SELECT trial, name, bytes FROM artifacts"):
         assert (played.folder / "trials" / f"{trial:06d}" / name).stat().st_size == size

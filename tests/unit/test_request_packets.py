@@ -1,0 +1,113 @@
+"""Which packets of a capture belong to which request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.dissection import Frame
+from analysis.request_packets import Dissected
+from driver.experiment.arm import Arm
+from model.errors import CaptureError, InputError
+from model.evidence.browser import Request
+from tests.unit import records
+
+PORT = 40000
+NATIVE = Arm.parse("native", {})
+
+
+def frame(number: int, *, up: bool, seq: int = 0, payload: int = 0, ack: int = 0, protocol: str = "TCP") -> Frame:
+    return Frame(
+        number=number, at_us=1000 * number, bytes=66 + payload, up=up, stream=0, port=PORT, payload=payload, seq=seq,
+        after=seq + payload, ack=ack, segments=frozenset(), records=frozenset(), again=False, streams=frozenset(),
+        opened=(), asked=(), answers=0, name="", protocol=protocol, info="",
+    )  # fmt: skip
+
+
+def look_up(number: int, *, up: bool, name: str) -> Frame:
+    return replace(frame(number, up=up, protocol="DNS"), stream=None, name=name)
+
+
+def request(url: str, **more: object) -> Request:
+    return Request.from_json(records.request(url, 0, NATIVE) | more)
+
+
+def roles(found: Dissected, place: int) -> dict[int, str]:
+    return {packet.frame.number: packet.role for packet in found.request(place).packets}
+
+
+def http() -> list[Frame]:
+    """Two requests in one packet, and their answers in their order, of which the first takes two packets."""
+    return [
+        look_up(1, up=True, name="a.test"),
+        look_up(2, up=False, name="a.test"),
+        look_up(3, up=True, name="other.test"),
+        frame(4, up=True),
+        frame(5, up=False),
+        replace(frame(6, up=True, seq=1, payload=200), asked=("a.test/one", "a.test/two")),
+        frame(7, up=False, seq=1, ack=201),
+        frame(8, up=False, seq=1, payload=1000),
+        frame(9, up=True, seq=201, ack=1001),
+        replace(frame(10, up=False, seq=1, payload=1000), again=True),
+        replace(frame(11, up=False, seq=1001, payload=500), answers=1, segments=frozenset({8, 11})),
+        replace(frame(12, up=False, seq=1501, payload=90), answers=1),
+        frame(13, up=True, seq=201, ack=1591),
+    ]
+
+
+def test_requests_of_one_packet_have_their_own_answers() -> None:
+    found = Dissected(http(), [request("a.test/one"), request("a.test/two")], {0: PORT, 1: PORT})
+    assert roles(found, 0) == {
+        1: "look-up", 2: "look-up", 4: "connection", 5: "connection", 6: "request", 7: "ack", 8: "response", 9: "ack",
+        10: "response", 11: "response", 13: "ack",
+    }  # fmt: skip
+    second = roles(found, 1)
+    assert (second[6], second[12], second[13]) == ("request", "response", "ack")
+    assert 8 not in second
+    assert 11 not in second
+
+
+def test_streams_of_http_2_are_told_apart() -> None:
+    frames = [
+        replace(
+            frame(1, up=True, seq=1, payload=80), streams=frozenset({1, 3}), opened=((1, "a.test/x"), (3, "a.test/y"))
+        ),
+        replace(frame(2, up=False, seq=1, payload=900), streams=frozenset({3})),
+        replace(frame(3, up=False, seq=901, payload=900), streams=frozenset({1})),
+    ]
+    found = Dissected(frames, [request("a.test/x"), request("a.test/y")], {0: PORT, 1: PORT})
+    assert roles(found, 0) == {1: "request", 3: "response"}
+    assert roles(found, 1) == {1: "request", 2: "response"}
+    assert [found.request(place).stream for place in (0, 1)] == [1, 3]
+
+
+def test_what_is_asked_for_twice_is_found_twice() -> None:
+    frames = [
+        replace(
+            frame(number, up=True, seq=number, payload=1), streams=frozenset({number}), opened=((number, "a.test/x"),)
+        )
+        for number in (1, 3)
+    ]
+    found = Dissected(frames, [request("a.test/x"), request("a.test/x")], {0: PORT, 1: PORT})
+    assert [found.request(place).stream for place in (0, 1)] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("asked", "frames", "ports", "error", "says"),
+    [
+        (request("a.test/one", from_cache=True), http(), {0: PORT}, InputError, "came from the browser's cache"),
+        (request("a.test/one"), http(), {}, CaptureError, "is on no connection that was captured"),
+        (request("a.test/no"), http(), {0: PORT}, CaptureError, "no packet with request 1 was found"),
+        (request("a.test/no"), [frame(1, up=True, protocol="TLSv1.3")], {0: PORT}, CaptureError, "has no TLS keys"),
+    ],
+    ids=["cache", "no connection", "not sent", "no keys"],
+)
+def test_a_request_without_packets_says_why(
+    asked: Request, frames: list[Frame], ports: dict[int, int], error: type[Exception], says: str
+) -> None:
+    found = Dissected(frames, [asked], ports)
+    assert found.request(0).packets == ()
+    why = found.why_not(0)
+    assert isinstance(why, error)
+    assert says in str(why)
