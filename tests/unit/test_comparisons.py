@@ -1,0 +1,112 @@
+"""What a run compares, and what it says: time-outs, arms that were not interleaved, runs that may go on."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from analysis import comparisons, export, tables, terminal
+from analysis.model import Run
+from analysis.report.page import page
+from analysis.report.sentences import sentences
+from analysis.run_folder import read_run
+from tests.unit.made_run import ARMS, Made, make_run
+
+TWO = {"http": ARMS["http"], "h2": ARMS["h2"]}
+NONE_FAIL = lambda _trial, _attempt: False  # noqa: E731
+
+
+def said(run: Run) -> str:
+    return " ".join(sentences(run, tables.rows(run), tables.comparisons(run)))
+
+
+def shown(run: Run) -> str:
+    out = Console(file=io.StringIO(), width=250)
+    out.print(terminal.results(run))
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+def test_a_trial_that_timed_out_is_in_medians_and_comparisons(tmp_path: Path) -> None:
+    """Of the first of two arms most time out: dropped, they would make it look fast."""
+    fails = lambda trial, _attempt: trial % 2 == 1 and trial > 6  # noqa: E731
+    made = Made(arms=TWO, links=({"rtt": "20ms"},), rounds=8, retries=0, reason="timeout", fails=fails, noise=0.001)
+    run = read_run(make_run(tmp_path / "run", made))
+    http, h2 = tables.rows(run)
+    assert (http.ok, http.failed, http.timed_out, h2.timed_out) == (3, 5, 5, 0)
+    assert http.summary is not None
+    assert (http.summary.n, http.shown(http.summary.median)) == (8, "> 60,000")
+    (row,) = tables.comparisons(run)
+    assert row.comparison is not None
+    assert (row.comparison.n, row.comparison.faster, row.comparison.verdict) == (8, 8, "faster")
+    assert "> 60,000" in shown(run)
+    assert "5 trials timed out" in said(run)
+    assert "&gt; 60,000" in page(run)
+    text = json.dumps(export.results(run), allow_nan=False)
+    assert json.loads(text)["cells"][0]["plt_ms"]["median"] is None
+
+
+def test_other_failures_are_not_time_outs(tmp_path: Path) -> None:
+    fails = lambda trial, _attempt: trial == 1  # noqa: E731
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=6, retries=0, fails=fails)))
+    first = tables.rows(run)[0]
+    assert (first.ok, first.timed_out) == (5, 0)
+    assert first.summary is not None
+    assert first.summary.n == 5
+
+
+def test_arms_that_were_not_interleaved_are_not_compared(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=8, order="sequential", fails=NONE_FAIL, drift=0.3)))
+    assert tables.comparisons(run) == comparisons.pooled(run) == []
+    for text in (said(run), shown(run), page(run)):
+        assert "Arms were not interleaved (order: sequential), so none are compared" in text
+    drift = tables.run_drift(run)
+    assert not drift.is_shown
+    assert "cannot be looked for" in drift.words()
+
+
+@pytest.mark.parametrize("state", ["stopped", "failed"])
+def test_what_a_run_says_that_may_go_on_is_so_far(tmp_path: Path, state: str) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=8, state=state, fails=NONE_FAIL)))
+    verdicts = {row.comparison.verdict for row in tables.comparisons(run) if row.comparison}
+    assert verdicts == {"faster so far"}
+    assert "h2 was faster than http so far in both comparisons" in said(run)
+    assert "so far" in comparisons.pooled(run)[0].words()
+
+
+def test_three_rounds_say_how_often_chance_does_the_same(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=3, fails=NONE_FAIL)))
+    assert "h2 was faster than http so far" in said(run)
+    assert "3 rounds all go one way in 1 of 4 comparisons of arms that do not differ" in said(run)
+
+
+def test_one_sentence_for_all_links(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(rounds=8, fails=NONE_FAIL)))
+    rows = comparisons.pooled(run)
+    assert [row.arm.name for row in rows] == ["http keepalive", "https", "h2"]
+    assert all(row.words().startswith("Over all 2 sites and links together, ") and row.is_shown for row in rows)
+    assert rows[2].words() in page(run).replace("&lt;", "<")
+
+
+def test_pairs_are_those_of_the_plan_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+    pairs = [(f"{2:016x}", f"{4:016x}"), (f"{1:016x}", f"{4:016x}")]
+    made = Made(rounds=6, fails=NONE_FAIL, compared=pairs, not_compared=["dummy, 60ms: h2 is the only arm there"])
+    run = read_run(make_run(tmp_path / "run", made))
+    assert [(row.cell.arm.name, row.base.name) for row in tables.comparisons(run)] == [
+        ("h2", "http keepalive"), ("h2", "http"),
+    ]  # fmt: skip
+    for text in (shown(run), page(run)):
+        assert "Dummy, 60ms: h2 is the only arm there." in text
+
+
+def test_the_looks_of_a_run_share_the_5_percent(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=8, looks=((8, 0.0167), (16, 0.02), (30, 0.025)))))
+    (row,) = {row.comparison.alpha for row in tables.comparisons(run) if row.comparison}
+    assert row == 0.0167
+    estimate = tables.rows(run)[0].summary
+    assert estimate is not None
+    assert "all 3 looks together" in estimate.estimate.meaning()
