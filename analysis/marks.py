@@ -43,6 +43,7 @@ class Measured:
     unit: str
     marks: Mapping[int, Mark]  # by cell
     base: str = ""  # of a change: the arm that others are compared with; "" where there are several
+    further: int = 0  # comparisons of cells that have one already: a place holds one mark
 
     def is_for(self, cell: Cell) -> bool:
         """A base is not compared with itself."""
@@ -96,9 +97,15 @@ def _median(label: str, metric: Metric, values: tuple[float, ...]) -> Mark | Non
 def _changes(run: Run) -> Measured:
     compared = tables.comparisons(run)
     bases = {row.base.name for row in compared}
-    found = {row.cell.number: mark for row in compared if (mark := _change(row))}
+    found: dict[int, Mark] = {}
+    further = 0
+    for row in compared:
+        mark = _change(row)
+        further += mark is not None and row.cell.number in found
+        if mark:
+            found.setdefault(row.cell.number, mark)
     base = bases.pop() if len(bases) == 1 else ""
-    return Measured(f"change of {run.primary.words} (%)", "%±", found, base)
+    return Measured(f"change of {run.primary.words} (%)", "%±", found, base, further)
 
 
 def _change(row: ComparisonRow) -> Mark | None:

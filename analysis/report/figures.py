@@ -80,6 +80,8 @@ def _about(drawing: Drawing) -> str:
             if drawing.kind == "heatmap"
             else f"Whiskers are each one's {interval}; where one holds 0, no difference is shown."
         )
+        further = drawing.measured.further
+        words += f" {further} further comparisons of the same cells are in the table alone." if further else ""
     words += " Each panel has a scale of its own." if own_scales(drawing) else ""
     words += " Dotted lines only lead the eye: nothing was measured between." if is_guide(drawing) else ""
     return words
