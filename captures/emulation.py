@@ -23,7 +23,7 @@ from model.units import NS_PER_S
 
 NS_PER_MS = 1e6
 FULL = 0.8  # of the queue's length: from here on a lost packet may have found it full
-FULL_SHAPER = 0.4  # the same of a queue in bytes, whose shaper falls behind where the router wakes late
+FULL_SHAPER = 0.1  # the same of a queue in bytes, whose shaper falls far behind where the router wakes late
 OVERFULL = 1.2  # and from here on one that came should not have
 SMALL_FRAME = 150  # bytes: handshakes and acknowledgements, for which a rate matters little
 AT_THE_END_NS = 100_000_000  # what should have come later than this before the receiver's last packet may be under way

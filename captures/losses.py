@@ -22,6 +22,7 @@ from model.units import NS_PER_S
 NUMBERS, HALF = 0xFFFF_FFFF, 0x8000_0000
 BUSY, BUSY_NS = 1.3, 20_000_000  # frames that came within this times what the rate takes, and this much, had to wait
 FULL = 0.8  # of the queue's length: with so many before it a packet may have found it full
+FULL_SHAPER = 0.3  # the same of a queue in bytes, whose shaper falls behind where the router wakes late
 STANDING_FRAMES = 4  # from which on fq_codel and cake may drop
 
 
@@ -108,7 +109,8 @@ def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way:
         return False
     full = mtu + HEADER
     held = way.queue_packets or (way.queue_bytes or 0) // full
-    held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, round(held * FULL) - 1)
+    share = FULL if way.queue_packets is not None else FULL_SHAPER
+    held = min(held, STANDING_FRAMES) if way.discipline != "fifo" else max(1, round(held * share) - 1)
     first, last = (bisect_left(frames, (number, 0, 0)) for number in (gap.before, gap.packet.number))
     for at in range(max(first, held), last + 1):
         took = frames[at][1] - frames[at - held][1]
