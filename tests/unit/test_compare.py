@@ -182,6 +182,9 @@ def renumbered(folder: Path) -> Path:
     database = sqlite3.connect(folder / "run.sqlite")
     with database:
         database.execute("UPDATE cells SET id = 'other' || id")
+        database.execute(
+            "UPDATE meta SET value = replace(value, '\"0000', '\"other0000') WHERE key != 'experiment_sha256'"
+        )
     database.close()
     return folder
 
