@@ -1,4 +1,4 @@
-"""Other people's tools for packets (pyshark, scapy, aioquic), installed into build/peers when a test wants them."""
+"""pyshark, installed into build/peers when a test wants it."""
 
 from __future__ import annotations
 
