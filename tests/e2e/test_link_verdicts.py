@@ -35,7 +35,6 @@ OTHERS = (  # rtt of the trials, another link, what names it
     ("100ms", {"rtt": "150ms"}, Reason.LINK_RTT),
     ("20ms", {"rtt": "35ms"}, Reason.LINK_RTT),
     ("20ms", {"rtt": "20ms", "rate": "9.6mbit"}, Reason.LINK_RATE),
-    ("20ms", {"rtt": "20ms", "rate": "20mbit"}, Reason.LINK_RATE),
     ("20ms", {"rtt": "20ms", "mtu": "1400"}, Reason.LINK_MTU),
     ("20ms", {"rtt": "20ms", "initial_window": "4"}, Reason.INITIAL_WINDOW),
     ("20ms", {"delay_down": "20ms", "delay_up": "0ms"}, Reason.LINK_DELAY),
