@@ -23,6 +23,7 @@ FULL_FRAME = 0.9  # of the largest
 LIKE = 1.15  # times between frames up to this much apart are alike
 FEWEST_ALIKE = 20
 LEAST_SPACING = 1.0  # ns for each byte: that of 8 Gbit/s. What comes closer comes at once
+SILENCE_US, MOST_SILENCES = 10_000, 200
 AT_MOST = 200  # packets of a connection by which its first window is judged
 EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer to an acknowledgement may come
 
@@ -38,8 +39,8 @@ def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> Link
         round_trips=_quickest(trips),
         down=_arrivals(client, up=False),
         up=_arrivals(server, up=True) if server else None,
-        window_down=_windows(client.streams, rtt_ns, up=False),
-        window_up=_windows(client.streams, rtt_ns, up=True),
+        window_down=_windows(client.streams, rtt_ns, link, up=False),
+        window_up=_windows(client.streams, rtt_ns, link, up=True),
         mss_down=_named(syns, up=False),
         mss_up=_named(syns, up=True),
         largest_down=max((packet.frame_bytes for packet in everything if not packet.up), default=0),
@@ -124,7 +125,13 @@ def _arrivals(timeline: Timeline, *, up: bool) -> Arrivals:
     blocks = (points[at : at + length] for at in range(0, len(points), length))
     spacing, spaced = _spacing(frames)
     whole = tuple(_earliest(block) for block in blocks if len(block) >= SMALLEST_BLOCK)
-    return Arrivals(len(frames), whole, spacing, spaced)
+    return Arrivals(len(frames), whole, spacing, spaced, _silences([at for _, at in points]))
+
+
+def _silences(times_us: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    silent = [(before, at) for before, at in itertools.pairwise(times_us) if at - before >= SILENCE_US]
+    longest = sorted(silent, key=lambda each: each[0] - each[1])[:MOST_SILENCES]
+    return tuple(sorted(longest))
 
 
 def _earliest(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -161,14 +168,16 @@ def _spacing(frames: Sequence[tuple[int, int]]) -> tuple[float | None, int]:
 # --- initial windows
 
 
-def _windows(streams: Sequence[Stream], rtt_ns: int, *, up: bool) -> Windows:
-    """Bounds by all connections that began in the capture."""
-    known = [each for each in (_window(stream, rtt_ns, up=up) for stream in streams) if each]
+def _windows(streams: Sequence[Stream], rtt_ns: int, link: Link, *, up: bool) -> Windows:
+    """Bounds by all connections that began in the capture. On a starved machine every round trip of a load may have
+    been late, and yet the sender heard of the others in time: so what is heard of may be by the link's own."""
+    hears_after = 0 if up else int(min(rtt_ns, link.rtt.ns) * EARLY)
+    known = [each for each in (_window(stream, rtt_ns, hears_after, up=up) for stream in streams) if each]
     stopped = [most for _, most in known if most is not None]
     return Windows(max((least for least, _ in known), default=0), max(stopped, default=None), len(known))
 
 
-def _window(stream: Stream, rtt_ns: int, *, up: bool) -> tuple[int, int | None] | None:
+def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple[int, int | None] | None:
     """What one connection tells: its window was at least so much, and no more than that.
 
     A side may send its window, and then two packets for each one that it hears has arrived (slow start); so of what it
@@ -177,7 +186,6 @@ def _window(stream: Stream, rtt_ns: int, *, up: bool) -> tuple[int, int | None] 
     """
     if not any(packet.flags & SYN for packet in stream.packets):
         return None
-    hears_after = 0 if up else int(rtt_ns * EARLY)
     acks: list[tuple[int, int]] = []  # when the sender heard of how many packets
     ends: list[int] = []
     highest, least, stopped = None, 0, None

@@ -87,6 +87,14 @@ class FlagName(StrEnum):
     DNS_SLOW = "dns-slow"
 
 
+OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial
+    {
+        *(FlagName.PROCESSORS_CONTENDED, FlagName.PROCESSORS_STOLEN, FlagName.PROCESSORS_THROTTLED),
+        *(FlagName.ROUTER_WAITED, FlagName.MEMORY_SHORT),
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Flag(Coded):
     """One reason to doubt the numbers of a trial that counts nevertheless, with what shows it."""

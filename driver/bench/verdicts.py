@@ -10,13 +10,10 @@ from analysis.refusals import refusals
 from driver.bench.figures import Figure
 from driver.bench.trials import Options, play
 from model import paths
-from model.reasons import FlagName
+from model.reasons import OF_THE_MACHINE
 
 # What a machine does that has other work to do. These flags are right there; all else is a false alarm.
-BUSY = {
-    *(FlagName.PROCESSORS_CONTENDED, FlagName.PROCESSORS_STOLEN, FlagName.PROCESSORS_THROTTLED),
-    *(FlagName.ROUTER_WAITED, FlagName.MEMORY_SHORT),
-}
+BUSY = OF_THE_MACHINE
 SOUND = """\
 sites: [dummy]
 links:

@@ -25,6 +25,7 @@ class Arrivals(Coded):
     blocks: tuple[tuple[tuple[int, int], ...], ...]
     spacing: float | None  # the most frequent time between two full frames, in ns for each byte; None: too few
     spaced: int  # full frames that came like that
+    silences: tuple[tuple[int, int], ...]  # (us, us) from when to when no frame came, in order: the longest
 
 
 @dataclass(frozen=True, slots=True)

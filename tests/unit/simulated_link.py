@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from captures.timeline import ACK, SYN, Packet, Stream, Timeline
@@ -52,6 +52,7 @@ class Load:
     window: int | None = None  # that the hosts really have
     mss: int | None = None
     made: Link | None = None  # what the link really is
+    stalls: Sequence[tuple[int, int]] = ()  # ns: from when to when the router stands still; then it catches up
 
     def __post_init__(self) -> None:
         self.real = self.made or self.link
@@ -90,6 +91,7 @@ class Load:
         if self.lost(number, up):
             return False
         arrives = max(self._busy[up] + way.delay.ns + self.late(number, up), self._arrived[up])
+        arrives = max([arrives, *(end for begin, end in self.stalls if begin <= arrives < end)])
         self._arrived[up] = arrives
 
         def arrive() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from captures.emulation import emulation_error
 from captures.link_evidence import link_evidence
 from captures.timeline import Timeline
 from driver.experiment.arm import Arm
+from driver.workloads.page_load.link_rate import PUNCTUAL, caught_up, excess
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from model.evidence.link import LinkEvidence
 from model.link import Link
@@ -24,6 +26,7 @@ from tests.unit.test_evidence import MACHINE
 
 TRIAL = TrialRecord.from_json(record(Arm.parse("http", {})) | {"recordings": {"machine": MACHINE.to_json()}})
 STARVED = (Flag(FlagName.ROUTER_WAITED, "for a third of the time"),)
+DATA = Path(__file__).parents[1] / "data"
 BASE = {"rtt": "20ms", "rate": "10mbit", "queue": "1000p"}
 
 
@@ -149,6 +152,62 @@ def test_a_starved_machine_is_named(late_ms: int, starved: bool, refused: bool, 
     assert (FlagName.LINK_LATE in {flag.name for flag in found.flags()}) == flagged
 
 
+def stalls(seed: int, mean_ms: float = 80, apart_ms: float = 160) -> list[tuple[int, int]]:
+    """A router that has no processor for some time, now and then."""
+    rng, at, found = random.Random(seed), 0.0, []
+    while at < 5000:
+        at += rng.expovariate(1 / apart_ms)
+        length = rng.expovariate(1 / mean_ms)
+        found.append((int(at * MS), int((at + length) * MS)))
+        at += length
+    return found
+
+
+@pytest.mark.parametrize("rtt", ["20ms", "100ms"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_router_that_stood_still_and_caught_up_is_flagged_and_not_refused(rtt: str, seed: int) -> None:
+    late, sizes = stalls(seed), (300_000,) * 6
+    load = Load(link(rtt=rtt), sizes, apart_ns=60 * MS, stalls=late)
+    found = verdict(load, load.link, both=False, flags=STARVED)
+    assert list(found.failures()) == []
+    unwatched = replace(found, record=replace(found.record, flags=(), recordings={}))
+    refused = Reason.LINK_RATE in {failure.reason for failure in unwatched.failures()}
+    assert not refused or FlagName.LINK_LATE in {flag.name for flag in found.flags()}
+    for made in ("12mbit", "20mbit"):
+        fast = Load(link(rtt=rtt, rate=made), sizes, apart_ns=60 * MS, stalls=late)
+        for both in (False, True):
+            wrong = verdict(fast, load.link, both=both, flags=STARVED)
+            assert Reason.LINK_RATE in {failure.reason for failure in wrong.failures()}, (made, both)
+
+
+def test_one_long_stall_needs_a_witness() -> None:
+    load = Load(link(), stalls=[(300 * MS, 500 * MS)])
+    starved, unwatched, calm = (
+        verdict(load, load.link, both=both, flags=flags) for both, flags in ((True, STARVED), (True, ()), (False, ()))
+    )
+    assert list(starved.failures()) == []
+    (flag,) = [each for each in starved.flags() if each.name == FlagName.LINK_LATE]
+    assert "to the client, packets that were late came at once: " in flag.detail
+    unwatched = replace(unwatched, record=replace(unwatched.record, recordings={}))
+    for found in (unwatched, calm):
+        assert [failure.reason for failure in found.failures()] == [Reason.LINK_RATE]
+
+
+def test_a_slow_server_excuses_no_link() -> None:
+    """Only what the machine recorder saw does."""
+    load = Load(link(), late=lambda _number, up: 0 if up else 3 * MS)
+    slow = (Flag(FlagName.SERVER_SLOW, "an answer took 300 ms"), Flag(FlagName.EMULATION_LATE, "of another judgement"))
+    (failure,) = verdict(load, load.link, both=False, flags=slow).failures()
+    assert failure.reason == Reason.LINK_RTT
+    assert "starved" not in failure.detail
+
+
+def test_a_load_whose_round_trips_were_all_late_has_no_larger_initial_window() -> None:
+    load = Load(link(rate="50mbit"), stalls=stalls(3, 15, 15))
+    found = verdict(load, load.link, both=False, flags=STARVED)
+    assert Reason.INITIAL_WINDOW not in {failure.reason for failure in found.failures()}
+
+
 def test_larger_frames_than_the_mtu_are_offloads() -> None:
     load = Load(link())
     stream = load.client.streams[0]
@@ -185,3 +244,19 @@ def test_the_record_says_that_nothing_was_proven(tmp_path: Path) -> None:
     found = LinkVerdict(TRIAL, replace(TRIAL.page_load, link=None), link())
     assert list(found.failures()) == []
     assert list(found.flags()) == []
+
+
+def test_a_real_load_on_a_starved_machine() -> None:
+    """Beside eight other programs the router stood still for 64 and 27 ms; then 81 kB came in 12 ms."""
+    seen = LinkEvidence.from_json(json.loads((DATA / "link_of_a_starved_load.json").read_text()))
+    assert excess(seen.down, 10_000_000, PUNCTUAL, 0) is not None
+    assert TRIAL.page_load is not None
+    found = LinkVerdict(replace(TRIAL, flags=STARVED), replace(TRIAL.page_load, link=seen), link())
+    assert list(found.failures()) == []
+    (flag,) = found.flags()
+    assert flag.name == FlagName.LINK_LATE
+    assert "to the client, packets that were late came at once: 125,902 bytes of frames took 46.4 ms" in flag.detail
+    assert caught_up(seen.down, link().down, 1500)
+    for rate in ("9.6mbit", "8mbit", "5mbit"):
+        wrong = replace(found, link=link(rate=rate))
+        assert Reason.LINK_RATE in {failure.reason for failure in wrong.failures()}, rate

@@ -8,6 +8,10 @@ never falls, but for packets that were late: a late one and a punctual one behin
 work to do makes packets late by tens of milliseconds, but never all of them for long. So what is compared is the
 earliest of a block of frames with that of a later block: the longer the blocks, the less may it fall.
 
+A router that had no processor stands still, and then sends at once all that it should have sent meanwhile. That is as
+fast as no link, and yet right: from before it stood still on, the rate holds. So where the machine is known to have
+been starved, what came soon after a silence is not compared with what came later; what came before the silence is.
+
 That refuses a link that is too fast. One that is too slow shows in the time between two full frames, where they wait
 for each other, and in a pace that is the same over the whole load: what waits for something else than the link comes
 in bursts at the link's own rate.
@@ -15,7 +19,7 @@ in bursts at the link's own rate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from driver.shaping.bottleneck import SHAPER_BURST, wire_bps
@@ -59,20 +63,53 @@ class _Block:
         """The least of (time - bytes / rate), in us."""
         return min(at - size * BITS * US_PER_S / bps for size, at in self.points)
 
+    def is_within(self, spans: Sequence[tuple[float, float]]) -> bool:
+        return any(begin <= self.points[0][1] and self.points[-1][1] <= end for begin, end in spans)
 
-def too_fast(arrivals: Arrivals, way: Direction, mtu: int, *, starved: bool) -> str | None:
+
+def too_fast(arrivals: Arrivals, way: Direction, mtu: int, late: Lateness) -> str | None:
     """What came faster than the rate lets it, in words."""
     if way.rate is None:
         return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
-    gained = excess(arrivals, bps, STARVED if starved else PUNCTUAL, _allowance_us(way, mtu))
+    gained = excess(arrivals, bps, late, _allowance_us(way, mtu))
     if gained is None:
         return None
     size, took_us, early_us = gained
     return (
-        f"{size:,} bytes of frames took {took_us / 1000:.1f} ms ({size * BITS / took_us:.4g} Mbit/s); "
+        f"{size:,} bytes of frames took {took_us / 1000:.1f} ms ({size * BITS / max(took_us, 1):.4g} Mbit/s); "
         f"at {way.rate} they take {early_us / 1000:.1f} ms longer"
     )
+
+
+def caught_up(arrivals: Arrivals, way: Direction, mtu: int) -> bool:
+    """Whether what came faster than the rate only made up for a time in which nothing came."""
+    if way.rate is None or _is_paced_faster(arrivals, way):
+        return False
+    bps = way.rate.bps * (1 + 2 * way.copies.fraction)
+    after = _after_silences(arrivals, (mtu + HEADER) * BITS * US_PER_S / bps)
+    return excess(arrivals, bps, STARVED, _allowance_us(way, mtu), after) is None
+
+
+def _is_paced_faster(arrivals: Arrivals, way: Direction) -> bool:
+    """Whether frames that waited for each other came at one pace for long, and that is faster than the rate: what is
+    made up for comes at once, and then it is over."""
+    if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
+        return False
+    paced = BITS * 1e9 / arrivals.spacing
+    return paced > way.rate.bps * (1 + PACE) and _gain_us(arrivals, paced * (1 - PACE)) >= PACED_US
+
+
+def _after_silences(arrivals: Arrivals, frame_us: float) -> list[tuple[float, float]]:
+    """From when to when what came may be late: after each silence for as long as that was."""
+    spans: list[tuple[float, float]] = []
+    until = 0.0
+    for begin, end in arrivals.silences:
+        length = end - begin - frame_us
+        if length > 0:
+            until = max(until, end) + length
+            spans.append((end, until))
+    return spans
 
 
 def too_slow(arrivals: Arrivals, way: Direction, mtu: int, congestion_control: str) -> str | None:
@@ -90,8 +127,11 @@ def too_slow(arrivals: Arrivals, way: Direction, mtu: int, congestion_control: s
     return None
 
 
-def excess(arrivals: Arrivals, bps: float, late: Lateness, more_us: float) -> tuple[int, int, float] | None:
-    """Bytes, the time that they took, and by how much that is too short; None where it may be so."""
+def excess(
+    arrivals: Arrivals, bps: float, late: Lateness, more_us: float, after: Sequence[tuple[float, float]] = ()
+) -> tuple[int, int, float] | None:
+    """Bytes, the time that they took, and by how much that is too short; None where it may be so. `after`: nothing
+    that came within these times is held against what came later."""
     worst: tuple[int, int, float] | None = None
     for blocks in _scales(arrivals):
         top: tuple[float, _Block] | None = None
@@ -103,7 +143,7 @@ def excess(arrivals: Arrivals, bps: float, late: Lateness, more_us: float) -> tu
                 if fell > late.after(busy) + more_us and (worst is None or fell > worst[2]):
                     first, last = top[1].points[0], block.points[-1]
                     worst = last[0] - first[0], last[1] - first[1], fell
-            if top is None or earliest > top[0]:
+            if (top is None or earliest > top[0]) and not block.is_within(after):
                 top = earliest, block
     return worst
 

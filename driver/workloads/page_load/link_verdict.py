@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from driver.shaping.bottleneck import wire_bps
 from driver.workloads.page_load.bound import COMPENSATION
-from driver.workloads.page_load.link_rate import too_fast, too_slow
-from model.evidence.link import LinkEvidence, RoundTrip, WayError, Windows
+from driver.workloads.page_load.link_rate import PUNCTUAL, Lateness, caught_up, too_fast, too_slow
+from driver.workloads.page_load.link_rate import STARVED as STARVED_RATE
+from model.evidence.link import Arrivals, LinkEvidence, RoundTrip, WayError, Windows
 from model.evidence.page_load import PageLoadEvidence
 from model.link import HEADER, Direction, Link
-from model.reasons import Failure, Flag, FlagName, Reason
+from model.reasons import OF_THE_MACHINE, Failure, Flag, FlagName, Reason
 from model.record import TrialRecord
 
 US_PER_S, BITS = 1_000_000, 8
@@ -56,16 +57,24 @@ class LinkVerdict:
 
     def flags(self) -> Iterator[Flag]:
         """Of a trial that counts: what is late, but not so much that it could not be."""
-        shortest = self._least_surplus()
-        if self.seen is not None and shortest is not None and self._late_us < shortest <= self._late_us * STARVED:
-            what = f"the quickest of all round trips took {shortest / 1000:.1f} ms more than the link's"
-            yield Flag(FlagName.LINK_LATE, what)
+        late = list(self._late(self.seen)) if self.seen is not None else []
+        if late:
+            yield Flag(FlagName.LINK_LATE, "; ".join(late))
         error = self.evidence.emulation
         if error and error.worst_99_ms is not None and not error.varied:
             limit = EMULATION_MS + EMULATION_SHARE * self.link.rtt.milliseconds
             if error.worst_99_ms > limit:
                 what = f"of 100 packets one was {error.worst_99_ms:.1f} ms or more away from when the link should have"
                 yield Flag(FlagName.EMULATION_LATE, f"{what} brought it (limit: {limit:.1f} ms)")
+
+    def _late(self, seen: LinkEvidence) -> Iterator[str]:
+        shortest = self._least_surplus()
+        if shortest is not None and self._late_us < shortest <= self._late_us * STARVED:
+            yield f"the quickest of all round trips took {shortest / 1000:.1f} ms more than the link's"
+        refused = self._refused(seen)
+        for name, fast in self._fast(seen, PUNCTUAL).items():
+            if name not in refused:
+                yield f"{WAYS[name]}, packets that were late came at once: {fast}"
 
     @property
     def seen(self) -> LinkEvidence | None:
@@ -74,7 +83,7 @@ class LinkVerdict:
     @property
     def _starved(self) -> str:
         """What the machine recorder says, in words; empty where it saw nothing."""
-        names = [flag.name.value for flag in self.record.flags]
+        names = [flag.name.value for flag in self._of_the_machine]
         return f"; the machine was starved: {', '.join(names)}" if names else ""
 
     @property
@@ -89,7 +98,11 @@ class LinkVerdict:
     @property
     def _is_punctual(self) -> bool:
         """Whether the machine was watched, and had time."""
-        return self.record.machine is not None and not self.record.flags
+        return self.record.machine is not None and not self._of_the_machine
+
+    @property
+    def _of_the_machine(self) -> list[Flag]:
+        return [flag for flag in self.record.flags if flag.name in OF_THE_MACHINE]
 
     @property
     def _most_late_us(self) -> float:
@@ -141,8 +154,7 @@ class LinkVerdict:
                 continue
             off_us = error.idle_ms * 1000
             varies = way.extra_delay.ns / 1000
-            early = EARLY_US + COMPENSATION.ns / 1000 + varies + (way.delay.ns / 1000 if way.skips_delay else 0)
-            if not -early <= off_us <= self._most_late_us + varies:
+            if not -self._may_be_early_us(name) <= off_us <= self._most_late_us + varies:
                 what = f"{towards} no packet that found the link idle was less than {error.idle_ms:.1f} ms late"
                 if off_us < 0:
                     what = f"{towards} a packet that found the link idle came {-error.idle_ms:.1f} ms early"
@@ -153,18 +165,46 @@ class LinkVerdict:
 
     def _rates(self, seen: LinkEvidence) -> Iterator[Failure]:
         senders = {"down": self.link.server, "up": self.link.client}
+        fast = self._refused(seen)
         for name, towards in WAYS.items():
             way: Direction = getattr(self.link, name)
-            arrivals = getattr(seen, name)
+            arrivals: Arrivals | None = getattr(seen, name)
             if arrivals is None:
                 continue
-            fast = too_fast(arrivals, way, self.link.mtu, starved=not self._is_punctual)
-            if fast:
-                yield Failure(Reason.LINK_RATE, f"{towards}, {fast}{self._starved}")
+            if name in fast:
+                yield Failure(Reason.LINK_RATE, f"{towards}, {fast[name]}{self._starved}")
                 continue
             slow = too_slow(arrivals, way, self.link.mtu, senders[name].congestion_control)
             if slow:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {slow} instead of {way.rate}{self._starved}")
+
+    def _refused(self, seen: LinkEvidence) -> dict[str, str]:
+        """The directions in which something came too fast, and what."""
+        fast = self._fast(seen, PUNCTUAL if self._is_punctual else STARVED_RATE)
+        return {name: what for name, what in fast.items() if not self._only_caught_up(seen, name)}
+
+    def _fast(self, seen: LinkEvidence, late: Lateness) -> dict[str, str]:
+        known = {name: getattr(seen, name) for name in WAYS if getattr(seen, name) is not None}
+        what = {
+            name: too_fast(arrivals, getattr(self.link, name), self.link.mtu, late) for name, arrivals in known.items()
+        }
+        return {name: words for name, words in what.items() if words}
+
+    def _only_caught_up(self, seen: LinkEvidence, name: str) -> bool:
+        """Whether that was a router that made up for the time in which it had no processor. Who claims that a machine
+        was starved has to have watched it. With captures at both ends it is plain: nothing came before its time."""
+        if not self._of_the_machine:
+            return False
+        error: WayError | None = getattr(self.evidence.emulation, name) if self.evidence.emulation else None
+        if error and error.median_ms is not None and error.median_ms * 1000 < -self._may_be_early_us(name):
+            return False
+        return caught_up(getattr(seen, name), getattr(self.link, name), self.link.mtu)
+
+    def _may_be_early_us(self, name: str) -> float:
+        """In one direction."""
+        way: Direction = getattr(self.link, name)
+        skipped = way.delay.ns / 1000 if way.skips_delay else 0
+        return EARLY_US + (COMPENSATION.ns + way.extra_delay.ns) / 1000 + skipped
 
     def _mtu(self, seen: LinkEvidence) -> Iterator[Failure]:
         wanted, frame = self.link.mtu - HEADERS, self.link.mtu + HEADER
