@@ -75,8 +75,9 @@ def _run(tshark: Path, capture: Path, decode: Sequence[str], fields: Sequence[st
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip().splitlines()
         raise CaptureError(f"tshark could not read {capture}: {words[-1] if words else 'it gave no reason'}")
-    lines = done.stdout.decode(errors="replace").splitlines()
-    return [line.split(BETWEEN, len(fields) - 1) for line in lines]
+    # Not splitlines(): an address may have characters at which that divides a line too.
+    lines = done.stdout.decode(errors="replace").split("\n")
+    return [line.split(BETWEEN, len(fields) - 1) for line in lines if line]
 
 
 def _frame(row: dict[str, str], again: set[str]) -> Frame:

@@ -5,8 +5,10 @@ Pure: it is told what the record says of the requests and what tshark says of th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import urlsplit
 
 from analysis.dissection import Frame
@@ -60,9 +62,12 @@ class Dissected:
         self.ports = ports
         self.by_number = {frame.number: frame for frame in frames}
         self.by_connection: dict[int, list[Frame]] = {}
+        self._asking: dict[int, list[Frame]] = {}  # what may ask for something, by the client's port
         for frame in frames:
             if frame.stream is not None:
                 self.by_connection.setdefault(frame.stream, []).append(frame)
+                if frame.up and frame.port is not None and (frame.streams or frame.opened or frame.asked):
+                    self._asking.setdefault(frame.port, []).append(frame)
         self._keys = self._find_all()
 
     def request(self, place: int) -> Carried:
@@ -107,8 +112,8 @@ class Dissected:
 
     def _keys_of(self, request: Request, port: int) -> Iterable[_Key]:
         wanted = _target(request.url)
-        for frame in self.frames:
-            if not frame.up or frame.port != port or frame.stream is None:
+        for frame in self._asking.get(port, ()):
+            if frame.stream is None:
                 continue
             if request.wire and request.wire.stream is not None:
                 if request.wire.stream in frame.streams:
@@ -127,11 +132,12 @@ class Dissected:
         sent, came = [frame for frame in parts if frame.up], [frame for frame in parts if not frame.up]
         roles: dict[int, str] = {frame.number: REQUEST if frame.up else RESPONSE for frame in parts}
         for role, ours in ((REQUEST, sent), (RESPONSE, came)):
+            repeated = [frame for frame in own if ours and frame.again and frame.up == ours[0].up]
             others = [frame for frame in own if ours and frame.up != ours[0].up and not frame.payload]
             for part in ours:
-                again = (each for each in own if each.again and each.up == part.up and _overlap(each, part))
-                roles.update((each.number, role) for each in again)
-                heard = next((each for each in others if each.number > part.number and each.ack >= part.end), None)
+                roles.update((each.number, role) for each in repeated if _overlap(each, part))
+                after = bisect_right(others, part.number, key=lambda frame: frame.number)
+                heard = next((each for each in islice(others, after, None) if each.ack >= part.end), None)
                 if heard is not None:
                     roles.setdefault(heard.number, ACKNOWLEDGED)
         self._before(place, own, roles)

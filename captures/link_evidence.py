@@ -7,6 +7,7 @@ server's capture adds when those came out. Nothing here compares anything with w
 from __future__ import annotations
 
 import itertools
+import statistics
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -25,6 +26,7 @@ FEWEST_ALIKE = 20
 LEAST_SPACING = 1.0  # ns for each byte: that of 8 Gbit/s. What comes closer comes at once
 SILENCE_US, MOST_SILENCES = 10_000, 200
 AT_MOST = 200  # packets of a connection by which its first window is judged
+PAUSE_FRAMES = 3  # so many times as long as the usual time between two packets is a pause
 EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer to an acknowledgement may come
 
 
@@ -186,10 +188,11 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
     """
     if not any(packet.flags & SYN for packet in stream.packets):
         return None
+    pause_ns = max(rtt_ns // 2, PAUSE_FRAMES * _usual_gap_ns(stream, up=up))
     acks: list[tuple[int, int]] = []  # when the sender heard of how many packets
     ends: list[int] = []
     highest, least, stopped = None, 0, None
-    for packet in stream.packets:
+    for place, packet in enumerate(stream.packets):
         if packet.up != up:
             if packet.flags & ACK and ends:
                 acks.append((packet.at_ns + hears_after, _up_to(ends, packet.ack)))
@@ -200,7 +203,7 @@ def _window(stream: Stream, rtt_ns: int, hears_after: int, *, up: bool) -> tuple
         if highest is not None and (packet.seq != highest or len(ends) >= AT_MOST):
             break  # lost, out of order, or long past its beginning
         heard = max((count for at, count in acks if at <= packet.at_ns), default=0)
-        stopped = stopped or _stopped(stream, packet, len(ends), rtt_ns, up=up)
+        stopped = stopped or (None if up else _stopped(stream.packets[:place], packet, rtt_ns, pause_ns))
         highest = end
         ends.append(end)
         least = max(least, len(ends) - 2 * heard)
@@ -215,17 +218,24 @@ def _up_to(ends: Sequence[int], ack: int) -> int:
     return count
 
 
-def _stopped(stream: Stream, packet: Packet, sent: int, rtt_ns: int, *, up: bool) -> int | None:
-    """How many packets were sent before this one, where it is the first that had to wait for an acknowledgement: all
-    before it were full, nothing was asked for in between, and it came when the first acknowledgement was answered."""
-    if up or not sent or not rtt_ns:
-        return None
-    before = [each for each in stream.packets if each.number < packet.number]
+def _usual_gap_ns(stream: Stream, *, up: bool) -> int:
+    """Between packets of one side with data: most of a flight come as far apart as the rate has them."""
+    data = (packet.at_ns for packet in stream.packets if packet.up == up and packet.payload)
+    gaps = [after - before for before, after in itertools.pairwise(itertools.islice(data, AT_MOST))]
+    return statistics.median_low(gaps) if gaps else 0
+
+
+def _stopped(before: Sequence[Packet], packet: Packet, rtt_ns: int, pause_ns: int) -> int | None:
+    """How many packets the server had sent before this one, where it is the first that had to wait for an
+    acknowledgement: all before it were full, nothing was asked for in between, and it came after a pause, when the
+    first acknowledgement was answered. Without a pause it may have been on its way with those before it."""
     data = [each for each in before if not each.up and each.payload]
+    if not data or not rtt_ns or packet.at_ns - data[-1].at_ns < pause_ns:
+        return None
     full = max(each.payload for each in data)
     first_ack = next((each for each in before if each.up and each.number > data[0].number), None)
     asked = any(each.up and each.payload and each.number > data[0].number for each in before)
     if first_ack is None or asked or any(each.payload != full for each in data) or packet.payload != full:
         return None
     waited = packet.at_ns - first_ack.at_ns
-    return sent if rtt_ns * EARLY <= waited <= rtt_ns * LATE + LATE_NS else None
+    return len(data) if rtt_ns * EARLY <= waited <= rtt_ns * LATE + LATE_NS else None

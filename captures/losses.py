@@ -9,7 +9,8 @@ A gap that is filled by a packet which was sent before the one that showed the g
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import itertools
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ STANDING_FRAMES = 4  # from which on fq_codel and cake may drop
 class _Gap:
     before: int  # number of the packet of its connection that came before it
     packet: Packet  # that showed it
-    start: int
+    start: int  # how far into its connection, counted on beyond 2^32
     length: int
     overtaken: bool = False
 
@@ -68,7 +69,7 @@ def losses_down(client: Timeline, link: Link, rtt_ns: int) -> Losses:
 
 def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
     """What was missing when something later came, and how many packets had one behind them that would have shown it."""
-    seen, expected, before = _Seen(), None, 0
+    seen, expected, before, place = _Seen(), None, 0, 0
     recent = deque[int]()  # when packets came that nothing later has followed yet
     for packet in stream.packets:
         if packet.up or (not packet.payload and not packet.flags & SYN):
@@ -76,30 +77,32 @@ def _gaps(stream: Stream, rtt_ns: int) -> _Seen:
         end = (packet.seq + packet.payload + bool(packet.flags & SYN)) & NUMBERS
         ahead = 0 if expected is None else (packet.seq - expected) & NUMBERS
         if expected is not None and ahead >= HALF:
-            _fill(seen.gaps, packet, rtt_ns)
+            _fill(seen.gaps, packet, place - (NUMBERS + 1 - ahead), rtt_ns)
             continue
         if ahead and expected is not None:
-            seen.gaps.append(_Gap(before, packet, expected, ahead))
+            seen.gaps.append(_Gap(before, packet, place, ahead))
         while recent and packet.at_ns - recent[0] > rtt_ns:
             recent.popleft()
         seen.told += len(recent)
         recent.clear()
         if packet.payload:
             recent.append(packet.at_ns)
+        place += ahead + packet.payload + bool(packet.flags & SYN)
         expected, before = end, packet.number
     return seen
 
 
-def _fill(gaps: Sequence[_Gap], packet: Packet, rtt_ns: int) -> None:
-    """By TCP's own time of sending where there is one, else by how soon it came."""
-    for gap in gaps:
-        if (packet.seq - gap.start) & NUMBERS >= gap.length:
-            continue
-        if packet.timestamp and gap.packet.timestamp:
-            later = (packet.timestamp[0] - gap.packet.timestamp[0]) & NUMBERS
-            gap.overtaken = later == 0 or later >= HALF
-        else:
-            gap.overtaken = packet.at_ns - gap.packet.at_ns < rtt_ns // 2
+def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None:
+    """By TCP's own time of sending where there is one, else by how soon it came. The gaps are in order."""
+    at = bisect_right(gaps, start, key=lambda gap: gap.start) - 1
+    if at < 0 or start - gaps[at].start >= gaps[at].length:
+        return
+    gap = gaps[at]
+    if packet.timestamp and gap.packet.timestamp:
+        later = (packet.timestamp[0] - gap.packet.timestamp[0]) & NUMBERS
+        gap.overtaken = later == 0 or later >= HALF
+    else:
+        gap.overtaken = packet.at_ns - gap.packet.at_ns < rtt_ns // 2
 
 
 def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way: Direction, mtu: int) -> bool:
@@ -138,8 +141,9 @@ def losses_up(client: Timeline, link: Link) -> Losses:
 def _had_arrived(stream: Stream, again: Packet) -> bool:
     """Whether it was sent again for nothing: the first acknowledgement echoes the time of an earlier packet."""
     end = (again.seq + again.payload) & NUMBERS
-    for packet in stream.packets:
-        if packet.number > again.number and not packet.up and (packet.ack - end) & NUMBERS < HALF:
+    begin = bisect_right(stream.packets, again.number, key=lambda packet: packet.number)
+    for packet in itertools.islice(stream.packets, begin, None):
+        if not packet.up and (packet.ack - end) & NUMBERS < HALF:
             if packet.timestamp is None or again.timestamp is None:
                 return False
             return (packet.timestamp[1] - again.timestamp[0]) & NUMBERS >= HALF

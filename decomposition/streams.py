@@ -8,6 +8,7 @@ the client itself sends again is seen twice.
 from __future__ import annotations
 
 import bisect
+import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -127,6 +128,7 @@ def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]
     again: set[int] = set()
     holes: list[Missed] = []
     ahead: dict[int, int] = {}  # beginnings of what came early -> their ends
+    early: list[int] = []  # the same beginnings, the first one on top
     base = next((packet.seq + 1 for packet in stream.packets if not packet.up and packet.flags & SYN), None)
     next_byte, opened = 0, 0
     for packet in stream.down:
@@ -139,11 +141,13 @@ def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]
             again.add(packet.number)
         if begin > next_byte:
             opened = opened if ahead else packet.at_ns
+            if begin not in ahead:
+                heapq.heappush(early, begin)
             ahead[begin] = max(end, ahead.get(begin, 0))
         elif end > next_byte:
             next_byte = end
-            while ready := [one for one in ahead if one <= next_byte]:
-                next_byte = max(next_byte, *(ahead.pop(one) for one in ready))
+            while early and early[0] <= next_byte:
+                next_byte = max(next_byte, ahead.pop(heapq.heappop(early)))
             if opened:
                 holes.append(Missed(opened, packet.at_ns, _how(packet.at_ns - opened, wire)))
                 opened = packet.at_ns if ahead else 0

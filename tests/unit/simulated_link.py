@@ -69,8 +69,7 @@ class Load:
             self.now, _, do = heapq.heappop(self._events)
             do()
         for timeline in (self.client, self.server):
-            for stream in timeline.streams:
-                stream.packets.sort(key=lambda packet: (packet.at_ns, packet.number))
+            _number(timeline)
 
     def at(self, ns: int, do: Callable[[], None]) -> None:
         heapq.heappush(self._events, (ns, next(self._order), do))
@@ -100,6 +99,15 @@ class Load:
 
         self.at(arrives, arrive)
         return True
+
+
+def _number(timeline: Timeline) -> None:
+    """Packets in the order in which this end saw them, numbered by it, as in a capture."""
+    seen = sorted((packet.at_ns, packet.number) for stream in timeline.streams for packet in stream.packets)
+    numbers = {sent: number for number, (_, sent) in enumerate(seen, 1)}
+    for stream in timeline.streams:
+        stream.packets.sort(key=lambda packet: (packet.at_ns, packet.number))
+        stream.packets[:] = [packet._replace(number=numbers[packet.number]) for packet in stream.packets]
 
 
 class _Connection:

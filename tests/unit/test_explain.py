@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from analysis.comparisons import NOT_INTERLEAVED
 from analysis.explain import explain
-from analysis.model import Arm, Cell, Flag, LinkCase, Plan, Run, Trial
+from analysis.model import Arm, Cell, Failure, Flag, LinkCase, Plan, Run, Trial
+from analysis.refusals import Refusal
 from model.errors import InputError
 from model.evidence.parts import Part, Parts, Stretch
 from model.link import Link
@@ -144,7 +147,59 @@ def test_without_names_every_cell_and_comparison_is_told() -> None:
     assert [(each.base.cell.arm.name, each.other.cell.arm.name) for each in explained.differences] == [
         ("HTTP", "HTTP/2"), ("HTTP", "HTTP/2"),
     ]  # fmt: skip
-    assert explained.to_json().keys() == {"cells", "links", "differences", "outliers"}
+    assert explained.to_json().keys() == {"cells", "links", "differences", "outliers", "not_told"}
+
+
+def test_what_the_run_does_not_compare_is_not_explained_as_a_difference() -> None:
+    made = run()
+    in_turns = dataclasses.replace(made, plan=dataclasses.replace(made.plan, order="sequential"))
+    for what in ([], ["HTTP", "HTTP/2"]):
+        explained = explain(in_turns, what, nothing)
+        assert explained.differences == ()
+        assert explained.not_told == (NOT_INTERLEAVED,)
+        assert NOT_INTERLEAVED in text(in_turns, *what)
+
+
+def test_a_refused_cell_is_named_and_not_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.explain.run.refusals", lambda _: {2: (Refusal("link-loss", "too few"),)})
+    for what in ([], ["HTTP", "HTTP/2"], ["HTTP/2"]):
+        explained = explain(run(), what, nothing)
+        assert explained.differences == ()
+        assert all(each.cell.number != 2 for each in explained.cells)
+        assert explained.not_told == ("dummy, 100ms, HTTP/2: it is refused: link-loss (too few).",)
+
+
+def test_a_cell_without_parts_is_named() -> None:
+    whole = run()
+    bare = [
+        dataclasses.replace(each, measures={"plt_ms": 1.0}) if each.cell.number == 2 else each for each in whole.trials
+    ]
+    told = text(dataclasses.replace(whole, trials=tuple(bare)), "HTTP", "HTTP/2")
+    assert told == "Not explained: dummy, 100ms, HTTP/2: no trial of it counts and has parts."
+
+
+def test_rounds_with_a_time_out_are_counted() -> None:
+    whole = run(rounds=8)
+    late = Failure("timeout", "")
+    trials = [
+        dataclasses.replace(each, ok=False, value=None, measures={}, failures=(late,))
+        if each.round == 8 and each.cell.number == 2
+        else each
+        for each in whole.trials
+    ]
+    (found,) = explain(dataclasses.replace(whole, trials=tuple(trials)), ["HTTP", "HTTP/2"], nothing).differences
+    assert (found.rounds, found.timed_out) == (7, 1)
+    assert "Left out: 1 round in which a page load timed out." in " ".join(found.sentences())
+
+
+def test_few_rounds_show_no_difference() -> None:
+    (found,) = explain(run(rounds=4), ["HTTP", "HTTP/2"], nothing).differences
+    assert "too few rounds to show a difference" in found.sentences()[0]
+
+
+def test_an_arm_is_not_held_against_itself() -> None:
+    with pytest.raises(InputError, match="does not differ from itself"):
+        explain(run(), ["HTTP", "HTTP"], nothing)
 
 
 def test_an_outlier_names_its_cause() -> None:

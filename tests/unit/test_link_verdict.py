@@ -58,6 +58,8 @@ RIGHT: tuple[Mapping[str, str], ...] = (
     {"rtt": "0ms"},
     {"rate_down": "8mbit", "rate_up": "384kbit"},
     {"rtt": "100ms", "rate": "1mbit", "queue": "30p"},
+    {"rtt": "20ms", "rate": "500kbit"},  # a frame is on the link for longer than a round trip
+    {"rtt": "40ms", "rate": "384kbit"},
     {"delay_down": "60ms", "delay_up": "10ms", "rtt": "70ms"},
     {"mtu": "576"},
     {"initial_window": "1"},
