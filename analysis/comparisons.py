@@ -130,7 +130,7 @@ def comparisons(run: Run) -> list[ComparisonRow]:
         why = next((f"refused: {each[0].reason}" for one in (cell, base) if (each := refused.get(one.number))), "")
         found = None
         if not why:
-            better, alpha = run.primary.higher_is_better, _alpha(run, (base, cell), values)
+            better, alpha = run.primary.higher_is_better, alpha_of(run, (base, cell), values)
             found = compare(values[base.number], values[cell.number], higher_is_better=better, alpha=alpha)
         rows.append(ComparisonRow(cell, base.arm, run.primary, found, why or NO_PAIRS))
     return _adjusted(rows, so_far=not run.is_finished)
@@ -148,7 +148,7 @@ def _adjusted(rows: Sequence[ComparisonRow], *, so_far: bool) -> list[Comparison
     ]
 
 
-def _alpha(run: Run, cells: Sequence[Cell], values: Mapping[int, Mapping[int, float]]) -> float:
+def alpha_of(run: Run, cells: Sequence[Cell], values: Mapping[int, Mapping[int, float]]) -> float:
     """What may be claimed after that many rounds."""
     rounds = max((max(values[cell.number], default=0) for cell in cells), default=0)
     return look_after(run.plan.looks, rounds).alpha
@@ -165,7 +165,7 @@ def pooled(run: Run) -> list[PooledRow]:
             by_arms.setdefault((cell.arm.number, base.arm.number), []).append((base, cell))
     found = []
     for pairs in by_arms.values():
-        alpha = _alpha(run, [cell for pair in pairs for cell in pair], values)
+        alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
         made = pool([(values[base.number], values[cell.number]) for base, cell in pairs], alpha)
         if made and made.strata > 1 and made.ratio.n >= ENOUGH:
             found.append((pairs[0], made, alpha))

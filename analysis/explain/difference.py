@@ -6,15 +6,17 @@ themselves. Such estimates need not add up exactly: what is left over is told as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from analysis.comparisons import alpha_of
 from analysis.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, listed, with_parts
 from analysis.model import Cell, Run
 from analysis.numbers import counted, difference, kilobytes, seconds
-from analysis.stats import Change, compare
+from analysis.stats import ENOUGH, Change, compare
 from analysis.tables import change_json
 from model.evidence.parts import Part
 
@@ -30,6 +32,7 @@ class Difference:
     rounds: int
     total: Change  # of the load time, in ms: the second minus the first
     parts: Mapping[Part, Change]
+    timed_out: int = 0  # rounds in which one of the two timed out: they have no parts
 
     @property
     def rest_ms(self) -> float:
@@ -48,13 +51,13 @@ class Difference:
         return max(self.parts, key=lambda part: sign * self.parts[part].value)
 
     def sentences(self) -> list[str]:
-        return [self._headline(), self._parts(), *causes(self)]
+        return [self._headline(), *self._left_out(), self._parts(), *causes(self)]
 
     def to_json(self) -> dict[str, Any]:
         cell = self.other.cell
         return {
             "site": cell.site, "link": cell.link.label, "base": self.base.cell.arm.name, "arm": cell.arm.name,
-            "rounds": self.rounds, "difference_ms": change_json(self.total),
+            "rounds": self.rounds, "rounds_timed_out": self.timed_out, "difference_ms": change_json(self.total),
             "parts_ms": {part.value: change_json(self.parts[part]) for part in Part},
             "rest_ms": round(self.rest_ms, 3), "largest": self.largest.value, "sentences": self.sentences(),
         }  # fmt: skip
@@ -67,8 +70,14 @@ class Difference:
         if self.total.low is None or self.total.high is None:
             return f"{told} ({times}; one round, which has no interval)."
         interval = f"{difference(self.total.low)} to {difference(self.total.high)} ms"
-        doubt = "" if self.is_clear else ": no difference is shown"
+        doubt = ": too few rounds to show a difference" if self.rounds < ENOUGH else ": no difference is shown"
+        doubt = "" if self.is_clear and self.rounds >= ENOUGH else doubt
         return f"{told} ({times}; {self.total.name} {interval}, {counted(self.rounds, 'round')}){doubt}."
+
+    def _left_out(self) -> Iterator[str]:
+        if self.timed_out:
+            rounds = counted(self.timed_out, "round")
+            yield f"Left out: {rounds} in which a page load timed out. In the run's comparisons they count as slower."
 
     def _parts(self) -> str:
         least = max(LEAST_MS, LEAST_SHARE * self.base.plt_ms)
@@ -91,7 +100,8 @@ def _with_interval(change: Change) -> str:
 
 def explain_difference(run: Run, base: MadeOf, other: MadeOf) -> Difference | None:
     """None where no round has both."""
-    trials = run.by_cell()
+    trials, outcomes = run.by_cell(), run.outcomes()
+    alpha = alpha_of(run, (base.cell, other.cell), outcomes)
     first, second = (
         {trial.round: trial for trial in with_parts(trials[made.cell.number])} for made in (base, other)
     )  # fmt: skip
@@ -101,12 +111,17 @@ def explain_difference(run: Run, base: MadeOf, other: MadeOf) -> Difference | No
         found = compare(
             {each: first[each].measures[name] for each in rounds},
             {each: second[each].measures[name] for each in rounds},
+            alpha=alpha,
         )
         return found.difference if found else None
 
     total, parts = changed(PLT), {part: changed(part.measure) for part in Part}
     known = {part: change for part, change in parts.items() if change}
-    return Difference(base, other, len(rounds), total, known) if total and len(known) == len(parts) else None
+    if not total or len(known) != len(parts):
+        return None
+    late = (outcomes[made.cell.number].items() for made in (base, other))
+    timed_out = {number for values in late for number, value in values if math.isinf(value)}
+    return Difference(base, other, len(rounds), total, known, len(timed_out))
 
 
 def causes(found: Difference) -> Iterator[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from analysis import tables
+from analysis.comparisons import NO_PAIRS, NOT_INTERLEAVED
 from analysis.explain.difference import Difference, explain_difference, explain_links
 from analysis.explain.made_of import MadeOf, made_of, with_parts
 from analysis.explain.outliers import Outlier
 from analysis.model import Cell, Run
+from analysis.refusals import refusals
 from model.errors import InputError
 from model.evidence.parts import Parts
 from model.settings.kinds import near_miss
@@ -26,6 +28,7 @@ class Explained:
     differences: tuple[Difference, ...]
     links: tuple[str, ...]
     outliers: tuple[Outlier, ...]
+    not_told: tuple[str, ...] = ()  # what cannot be explained, and why
 
     def paragraphs(self) -> list[list[str]]:
         return [
@@ -33,6 +36,7 @@ class Explained:
             *([list(self.links)] if self.links else []),
             *(each.sentences() for each in self.differences),
             *(each.sentences() for each in self.outliers),
+            *([["Not explained:", *self.not_told]] if self.not_told else []),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -41,6 +45,7 @@ class Explained:
             "links": list(self.links),
             "differences": [each.to_json() for each in self.differences],
             "outliers": [each.to_json() for each in self.outliers],
+            "not_told": list(self.not_told),
         }
 
 
@@ -52,38 +57,69 @@ def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None 
         raise _no_parts(run, parts_of)
     if trial is not None:
         return Explained((), (), (), (_one_trial(run, made, trial, parts_of),))
-    if len(what) == 2:
-        base, other = (_arm(run, name) for name in what)
-        pairs = [(one, two) for one in run.cells for two in run.cells if one.group == two.group]
-        wanted = [(one, two) for one, two in pairs if (one.arm.name, two.arm.name) == (base, other)]
-        differences = _differences(run, made, wanted)
-        cells = [cell for pair in wanted for cell in pair]
-        return Explained((), differences, (), _outliers(run, made, cells, parts_of))
-    if len(what) == 1:
-        cells = _cells(run, what[0])
-        told = [made[cell.number] for cell in cells if cell.number in made]
-        by_site = {
-            site: [each for each in told if each.cell.site == site] for site in {each.cell.site for each in told}
-        }
-        links = tuple(line for several in by_site.values() for line in explain_links(several)) if len(told) > 1 else ()
-        return Explained(tuple(told), (), links, _outliers(run, made, cells, parts_of))
-    compared = [(_base_of(run, row), row.cell) for row in tables.comparisons(run)]
+    cells, pairs = _asked_for(run, what)
+    unknown = _unknown(run, made, cells)
+    known = [made[cell.number] for cell in cells if cell.number not in unknown]
+    differences, apart = _differences(
+        run, made, [pair for pair in pairs if not {one.number for one in pair} & {*unknown}]
+    )
     return Explained(
-        tuple(made.values()), _differences(run, made, compared), (), _outliers(run, made, run.cells, parts_of)
+        tuple(known) if len(what) < 2 else (),
+        differences,
+        tuple(_links(known)) if len(what) == 1 else (),
+        _outliers(run, made, [each.cell for each in known], parts_of),
+        (*unknown.values(), *apart),
     )
 
 
-def _differences(run: Run, made: dict[int, MadeOf], pairs: Iterable[tuple[Cell, Cell]]) -> tuple[Difference, ...]:
-    found = (
-        explain_difference(run, made[one.number], made[two.number])
-        for one, two in pairs
-        if one.number in made and two.number in made
-    )
-    return tuple(each for each in found if each)
+def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tuple[Cell, Cell]]]:
+    """The cells, and which of them are held against which."""
+    if not what:
+        return list(run.cells), run.plan.compared
+    if len(what) == 1:
+        return _cells(run, what[0]), ()
+    base, other = (_arm(run, name) for name in what)
+    if base == other:
+        raise InputError(f"{base} does not differ from itself", "Name two arms", key="ARM")
+    same_place = [(one, two) for one in run.cells for two in run.cells if one.group == two.group]
+    pairs = [(one, two) for one, two in same_place if (one.arm.name, two.arm.name) == (base, other)]
+    if not pairs:
+        raise InputError(f"no site and link has both {base} and {other}", key="ARM")
+    return [cell for pair in pairs for cell in pair], pairs
 
 
-def _base_of(run: Run, row: tables.ComparisonRow) -> Cell:
-    return next(cell for cell in run.cells if cell.group == row.cell.group and cell.arm == row.base)
+def _unknown(run: Run, made: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dict[int, str]:
+    """By the cell's number, why its load times are not explained."""
+    refused = refusals(run)
+    unknown = {}
+    for cell in cells:
+        if why := refused.get(cell.number):
+            unknown[cell.number] = f"{cell}: it is refused: {why[0].reason} ({why[0].detail})."
+        elif cell.number not in made:
+            unknown[cell.number] = f"{cell}: no trial of it counts and has parts."
+    return unknown
+
+
+def _differences(
+    run: Run, made: Mapping[int, MadeOf], pairs: Sequence[tuple[Cell, Cell]]
+) -> tuple[tuple[Difference, ...], list[str]]:
+    """And why some are not told."""
+    if pairs and not run.plan.is_interleaved:
+        return (), [NOT_INTERLEAVED]
+    found, apart = [], []
+    for base, other in pairs:
+        difference = explain_difference(run, made[base.number], made[other.number])
+        if difference:
+            found.append(difference)
+        else:
+            apart.append(f"{other} against {base.arm.name}: {NO_PAIRS}.")
+    return tuple(found), apart
+
+
+def _links(known: Sequence[MadeOf]) -> Iterator[str]:
+    """What grows from one link to the next, site by site."""
+    for site in dict.fromkeys(each.cell.site for each in known):
+        yield from explain_links([each for each in known if each.cell.site == site])
 
 
 def _outliers(run: Run, made: dict[int, MadeOf], cells: Iterable[Cell], parts_of: PartsOf) -> tuple[Outlier, ...]:
