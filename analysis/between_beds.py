@@ -21,6 +21,7 @@ from typing import Any
 from analysis.distributions import f_above, t_quantile
 from analysis.model import Arm, Cell, Run
 from analysis.numbers import counted
+from analysis.refusals import refusals
 from analysis.stats.signed_rank import signed_rank
 
 LEVEL = 0.95
@@ -151,11 +152,14 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
 
 
 def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
-    """Number of a cell -> round -> its bed and its value."""
-    beds = {(trial.cell.number, trial.round): trial.bed for trial in run.trials}  # the last attempt gave the value
+    """Number of a cell -> round -> the bed and the value of its first result. A cell that is refused has none."""
+    refused, beds = refusals(run), dict[tuple[int, int], int]()
+    for trial in run.trials:
+        if trial.timed_out or (trial.ok and trial.value is not None):
+            beds.setdefault((trial.cell.number, trial.round), trial.bed)
     return {
-        cell: {number: (beds[cell, number], value) for number, value in by_round.items()}
-        for cell, by_round in run.values().items()
+        cell: {} if cell in refused else {number: (beds[cell, number], value) for number, value in by_round.items()}
+        for cell, by_round in run.outcomes().items()
     }
 
 

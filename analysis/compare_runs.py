@@ -16,10 +16,11 @@ from typing import Any, Literal
 from analysis import tables
 from analysis.model import Cell, Run
 from analysis.numbers import values_of
-from analysis.stats import Change, Estimate, estimate
-from analysis.stats.paired import compare
+from analysis.refusals import refusals
+from analysis.stats import Change, Comparison, Estimate, compare, estimate
 from analysis.stats.two_samples import TwoSamples, shift
 from model.errors import InputError
+from model.looks import look_after
 from model.settings.kinds import near_miss
 
 Verdict = Literal["agree", "differ", "not told"]
@@ -87,6 +88,7 @@ class Against:
     cells: tuple[CellRow, ...]
     changes: tuple[ChangeRow, ...]
     unlike: tuple[CellPair, ...]  # cells that are the same by name only
+    refused: tuple[Cell, ...]  # in one of the runs: they are not compared
     only_first: tuple[Cell, ...]
     only_other: tuple[Cell, ...]
     conditions: tuple[tuple[str, str, str], ...]  # what differs: its name, its value in each
@@ -102,6 +104,7 @@ class Against:
             "cells": [row.to_json() for row in self.cells],
             "changes": [row.to_json() for row in self.changes],
             "unlike": [{**_names(pair.first), "settings": list(pair.settings)} for pair in self.unlike],
+            "refused": [_names(cell) for cell in self.refused],
             "only_in_first": [_names(cell) for cell in self.only_first],
             "only_in_other": [_names(cell) for cell in self.only_other],
             "conditions": [{"name": name, "first": one, "other": other} for name, one, other in self.conditions],
@@ -152,6 +155,7 @@ def against(first: Run, other: Run, margin: float, conditions: Sequence[tuple[st
         cells=tuple(_cells(first, other, pairs, margin)),
         changes=tuple(_changes(first, other, pairs, margin)),
         unlike=tuple(pair for pair in pairs if pair.first.id != pair.other.id),
+        refused=tuple(_refused(first, other, pairs)),
         only_first=tuple(cell for cell in first.cells if cell.number not in matched),
         only_other=tuple(cell for cell in other.cells if cell.number not in taken),
         conditions=tuple(conditions),
@@ -197,24 +201,46 @@ def _nothing_in_common(first: Run, other: Run) -> InputError:
 
 
 def _cells(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[CellRow]:
-    ours, theirs = first.values(), other.values()
+    ours, theirs = _outcomes(first), _outcomes(other)
     for pair in pairs:
         one, two = list(ours[pair.first.number].values()), list(theirs[pair.other.number].values())
         if one and two:
             ratio = shift(_logarithms(one), _logarithms(two)).exponential()
             verdict = _verdict(ratio, 1 / (1 + margin), 1 + margin)
-            yield CellRow(pair.first, estimate(one), estimate(two), ratio, verdict)
+            yield CellRow(pair.first, _estimate(first, one), _estimate(other, two), ratio, verdict)
+
+
+def _outcomes(run: Run) -> dict[int, dict[int, float]]:
+    """By cell and round, with what timed out; nothing of cells that are refused."""
+    refused = refusals(run)
+    return {cell: {} if cell in refused else values for cell, values in run.outcomes().items()}
+
+
+def _estimate(run: Run, values: Sequence[float]) -> Estimate:
+    return estimate(values, look_after(run.plan.looks, len(values)).alpha, len(run.plan.looks))
+
+
+def _compared(run: Run, base: Mapping[int, float], arm: Mapping[int, float]) -> Comparison | None:
+    look = look_after(run.plan.looks, max(len(base), len(arm)))
+    return compare(base, arm, alpha=look.alpha, looks=len(run.plan.looks))
+
+
+def _refused(first: Run, other: Run, pairs: Iterable[CellPair]) -> Iterable[Cell]:
+    ours, theirs = refusals(first), refusals(other)
+    return (pair.first for pair in pairs if pair.first.number in ours or pair.other.number in theirs)
 
 
 def _changes(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -> Iterable[ChangeRow]:
-    ours, theirs = first.values(), other.values()
+    ours, theirs = _outcomes(first), _outcomes(other)
+    if not other.plan.is_interleaved:
+        return
     own = {(pair.first.group, pair.first.arm.name): pair for pair in pairs}
     for row in tables.comparisons(first):
         arm, base = own.get((row.cell.group, row.cell.arm.name)), own.get((row.cell.group, row.base.name))
         if not arm or not base:
             continue
-        in_first = compare(ours[base.first.number], ours[arm.first.number])
-        in_other = compare(theirs[base.other.number], theirs[arm.other.number])
+        in_first = _compared(first, ours[base.first.number], ours[arm.first.number])
+        in_other = _compared(other, theirs[base.other.number], theirs[arm.other.number])
         if in_first and in_other:
             points = shift(
                 _changes_in_points(ours[base.first.number], ours[arm.first.number]),
@@ -269,8 +295,18 @@ def _of_changes(made: Against) -> list[str]:
 
 
 def _range(sizes: Sequence[float], unit: str) -> str:
-    low, high = (f"{100 * size:.1f}" if size < 0.0995 else f"{100 * size:.0f}" for size in (sizes[0], sizes[-1]))
-    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+    """Sizes in order. Where the half of a cell timed out in one run only, the difference has no size."""
+    known = [_size(size) for size in sizes if math.isfinite(size)]
+    endless = "more than can be told, where trials timed out"
+    if not known:
+        return endless
+    low, high = known[0], known[-1]
+    words = f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+    return words if len(known) == len(sizes) else f"{words}, and {endless}"
+
+
+def _size(size: float) -> str:
+    return f"{100 * size:.1f}" if size < 0.0995 else f"{100 * size:.0f}"
 
 
 def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> str:
@@ -298,6 +334,11 @@ def _of_few(made: Against) -> list[str]:
 
 def _of_matching(made: Against) -> list[str]:
     told = []
+    if made.refused:
+        cells = "1 cell is" if len(made.refused) == 1 else f"{len(made.refused)} cells are"
+        told.append(f"Not compared: {cells} refused in one of the runs, {made.refused[0]} first.")
+    if not (made.first.plan.is_interleaved and made.other.plan.is_interleaved):
+        told.append("Paired changes are not compared: in one of the runs arms were not interleaved.")
     if made.unlike:
         settings = list(dict.fromkeys(words for pair in made.unlike for words in pair.settings))
         shown = "; ".join(settings[:4]) + (f"; and {len(settings) - 4} more" if len(settings) > 4 else "")
@@ -315,4 +356,5 @@ def status(all_of_them: Sequence[Against]) -> Verdict:
     verdicts = [verdict for each in all_of_them for verdict in each.verdicts]
     if "differ" in verdicts:
         return "differ"
-    return "agree" if verdicts and set(verdicts) == {"agree"} else "not told"
+    everything = verdicts and not any(each.refused for each in all_of_them)
+    return "agree" if everything and set(verdicts) == {"agree"} else "not told"

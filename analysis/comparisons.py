@@ -131,7 +131,8 @@ def comparisons(run: Run) -> list[ComparisonRow]:
         found = None
         if not why:
             better, alpha = run.primary.higher_is_better, alpha_of(run, (base, cell), values)
-            found = compare(values[base.number], values[cell.number], higher_is_better=better, alpha=alpha)
+            looks = len(run.plan.looks)
+            found = compare(values[base.number], values[cell.number], higher_is_better=better, alpha=alpha, looks=looks)
         rows.append(ComparisonRow(cell, base.arm, run.primary, found, why or NO_PAIRS))
     return _adjusted(rows, so_far=not run.is_finished)
 
@@ -168,7 +169,7 @@ def pooled(run: Run) -> list[PooledRow]:
         alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
         made = pool([(values[base.number], values[cell.number]) for base, cell in pairs], alpha)
         if made and made.strata > 1 and made.ratio.n >= ENOUGH:
-            found.append((pairs[0], made, alpha))
+            found.append((pairs[0], replace(made, ratio=made.ratio.of_looks(len(run.plan.looks), alpha)), alpha))
     adjusted = holm([made.ratio.p for _, made, _ in found])
     return [
         PooledRow(cell.arm, base.arm, run.primary, made, p, alpha, so_far=not run.is_finished)

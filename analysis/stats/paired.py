@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from analysis.stats.median import ALPHA, ENOUGH, LEVEL, interval_of, percent
@@ -30,6 +30,7 @@ class Change:
     high: float | None
     confidence: float  # how often an interval like this one holds the true change
     p: float  # two-sided, of no change
+    looks: int = 1  # how often the run may have looked at its results; the confidence is that of all looks together
 
     @property
     def name(self) -> str:
@@ -44,7 +45,16 @@ class Change:
                 f"n = {self.n}: the interval is the whole range, and holds the true change in only "
                 f"{percent(self.confidence)} of such runs"
             )
+        if self.looks > 1:
+            share = f"at least {percent(self.confidence)} of such runs, all {self.looks} looks together"
+            return f"n = {self.n}: the interval holds the true change in {share}"
         return f"n = {self.n}: the interval holds the true change in {percent(self.confidence)} of such runs"
+
+    def of_looks(self, looks: int, alpha: float) -> Change:
+        """With several looks at a run, of which this one may spend `alpha`: it is as sure as all of them are."""
+        if looks < 2 or self.confidence < 1 - alpha:
+            return self
+        return replace(self, confidence=LEVEL, looks=looks)
 
     @classmethod
     def of(cls, shift: Shift) -> Change:
@@ -104,10 +114,15 @@ class Comparison:
 
 
 def compare(
-    base: Mapping[int, float], arm: Mapping[int, float], *, higher_is_better: bool = False, alpha: float = ALPHA
+    base: Mapping[int, float],
+    arm: Mapping[int, float],
+    *,
+    higher_is_better: bool = False,
+    alpha: float = ALPHA,
+    looks: int = 1,
 ) -> Comparison | None:
     """Compare an arm with a base by round. None where no round has both. A value of infinity is a trial that timed
-    out."""
+    out. With several looks at a run, `alpha` is what this one may spend."""
     rounds = sorted(number for number in base.keys() & arm.keys() if base[number] >= 0 and arm[number] >= 0)
     neither = [number for number in rounds if math.isinf(base[number]) and math.isinf(arm[number])]
     pairs = [(base[number], arm[number]) for number in rounds if number not in neither]
@@ -115,8 +130,8 @@ def compare(
         return None
     ratio = Change.of_logarithms(signed_rank([log_ratios(pairs)], alpha))
     return Comparison(
-        ratio=ratio,
-        difference=Change.of(signed_rank([[own - other for other, own in pairs]], alpha)),
+        ratio=ratio.of_looks(looks, alpha),
+        difference=Change.of(signed_rank([[own - other for other, own in pairs]], alpha)).of_looks(looks, alpha),
         lower=sum(own < other for other, own in pairs),
         higher=sum(own > other for other, own in pairs),
         left_out=len(base.keys() | arm.keys()) - len(rounds),

@@ -247,3 +247,23 @@ def test_beds_that_differ_are_found() -> None:
         cells = [{n: (n // 3, of_beds[n // 3] + rng.gauss(0, 1)) for n in range(15)} for _ in range(4)]
         found += (beds_alike(cells) or 0) < 0.05
     assert found > 180
+
+
+def test_what_timed_out_is_a_value_of_its_bed(tmp_path: Path) -> None:
+    """Every trial of an arm on the last bed: without them that bed would not be there."""
+    slow = lambda trial, _attempt: trial > 12 and trial % 2 == 0  # noqa: E731 - a field of Made
+    arms = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
+    made_of = {"beds": 3, "rounds": 9, "links": ({"rtt": "20ms"},), "arms": arms, "retries": 0}
+    found = made(run_of(tmp_path, **made_of, fails=slow, reason="timeout", detail="60 s"))
+    (row,) = [row for row in found.cells if row.cell.arm.name == "h2"]
+    assert [one.n for one in row.made.beds] == [3, 3, 3]
+    assert math.isinf(row.made.beds[2].value)
+    assert row.made.low is None
+    (change,) = found.changes
+    assert math.isinf(change.made.beds[2].value)
+
+
+def test_a_cell_that_is_refused_says_nothing_between_beds(tmp_path: Path) -> None:
+    lost = {"told_packets_down": 2000.0, "lost_packets_down": 200.0, "overflowed_packets_down": 0.0}
+    found = made(run_of(tmp_path, beds=3, rounds=9, links=({"rtt": "20ms"},), machine=lost))
+    assert (found.cells, found.changes) == ((), ())

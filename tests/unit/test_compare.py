@@ -24,6 +24,7 @@ from model.errors import InputError, StoreError
 from tests.unit.made_run import Made, make_run
 
 SMALL = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
+LOST = {"told_packets_down": 2000.0, "lost_packets_down": 200.0, "overflowed_packets_down": 0.0}
 NEVER: Callable[[int, int], bool] = lambda _trial, _attempt: False  # noqa: E731 - a field of Made
 
 
@@ -283,3 +284,38 @@ def test_a_load_of_a_server_is_not_compared_with_page_loads(made: Callable[..., 
     error = called(first, load).exception
     assert isinstance(error, InputError)
     assert "measured different things" in str(error)
+
+
+def test_what_timed_out_counts_in_both_runs(made: Callable[..., Path]) -> None:
+    """Seven of eight loads of an arm timed out in the other run: without them one fast load would be left."""
+    slow: Callable[[int, int], bool] = lambda trial, _attempt: trial % 2 == 0 and trial > 2  # noqa: E731
+    links = ({"rtt": "20ms"},)
+    first = made("first", links=links)
+    other = made("other", links=links, fails=slow, reason="timeout", detail="60 s", retries=0)
+    found = compared(first, other)
+    (timed_out,) = [row for row in found.cells if row.cell.arm.name == "h2"]
+    assert timed_out.other.n == 8
+    assert math.isinf(timed_out.other.median)
+    assert timed_out.verdict == "differ"
+    (change,) = found.changes
+    assert change.verdict == "differ"
+    assert "more than can be told, where trials timed out" in sentences(found)[0]
+    assert called(first, other).exit_code == called(first, other, "--json").exit_code
+    assert json.loads(called(first, other, "--json").stdout)["compared"][0]["cells"][1]["ratio"]["value"] is None
+
+
+def test_a_refused_cell_agrees_with_nothing(made: Callable[..., Path]) -> None:
+    links = ({"rtt": "20ms"},)
+    first, other = made("first", links=links), made("other", links=links, machine=LOST)
+    found = compared(first, other, margin=10)
+    assert (found.cells, found.changes) == ((), ())
+    assert len(found.refused) == 2
+    assert status([found]) == "not told"
+    assert "Not compared: 2 cells are refused in one of the runs" in " ".join(sentences(found))
+
+
+def test_arms_that_were_not_interleaved_change_nothing_that_could_be_compared(made: Callable[..., Path]) -> None:
+    first, other = made("first"), made("other", order="sequential")
+    for found in (compared(first, other), compared(other, first)):
+        assert found.changes == ()
+        assert "in one of the runs arms were not interleaved" in " ".join(sentences(found))

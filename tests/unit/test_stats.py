@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis import stats
+from analysis.stats import compare
 from analysis.stats.median import innermost
 
 PLTS = st.lists(st.floats(1, 1e5), min_size=1, max_size=25)
@@ -123,3 +124,24 @@ def test_outliers_are_found_but_not_in_what_is_merely_exact() -> None:
     assert stats.outliers([100, 101, 99, 100, 250]) == [4]
     assert stats.outliers([100, 100, 100, 100, 100.5]) == []
     assert stats.outliers([100, 900]) == []
+
+
+def test_a_look_claims_what_all_looks_together_have() -> None:
+    """A look that may spend 2% has an interval that misses in less; the run, that could have ended at another look, in
+    5%."""
+    base = dict.fromkeys(range(12), 100.0)
+    arm = {number: 90.0 + number / 10 for number in range(12)}
+    found = compare(base, arm, alpha=0.02, looks=3)
+    assert found is not None
+    for change in (found.ratio, found.difference):
+        assert (change.confidence, change.name) == (0.95, "95% interval")
+        assert change.meaning() == (
+            "n = 12: the interval holds the true change in at least 95% of such runs, all 3 looks together"
+        )
+    alone = compare(base, arm, alpha=0.02)
+    assert alone is not None
+    assert alone.ratio.confidence > 0.98
+    assert (alone.ratio.low, alone.ratio.high) == (found.ratio.low, found.ratio.high)
+    few = compare({1: 1.0, 2: 1.0, 3: 1.0}, {1: 2.0, 2: 2.0, 3: 2.1}, alpha=0.02, looks=3)
+    assert few is not None
+    assert few.ratio.confidence == 0.75
