@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from analysis import conditions as conditions_of
 from analysis import tables
 from analysis.model import Cell, Run
-from analysis.numbers import values_of
+from analysis.numbers import counted, values_of
 from analysis.refusals import refusals
 from analysis.stats import Change, Comparison, Estimate, compare, estimate
 from analysis.stats.two_samples import TwoSamples, shift
@@ -273,7 +274,17 @@ def _verdict(made: TwoSamples, low: float, high: float) -> Verdict:
 
 def sentences(made: Against) -> list[str]:
     """What the comparison says, in order of importance."""
-    return [*_of_cells(made), *_of_changes(made), *_of_few(made), *_of_matching(made)]
+    of_both = (*_of_run(made.first, "first"), *_of_run(made.other, "other"))
+    return [*_of_cells(made), *_of_changes(made), *_of_few(made), *_of_matching(made), *of_both]
+
+
+def _of_run(run: Run, which: str) -> Iterable[str]:
+    """What keeps the numbers of one of them from being believed."""
+    if not run.is_finished:
+        yield f"The {which} run is not finished ({run.state}): all of this is so far."
+    if late := sum(trial.timed_out for trial in run.trials):
+        yield f"{counted(late, 'trial')} of the {which} run timed out: they took longer than every other."
+    yield from (f"The {which} run: {sentence}" for sentence in conditions_of.caveats(run))
 
 
 def _of_cells(made: Against) -> list[str]:

@@ -16,7 +16,7 @@ from analysis.comparisons import alpha_of
 from analysis.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, listed, with_parts
 from analysis.model import Cell, Run
 from analysis.numbers import counted, difference, kilobytes, seconds
-from analysis.stats import ENOUGH, Change, compare
+from analysis.stats import ENOUGH, Change, Comparison, compare
 from analysis.tables import change_json
 from model.evidence.parts import Part
 
@@ -33,6 +33,8 @@ class Difference:
     total: Change  # of the load time, in ms: the second minus the first
     parts: Mapping[Part, Change]
     timed_out: int = 0  # rounds in which one of the two timed out: they have no parts
+    compared: Comparison | None = None  # what the run says of these two, where it compares them
+    so_far: bool = False  # the run is not finished
 
     @property
     def rest_ms(self) -> float:
@@ -43,6 +45,11 @@ class Difference:
         """Whether the interval of the load times' difference leaves 0 out."""
         low, high = self.total.low, self.total.high
         return low is not None and high is not None and (low > 0 or high < 0)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether they differ, by what the run itself says of all its comparisons together."""
+        return self.is_clear if self.compared is None else self.compared.verdict.startswith(("faster", "slower"))
 
     @property
     def largest(self) -> Part:
@@ -57,7 +64,8 @@ class Difference:
         cell = self.other.cell
         return {
             "site": cell.site, "link": cell.link.label, "base": self.base.cell.arm.name, "arm": cell.arm.name,
-            "rounds": self.rounds, "rounds_timed_out": self.timed_out, "difference_ms": change_json(self.total),
+            "rounds": self.rounds, "rounds_timed_out": self.timed_out, "shown": self.is_shown,
+            "difference_ms": change_json(self.total),
             "parts_ms": {part.value: change_json(self.parts[part]) for part in Part},
             "rest_ms": round(self.rest_ms, 3), "largest": self.largest.value, "sentences": self.sentences(),
         }  # fmt: skip
@@ -70,8 +78,10 @@ class Difference:
         if self.total.low is None or self.total.high is None:
             return f"{told} ({times}; one round, which has no interval)."
         interval = f"{difference(self.total.low)} to {difference(self.total.high)} ms"
-        doubt = ": too few rounds to show a difference" if self.rounds < ENOUGH else ": no difference is shown"
-        doubt = "" if self.is_clear and self.rounds >= ENOUGH else doubt
+        doubt = ": so far" if self.so_far or self.rounds < ENOUGH else ""
+        if not self.is_shown:
+            all_of_them = " where all comparisons of the run are counted" if self.is_clear else ""
+            doubt = f": no difference is shown{all_of_them}"
         return f"{told} ({times}; {self.total.name} {interval}, {counted(self.rounds, 'round')}){doubt}."
 
     def _left_out(self) -> Iterator[str]:
@@ -98,7 +108,7 @@ def _with_interval(change: Change) -> str:
     return f"{difference(change.value)} ms ({difference(change.low)} to {difference(change.high)})"
 
 
-def explain_difference(run: Run, base: MadeOf, other: MadeOf) -> Difference | None:
+def explain_difference(run: Run, base: MadeOf, other: MadeOf, compared: Comparison | None = None) -> Difference | None:
     """None where no round has both."""
     trials, outcomes = run.by_cell(), run.outcomes()
     alpha = alpha_of(run, (base.cell, other.cell), outcomes)
@@ -121,7 +131,7 @@ def explain_difference(run: Run, base: MadeOf, other: MadeOf) -> Difference | No
         return None
     late = (outcomes[made.cell.number].items() for made in (base, other))
     timed_out = {number for values in late for number, value in values if math.isinf(value)}
-    return Difference(base, other, len(rounds), total, known, len(timed_out))
+    return Difference(base, other, len(rounds), total, known, len(timed_out), compared, so_far=not run.is_finished)
 
 
 def causes(found: Difference) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis import tables
 from analysis.comparisons import NO_PAIRS, NOT_INTERLEAVED
+from analysis.explain.cautions import cautions
 from analysis.explain.difference import Difference, explain_difference, explain_links
 from analysis.explain.made_of import MadeOf, made_of, with_parts
 from analysis.explain.outliers import Outlier
@@ -29,9 +30,11 @@ class Explained:
     links: tuple[str, ...]
     outliers: tuple[Outlier, ...]
     not_told: tuple[str, ...] = ()  # what cannot be explained, and why
+    cautions: tuple[str, ...] = ()  # what keeps all of it from being believed
 
     def paragraphs(self) -> list[list[str]]:
         return [
+            *([list(self.cautions)] if self.cautions else []),
             *(each.sentences() for each in self.cells),
             *([list(self.links)] if self.links else []),
             *(each.sentences() for each in self.differences),
@@ -41,6 +44,7 @@ class Explained:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "cautions": list(self.cautions),
             "cells": [each.to_json() for each in self.cells],
             "links": list(self.links),
             "differences": [each.to_json() for each in self.differences],
@@ -69,6 +73,7 @@ def explain(run: Run, what: Sequence[str], parts_of: PartsOf, trial: int | None 
         tuple(_links(known)) if len(what) == 1 else (),
         _outliers(run, made, [each.cell for each in known], parts_of),
         (*unknown.values(), *apart),
+        tuple(cautions(run, cells)),
     )
 
 
@@ -84,7 +89,7 @@ def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tupl
     same_place = [(one, two) for one in run.cells for two in run.cells if one.group == two.group]
     pairs = [(one, two) for one, two in same_place if (one.arm.name, two.arm.name) == (base, other)]
     if not pairs:
-        raise InputError(f"no site and link has both {base} and {other}", key="ARM")
+        raise InputError(f"no site and link has both {base} and {other}", "Name one of them alone", key="ARM")
     return [cell for pair in pairs for cell in pair], pairs
 
 
@@ -106,14 +111,20 @@ def _differences(
     """And why some are not told."""
     if pairs and not run.plan.is_interleaved:
         return (), [NOT_INTERLEAVED]
+    said = {frozenset((row.cell.number, _base_of(run, row).number)): row.comparison for row in tables.comparisons(run)}
     found, apart = [], []
     for base, other in pairs:
-        difference = explain_difference(run, made[base.number], made[other.number])
+        compared = said.get(frozenset((base.number, other.number)))
+        difference = explain_difference(run, made[base.number], made[other.number], compared)
         if difference:
             found.append(difference)
         else:
             apart.append(f"{other} against {base.arm.name}: {NO_PAIRS}.")
     return tuple(found), apart
+
+
+def _base_of(run: Run, row: tables.ComparisonRow) -> Cell:
+    return next(cell for cell in run.cells if cell.group == row.cell.group and cell.arm == row.base)
 
 
 def _links(known: Sequence[MadeOf]) -> Iterator[str]:
@@ -139,19 +150,26 @@ def _one_trial(run: Run, made: dict[int, MadeOf], number: int, parts_of: PartsOf
         raise InputError(f"the run has no trial {number}", f"Its trials are 1 to {len(run.trials)}", key="--trial")
     parts = parts_of(number)
     if not with_parts([trial]):
-        why = (parts.absent if parts else None) or "it does not count, or its parts were not worked out"
-        raise InputError(f"trial {number} does not say what its load time was made of: {why}", key="--trial")
+        failed = ", ".join(each.reason for each in trial.failures)
+        why = f"it failed ({failed})" if failed else (parts.absent if parts else None) or "that was not worked out"
+        remedy = f"`lanelab show RUN --trial {number}` has all that is known of it"
+        raise InputError(f"trial {number} does not say what its load time was made of: {why}", remedy, key="--trial")
     return Outlier(trial, made[trial.cell.number], parts)
 
 
 def _cells(run: Run, name: str) -> list[Cell]:
     """A cell by its id or words, or all cells of an arm."""
-    found = [cell for cell in run.cells if name in (cell.id, str(cell), cell.arm.name)]
+    found = [cell for cell in run.cells if name in (cell.id, cell.arm.name) or _squeezed(name) == _squeezed(str(cell))]
     if not found:
         known = [*(arm.name for arm in run.arms), *map(str, run.cells)]
         remedy = f"{near_miss(name, known)}Its arms are {', '.join(arm.name for arm in run.arms)}"
         raise InputError(f"the run has no cell and no arm {name!r}", remedy, key="CELL")
     return found
+
+
+def _squeezed(name: str) -> str:
+    """However its commas are spaced."""
+    return ",".join(part.strip() for part in name.split(","))
 
 
 def _arm(run: Run, name: str) -> str:

@@ -9,6 +9,7 @@ import math
 import random
 import sqlite3
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -319,3 +320,9 @@ def test_arms_that_were_not_interleaved_change_nothing_that_could_be_compared(ma
     for found in (compared(first, other), compared(other, first)):
         assert found.changes == ()
         assert "in one of the runs arms were not interleaved" in " ".join(sentences(found))
+
+
+def test_a_run_that_is_not_finished_is_so_far(made: Callable[..., Path]) -> None:
+    first, other = read_run(made("first")), read_run(made("other"))
+    told = sentences(against(first, replace(other, state="running"), 0.05, ()))
+    assert "The other run is not finished (running): all of this is so far." in told

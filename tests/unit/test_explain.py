@@ -147,7 +147,7 @@ def test_without_names_every_cell_and_comparison_is_told() -> None:
     assert [(each.base.cell.arm.name, each.other.cell.arm.name) for each in explained.differences] == [
         ("HTTP", "HTTP/2"), ("HTTP", "HTTP/2"),
     ]  # fmt: skip
-    assert explained.to_json().keys() == {"cells", "links", "differences", "outliers", "not_told"}
+    assert explained.to_json().keys() == {"cautions", "cells", "links", "differences", "outliers", "not_told"}
 
 
 def test_what_the_run_does_not_compare_is_not_explained_as_a_difference() -> None:
@@ -192,14 +192,40 @@ def test_rounds_with_a_time_out_are_counted() -> None:
     assert "Left out: 1 round in which a page load timed out." in " ".join(found.sentences())
 
 
-def test_few_rounds_show_no_difference() -> None:
-    (found,) = explain(run(rounds=4), ["HTTP", "HTTP/2"], nothing).differences
-    assert "too few rounds to show a difference" in found.sentences()[0]
-
-
 def test_an_arm_is_not_held_against_itself() -> None:
     with pytest.raises(InputError, match="does not differ from itself"):
         explain(run(), ["HTTP", "HTTP"], nothing)
+
+
+def test_a_run_that_goes_on_is_so_far() -> None:
+    explained = explain(dataclasses.replace(run(), state="running"), ["HTTP", "HTTP/2"], nothing)
+    assert explained.cautions[0] == "The run is not finished: all of this is so far."
+    assert explained.differences[0].sentences()[0].endswith("6 rounds): so far.")
+
+
+def test_three_rounds_that_agree_are_so_far_as_in_the_table() -> None:
+    (found,) = explain(run(rounds=3), ["HTTP", "HTTP/2"], nothing).differences
+    assert found.sentences()[0].endswith("3 rounds): so far.")
+
+
+def test_a_difference_that_the_run_does_not_show_is_not_claimed() -> None:
+    """Among many comparisons an interval may leave out 0 where Holm's method shows nothing."""
+    rtts = tuple(f"{20 + at}ms" for at in range(9))
+    explained = explain(run(rtts=rtts), ["HTTP", "HTTP/2"], nothing)
+    assert all(each.is_clear and not each.is_shown for each in explained.differences)
+    words = explained.differences[0].sentences()[0]
+    assert words.endswith(": no difference is shown where all comparisons of the run are counted.")
+
+
+def test_loads_that_timed_out_are_named() -> None:
+    of = run()
+    late = dataclasses.replace(of.trials[-1], ok=False, failures=(Failure("timeout", "60 s"),), measures={}, value=None)
+    explained = explain(dataclasses.replace(of, trials=(*of.trials[:-1], late)), ["HTTP", "HTTP/2"], nothing)
+    assert any("HTTP/2: 1 load timed out" in each for each in explained.cautions)
+
+
+def test_a_cell_is_known_however_its_commas_are_spaced() -> None:
+    assert text(run(), "dummy,100ms,HTTP") == text(run(), "dummy, 100ms, HTTP")
 
 
 def test_an_outlier_names_its_cause() -> None:
