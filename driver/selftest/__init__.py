@@ -77,6 +77,6 @@ def measure(
 
 
 def _under_load(case: under_load.Case, sender: Node, receiver: Node) -> list[Result]:
-    seen = traffic.fill(sender, receiver, ADDRESSES[receiver.name], case.fill.seconds)
+    seen = traffic.fill(sender, receiver, ADDRESSES[receiver.name], case.fill.seconds, case.link.rtt.seconds)
     time.sleep(case.drains_s)  # what it left in the queue would delay the next
     return under_load.judge(case, seen)

@@ -17,6 +17,7 @@ from model.link.arrivals import Arrivals
 PROBE = Path(__file__).resolve().parents[1] / "bed" / "remote" / "probe.py"
 TRAINS = itertools.count(1)
 ECHO_PORT, SINK_PORT, TCP_PORT, FILL_PORT = 7007, 7009, 7011, 7013
+SILENCE_S = 1.0  # beyond a transfer and a round trip: then it has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,9 @@ class Filled:
     samples: tuple[tuple[float, float, int], ...]
 
 
-def fill(sender: Node, receiver: Node, address: str, seconds: float) -> Filled:
+def fill(sender: Node, receiver: Node, address: str, seconds: float, rtt_s: float = 0.0) -> Filled:
     """With reno, which every kernel has: it fills a queue until it overflows."""
-    with Probe(receiver, "fill-sink", FILL_PORT) as sink:
+    with Probe(receiver, "fill-sink", FILL_PORT, seconds + rtt_s + SILENCE_S) as sink:
         sink.ready()
         with Probe(sender, "fill", address, FILL_PORT, seconds, "reno") as source:
             sent = source.result()

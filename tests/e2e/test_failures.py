@@ -149,7 +149,7 @@ def test_a_load_that_is_faster_than_its_link_allows_is_refused(tmp_path: Path) -
         data = bed.run_trial(spec.timeout_s)
     context = TrialContext(arm, site, experiment.cells[0].link.link, experiment, spec.folder)
     record = PageLoad().finish(data, context)
-    assert [failure.reason for failure in record.failures] == [Reason.BELOW_BOUND]
+    assert Reason.BELOW_BOUND in {failure.reason for failure in record.failures}
 
 
 def test_a_directive_that_apache_does_not_know_ends_the_run_with_its_name(

@@ -81,9 +81,9 @@ def test_a_trace_has_the_main_thread_and_pictures(traced: tuple[Played, LanelabC
     assert 0 < sum(end - begin for begin, end in trace["main_thread"]) < measures["plt_ms"]
     frames = trace["frames"]
     assert len(frames) >= 2
-    assert (frames[0]["at_ms"], frames[0]["complete"], frames[-1]["complete"]) == (0, 0, 1)
     first_paint = measures["first_paint_ms"]
-    assert 0 < frames[1]["at_ms"] - first_paint < 200, "nothing is to be seen before the first paint"
+    assert (frames[0]["complete"], frames[-1]["complete"]) == (0, 1)
+    assert 0 <= frames[0]["at_ms"] < first_paint < frames[1]["at_ms"], "nothing is to be seen before the first paint"
     assert first_paint <= measures["speed_index_ms"] <= measures["visually_complete_ms"]
     (folder,) = (path.parent for path in played.folder.glob("trials/*/filmstrip.json.gz") if has(path, frames))
     strip = json.loads(gzip.decompress((folder / "filmstrip.json.gz").read_bytes()))["frames"]

@@ -76,13 +76,21 @@ def test_a_train_arrives_whole_and_in_order() -> None:
 
 def test_a_transfer_tells_its_first_flight_and_its_round_trips() -> None:
     seen = traffic.fill(Here("client"), Here("server"), LOOPBACK, 0.1)
-    assert seen.flight >= 1
     assert seen.mss > 500
     assert seen.reads[0][0] == 0
     assert seen.reads[-1][1] > 100_000
     assert len(seen.samples) > 3
     assert 0 <= seen.samples[0][0] < seen.samples[-1][0]
     assert all(ms > 0 for _, ms, _ in seen.samples)
+
+
+def test_a_transfer_whose_last_packet_is_lost_ends() -> None:
+    """The sender breaks off with a packet that nobody sends again."""
+    with traffic.Probe(Here("server"), "fill-sink", traffic.FILL_PORT, 0.2) as sink:
+        sink.ready()
+        with socket.create_connection((LOOPBACK, traffic.FILL_PORT)) as connection:
+            connection.sendall(bytes(1000))
+            assert sink.result()["marks"][-1][1] == 1000
 
 
 def test_a_train_ends_where_nothing_more_comes_for_long() -> None:

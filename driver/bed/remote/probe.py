@@ -223,15 +223,17 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
     report({"bytes": sent})
 
 
-def fill_sink(port: str) -> None:
-    """[when, bytes so far] of the first reads."""
+def fill_sink(port: str, patience_s: str) -> None:
+    """[when, bytes so far] of the first reads. The sender ends with a packet that may be lost: a silence of `patience_s`
+    is the end, too."""
     marks: list[tuple[float, int]] = []
     with socket.create_server(("", int(port))) as server:
         report("ready")
         connection, _ = server.accept()
+        connection.settimeout(float(patience_s))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         received = 0
-        with contextlib.suppress(ConnectionResetError):  # so the sender breaks off
+        with contextlib.suppress(ConnectionResetError, TimeoutError):  # so the sender breaks off
             while count := len(connection.recv(1 << 16)):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # no late one in a round trip
                 received += count
