@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from driver.experiment.arm import Arm
@@ -36,22 +36,22 @@ class Cell:
     link: LinkCase
     arm: Arm
 
+    _id: str = field(
+        default="", init=False, compare=False, repr=False
+    )  # kept, since a schedule asks for it all the time
+
     @property
     def id(self) -> str:
         """The same for the same effective settings, whatever things are called and in which order they are written."""
-        return _id(self)
+        if not self._id:
+            settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": self.arm.settings()}
+            text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+            object.__setattr__(self, "_id", hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
+        return self._id
 
     @property
     def label(self) -> str:
         return f"{self.site} · {self.link.label} · {self.arm.name}"
-
-
-@functools.lru_cache(maxsize=10_000)
-def _id(cell: Cell) -> str:
-    """Kept, since a schedule asks for it all the time."""
-    settings = {"site": cell.site, "link": cell.link.link.to_mapping(), "arm": cell.arm.settings()}
-    text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ values = st.one_of(
 )
 
 
-@given(st.lists(st.lists(values, min_size=1, max_size=9), min_size=1, max_size=3))
+@given(st.lists(st.lists(values, min_size=1, max_size=5), min_size=1, max_size=3))
 def test_few_and_many_values_are_counted_alike(strata: list[list[float]]) -> None:
     listed = ranks._Walsh([sorted(one) for one in strata])
     with pytest.MonkeyPatch.context() as patch:
