@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from captures.sequence import NUMBERS, signed
 from captures.timeline import ACK, SYN, Packet, Stream
 
-NUMBERS = 1 << 32
-HALF = 1 << 31
 MOST_DRAWN = 6  # connections of one load
 
 
@@ -61,7 +60,7 @@ def of_stream(stream: Stream, asked_ns: int, end: float) -> PacketsOverTime:
         return (packet.at_ns - asked_ns) / 1_000_000
 
     first = next((packet for packet in stream.down), None)
-    begin = 0 if first is None else (first.seq + bool(first.flags & SYN)) % NUMBERS
+    begin = 0 if first is None else (first.seq + bool(first.flags & SYN)) & NUMBERS
     segments: list[Segment] = []
     acknowledged: list[Acknowledged] = []
     highest = 0
@@ -72,19 +71,13 @@ def of_stream(stream: Stream, asked_ns: int, end: float) -> PacketsOverTime:
         if packet.up and not packet.flags & ACK:
             continue  # its first one, which acknowledges nothing
         if packet.up:
-            until = _after(packet.ack, begin)
+            until = signed(packet.ack - begin)
             if until > 0 or packet.sacks:
                 acknowledged.append(Acknowledged(moment, max(0, until), packet.sacks))
         elif packet.payload:
-            start = _after(packet.seq, begin)
+            start = signed(packet.seq - begin)
             segments.append(Segment(moment, start, start + packet.payload, start < highest, packet.number))
             highest = max(highest, start + packet.payload)
     return PacketsOverTime(
         stream.client[1], f"{stream.server[0]}:{stream.server[1]}", tuple(segments), tuple(acknowledged)
     )
-
-
-def _after(number: int, begin: int) -> int:
-    """How far a sequence number is after another one; below 0 where it is before."""
-    far = (number - begin) % NUMBERS
-    return far - NUMBERS if far >= HALF else far

@@ -14,10 +14,9 @@ from captures.first_flight import FirstFlight
 from captures.frames import address, turned
 from captures.options import read, timestamp
 from captures.order import Kind, Order, Sent, counts
+from captures.sequence import HALF, NUMBERS
 from model.evidence.packets import Connection
 
-NUMBERS = 0xFFFF_FFFF
-HALF = 0x8000_0000
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 IPV4_ENDS, PLAIN_IPV4 = 12, 0x45  # bytes of two addresses and ports; version and length of a header
 UNKNOWN_RTT_NS = 6_000_000  # half of it is what other tools take for the time within which packets are out of order

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-NUMBERS = 0xFFFF_FFFF
-HALF = 0x8000_0000
+from captures.sequence import HALF, NUMBERS
+
 CLOCK_TICK_NS = 2_000_000  # of a sender's timestamps, and one to be sure
 
 Stamps = tuple[int, int] | None  # TCP's: value, echo

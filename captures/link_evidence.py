@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 
 from captures.emulation import crossing, queue_drops
 from captures.losses import losses_down, losses_up
+from captures.sequence import HALF, NUMBERS
 from captures.timeline import ACK, FIN, SYN, Packet, Stream, Timeline
 from model.evidence.link import Arrivals, LinkEvidence, Losses, RoundTrip, Windows
 from model.link import Link
 
-NUMBERS, HALF = 0xFFFF_FFFF, 0x8000_0000
 BLOCKS, SMALLEST_BLOCK = 24, 8  # how many parts of all arrivals, and of how many frames at least
 SMALL_FRAME, LARGE_FRAME = 150, 500  # bytes: acknowledgements and handshakes; requests
 FULL_FRAME = 0.9  # of the largest

@@ -15,12 +15,12 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from captures.sequence import HALF, NUMBERS
 from captures.timeline import SYN, Packet, Stream, Timeline
 from model.evidence.link import Losses
 from model.link import HEADER, Direction, Link
 from model.units import NS_PER_S
 
-NUMBERS, HALF = 0xFFFF_FFFF, 0x8000_0000
 BUSY, BUSY_NS = 1.3, 20_000_000  # frames that came within this times what the rate takes, and this much, had to wait
 FULL = 0.8  # of the queue's length: with so many before it a packet may have found it full
 FULL_SHAPER = 0.3  # the same of a queue in bytes, whose shaper falls behind where the router wakes late

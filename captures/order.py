@@ -16,8 +16,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-NUMBERS = 0xFFFF_FFFF
-HALF = 0x8000_0000
+from captures.sequence import HALF, NUMBERS, signed
+
 MOST_GAPS = 1000
 MOST_FILLED = 256  # gaps that are remembered after they were filled
 IDS, NEAR_IDS = 0xFFFF, 4096  # how far apart packets can be whose identifications are compared
@@ -96,8 +96,7 @@ class Order:
         """The gaps into which the segment falls; what it leaves of them stays open."""
         found, left = [], []
         for gap in self.open:
-            before = (seq - gap.start) & NUMBERS
-            before = before if before < HALF else before - NUMBERS - 1  # how far into the gap the segment begins
+            before = signed(seq - gap.start)  # how far into the gap the segment begins
             if before >= gap.size or before + length <= 0:
                 left.append(gap)
                 continue

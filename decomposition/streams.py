@@ -12,13 +12,14 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from captures.sequence import signed
 from captures.timeline import ACK, SYN, Packet, Stream
 from decomposition.intervals import Interval
 
 MS = 1_000_000
 S = 1_000_000_000
 TLS_PORT = 443
-IP_IDS, SEQUENCE = 1 << 16, 1 << 32
+IP_IDS = 1 << 16
 FEW = 1000  # numbers that may be missing between two packets; more, and the packet is an older one
 TIMER = 180 * MS  # a retransmission that comes so long after a round trip was not asked for by acknowledgements
 
@@ -135,7 +136,7 @@ def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]
         if not packet.payload:
             continue
         base = packet.seq if base is None else base
-        begin = _signed(packet.seq - base)
+        begin = signed(packet.seq - base)
         end = begin + packet.payload
         if end <= next_byte or ahead.get(begin, 0) >= end:
             again.add(packet.number)
@@ -162,10 +163,6 @@ def _how(after: int, wire: Wire) -> str:
     return "a lost packet was sent again after duplicate acknowledgements"
 
 
-def _signed(difference: int) -> int:
-    return (difference + SEQUENCE // 2) % SEQUENCE - SEQUENCE // 2
-
-
 def _silences(stream: Stream, wire: Wire) -> Iterator[Missed]:
     """Silences that end with data in sequence, before which a number of IP is missing: the last packets of a flight
     were lost, or all of it."""
@@ -176,7 +173,7 @@ def _silences(stream: Stream, wire: Wire) -> Iterator[Missed]:
         if packet.up:
             asked = packet.at_ns if packet.payload else asked
             continue
-        if last and packet.payload and (expected is None or _signed(packet.seq - expected) == 0):
+        if last and packet.payload and (expected is None or signed(packet.seq - expected) == 0):
             missing = (packet.ip_id - last.ip_id - 1) % IP_IDS
             begin = max(last.at_ns, asked + wire.rtt if asked > last.at_ns else 0)
             if last.ip_id and 0 < missing < FEW and packet.at_ns - begin > max(wire.rtt, 10 * MS):

@@ -13,6 +13,7 @@ from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.recorders.trace_events import Picture, TraceEvents
 from driver.recorders.visual import progress, speed_index, visually_complete
 from model.coded import Coded
+from model.errors import RecordError
 from model.evidence.trace import Frame, TraceEvidence
 from model.reasons import Reason
 from model.settings.kinds import choice
@@ -73,16 +74,19 @@ class TraceRecorder(Recorder[TraceOptions]):
         trace, self._trace = self._trace, None
         data = trace.read()
         (self._folder / FILE).write_bytes(data)
-        events = TraceEvents(json.loads(data))
-        pictures = events.pictures() if self.options.filmstrip else []
-        frames = _frames(pictures)
+        try:
+            events = TraceEvents(json.loads(data))
+            pictures = events.pictures() if self.options.filmstrip else []
+            frames = _frames(pictures)
+            evidence = TraceEvidence(events.main_thread(), events.long_tasks(), tuple(frames))
+        except (AttributeError, KeyError, TypeError, ValueError, OSError) as error:
+            raise RecordError(f"the browser's trace cannot be read: {error!r}", key="trace") from error
         files = [FILE]
         measures = {}
         if frames:
             (self._folder / FILMSTRIP).write_text(json.dumps(_filmstrip(frames, pictures)))
             files.append(FILMSTRIP)
             measures = {"speed_index_ms": speed_index(frames), "visually_complete_ms": visually_complete(frames)}
-        evidence = TraceEvidence(events.main_thread(), events.long_tasks(), tuple(frames))
         return Recording(files=tuple(files), measures=measures, evidence=evidence)
 
     def close(self) -> None:

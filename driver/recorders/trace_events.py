@@ -77,9 +77,12 @@ class TraceEvents:
         return pictures
 
     def _tasks(self) -> Iterable[Event]:
-        """The outermost ones: a task may run others within it."""
+        """The outermost ones: a task may run others within it. RecordError where there is none: a page that loads has
+        tasks, so they are called something else."""
         of_thread = [each for each in self._events if self._is_main(each) and each.get("name") in TASKS]
-        name = next((name for name in TASKS if any(each["name"] == name for each in of_thread)), "")
+        name = next((name for name in TASKS if any(each["name"] == name for each in of_thread)), None)
+        if name is None:
+            raise RecordError("in the browser's trace, the main thread has no task", key="trace.RunTask")
         return (each for each in of_thread if each["name"] == name)
 
     def _purpose(self, begin: float, end: float) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import io
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
 from driver.recorders.registry import RECORDERS
+from driver.recorders.trace import TraceOptions, TraceRecorder
 from driver.recorders.trace_events import TraceEvents
 from driver.recorders.visual import progress, speed_index, visually_complete
 from model.errors import RecordError
@@ -98,3 +101,40 @@ def test_the_key_has_three_values() -> None:
     recorder = RECORDERS["trace"]
     assert recorder.read(None) is None
     assert recorder.options_type().to_json() == {"filmstrip": False}
+
+
+class Ended:
+    """A trace of which the browser gave this."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def stop(self) -> None:
+        pass
+
+    def read(self) -> bytes:
+        return self.data
+
+    def close(self) -> None:
+        pass
+
+
+BEGIN = mark("navigationStart", 0, documentLoaderURL="http://a.test/")
+WITHOUT_TIMES = {"traceEvents": [BEGIN, {"name": "RunTask", "ph": "X", **PAGE}]}
+WITHOUT_TASKS = {"traceEvents": [BEGIN, mark("loadEventEnd", 500)]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"traceEvents": [',
+        b"[]",
+        json.dumps(WITHOUT_TIMES).encode(),
+        json.dumps(WITHOUT_TASKS).encode(),
+    ],
+)
+def test_a_trace_that_cannot_be_read_fails_its_trial_by_name(tmp_path: Path, data: bytes) -> None:
+    recorder = TraceRecorder(TraceOptions())
+    recorder._folder, recorder._trace = tmp_path, Ended(data)
+    with pytest.raises(RecordError, match="trace"):
+        recorder.stop()
