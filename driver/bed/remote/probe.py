@@ -224,7 +224,7 @@ def tcp_send(host: str, port: str, seconds: str) -> None:
 
 
 def fill_sink(port: str, patience_s: str) -> None:
-    """[when, bytes so far] of the first reads. The sender ends with a packet that may be lost: a silence of `patience_s`
+    """[when, bytes so far] of the first reads. It ends with a packet that may be lost: a silence of `patience_s`
     is the end, too."""
     marks: list[tuple[float, int]] = []
     with socket.create_server(("", int(port))) as server:
