@@ -262,3 +262,14 @@ def test_a_real_load_on_a_starved_machine() -> None:
     for rate in ("9.6mbit", "8mbit", "5mbit"):
         wrong = replace(found, link=link(rate=rate))
         assert Reason.LINK_RATE in {failure.reason for failure in wrong.failures()}, rate
+
+
+def test_what_comes_before_its_time_is_refused_on_any_machine() -> None:
+    """1% too fast: too little for one capture on a starved machine, plain to those of both ends."""
+    load = Load(link(), stalls=stalls(0))
+    found = verdict(load, link(rate="9.9mbit"), flags=STARVED)
+    (failure,) = found.failures()
+    assert failure.reason == Reason.LINK_RATE
+    assert "before the rate should have let them" in failure.detail
+    assert list(verdict(load, link(), flags=STARVED).failures()) == []
+    assert list(verdict(load, link(rate="9.9mbit"), both=False, flags=STARVED).failures()) == []

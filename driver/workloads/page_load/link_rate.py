@@ -72,7 +72,7 @@ def too_fast(arrivals: Arrivals, way: Direction, mtu: int, late: Lateness) -> st
     if way.rate is None:
         return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
-    gained = excess(arrivals, bps, late, _allowance_us(way, mtu))
+    gained = excess(arrivals, bps, late, allowance_us(way, mtu))
     if gained is None:
         return None
     size, took_us, early_us = gained
@@ -88,7 +88,7 @@ def caught_up(arrivals: Arrivals, way: Direction, mtu: int) -> bool:
         return False
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
     after = _after_silences(arrivals, (mtu + HEADER) * BITS * US_PER_S / bps)
-    return excess(arrivals, bps, STARVED, _allowance_us(way, mtu), after) is None
+    return excess(arrivals, bps, STARVED, allowance_us(way, mtu), after) is None
 
 
 def _is_paced_faster(arrivals: Arrivals, way: Direction) -> bool:
@@ -120,7 +120,7 @@ def too_slow(arrivals: Arrivals, way: Direction, mtu: int, congestion_control: s
     tolerated = PACED_SPACING if congestion_control == "bbr" else SPACING
     if paced >= (way.rate.bps if wire_bps(way) is None else wire_bps(way) or 0) * (1 - tolerated):
         return None
-    nothing_faster = excess(arrivals, paced * (1 + SPACING), PUNCTUAL, _allowance_us(way, mtu)) is None
+    nothing_faster = excess(arrivals, paced * (1 + SPACING), PUNCTUAL, allowance_us(way, mtu)) is None
     all_along = _gain_us(arrivals, paced * (1 - PACE)) >= PACED_US
     if nothing_faster and all_along:
         return f"{arrivals.spaced} full frames, one behind the other, came at {paced / 1e6:.4g} Mbit/s"
@@ -167,7 +167,7 @@ def _scales(arrivals: Arrivals) -> Iterator[list[_Block]]:
         yield [_Block(tuple(point for block in group for point in block)) for group in grouped if len(group) == scale]
 
 
-def _allowance_us(way: Direction, mtu: int) -> float:
+def allowance_us(way: Direction, mtu: int) -> float:
     """What the link itself may bring together."""
     extra = 2 * way.extra_delay.ns / 1000 + (way.delay.ns / 1000 if way.skips_delay else 0)
     if way.rate is not None and wire_bps(way) is None:

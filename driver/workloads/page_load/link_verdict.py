@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from driver.shaping.bottleneck import wire_bps
 from driver.workloads.page_load.bound import COMPENSATION
-from driver.workloads.page_load.link_rate import PUNCTUAL, Lateness, caught_up, too_fast, too_slow
+from driver.workloads.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up, too_fast, too_slow
 from driver.workloads.page_load.link_rate import STARVED as STARVED_RATE
 from model.evidence.link import Arrivals, LinkEvidence, RoundTrip, WayError, Windows
 from model.evidence.page_load import PageLoadEvidence
@@ -25,6 +25,7 @@ HEADERS = 40  # of IP and TCP: what MSS leaves of an MTU
 EARLY_US = 200  # beyond what the router's lateness is made up for
 LATE_US, LATE_SHARE = 1500, 0.02  # what the quickest of all round trips may be too long
 STARVED = 4.0  # times that on a machine that was starved, or that nobody watched
+FEWEST_PACKETS = 50  # whose median error tells a rate
 TAIL_PROBE = 1  # packet that TCP sends beyond its window where acknowledgements are late (RFC 8985)
 LARGE_FRAME = 400  # bytes of a request, whose time on the wire tells the rate up
 WHOLE_WINDOW = 40  # packets: what the other side takes at first
@@ -174,9 +175,25 @@ class LinkVerdict:
             if name in fast:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {fast[name]}{self._starved}")
                 continue
+            early = self._early(name, way)
+            if early:
+                yield Failure(Reason.LINK_RATE, f"{towards}, {early}; its rate: {way.rate}")
+                continue
             slow = too_slow(arrivals, way, self.link.mtu, senders[name].congestion_control)
             if slow:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {slow} instead of {way.rate}{self._starved}")
+
+    def _early(self, name: str, way: Direction) -> str:
+        """With captures at both ends it is plain whether packets come before their time, which no machine makes."""
+        error: WayError | None = getattr(self.evidence.emulation, name) if self.evidence.emulation else None
+        if error is None or error.median_ms is None or error.packets < FEWEST_PACKETS or way.rate is None:
+            return ""
+        unused = (error.lost - error.overflowed) * _wire_us(way, self.link.mtu + HEADER)  # if they were dropped before
+        may_be_us = EARLY_US + COMPENSATION.ns / 1000 + allowance_us(way, self.link.mtu) + unused
+        early_ms = min(0.0, error.idle_ms or 0.0) - error.median_ms  # those that did not wait tell the delay's part
+        if early_ms * 1000 <= may_be_us:
+            return ""
+        return f"half of all packets came {early_ms:.1f} ms or more before the rate should have let them"
 
     def _refused(self, seen: LinkEvidence) -> dict[str, str]:
         """The directions in which something came too fast, and what."""
@@ -192,13 +209,8 @@ class LinkVerdict:
 
     def _only_caught_up(self, seen: LinkEvidence, name: str) -> bool:
         """Whether that was a router that made up for the time in which it had no processor. Who claims that a machine
-        was starved has to have watched it. With captures at both ends it is plain: nothing came before its time."""
-        if not self._of_the_machine:
-            return False
-        error: WayError | None = getattr(self.evidence.emulation, name) if self.evidence.emulation else None
-        if error and error.median_ms is not None and error.median_ms * 1000 < -self._may_be_early_us(name):
-            return False
-        return caught_up(getattr(seen, name), getattr(self.link, name), self.link.mtu)
+        was starved has to have watched it."""
+        return bool(self._of_the_machine) and caught_up(getattr(seen, name), getattr(self.link, name), self.link.mtu)
 
     def _may_be_early_us(self, name: str) -> float:
         """In one direction."""
