@@ -13,6 +13,7 @@ OWN_FROM = 3.5  # times between the highest values of two panels
 ROOM = 0.06  # of the axis, beyond the values
 LOG_ROOM = 1.12
 STEPS = (1, 2, 5)
+LEAST_TICKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,17 @@ class Span:
         return alt.Scale(type=kind, domain=[self.low, self.high], nice=False, zero=False)
 
     def axis(self, alt: Any) -> Any:  # noqa: ANN401
-        """Round numbers; on a logarithmic axis 1, 2 and 5 of each power of ten."""
+        """Round numbers; on a logarithmic axis 1, 2 and 5 of each power of ten, more where it is short."""
         if not self.logarithmic:
             return alt.Axis()
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        ticks = [step * 10.0**power for power in powers for step in STEPS]
-        return alt.Axis(values=[tick for tick in ticks if self.low <= tick <= self.high], format=",~g")
+        ticks: list[float] = []
+        for steps in (STEPS, range(1, 10), [each / 10 for each in range(10, 100)]):  # until three are on the axis
+            values = (step * 10.0**power for power in powers for step in steps)
+            ticks = [tick for tick in values if self.low <= tick <= self.high]
+            if len(ticks) >= LEAST_TICKS:
+                break
+        return alt.Axis(values=ticks, format=",~g")
 
     def title(self, words: str) -> str:
         if self.logarithmic:

@@ -42,12 +42,13 @@ class Measured:
     title: str  # of the axis
     unit: str
     marks: Mapping[int, Mark]  # by cell
-    base: str = ""  # of a change: the arm that others are compared with; "" where there are several
+    base: str = ""  # of a change: the arms that others are compared with; "" where nothing is compared
+    compared: frozenset[int] | None = None  # of a change: the cells that are compared with another; None: every cell
     further: int = 0  # comparisons of cells that have one already: a place holds one mark
 
     def is_for(self, cell: Cell) -> bool:
-        """A base is not compared with itself."""
-        return not self.base or cell.arm.name != self.base
+        """A base is not compared with itself, nor is what the experiment does not compare."""
+        return self.compared is None or cell.number in self.compared
 
     @property
     def is_change(self) -> bool:
@@ -96,7 +97,7 @@ def _median(label: str, metric: Metric, values: tuple[float, ...]) -> Mark | Non
 
 def _changes(run: Run) -> Measured:
     compared = tables.comparisons(run)
-    bases = {row.base.name for row in compared}
+    drawn: dict[int, str] = {}
     found: dict[int, Mark] = {}
     further = 0
     for row in compared:
@@ -104,8 +105,9 @@ def _changes(run: Run) -> Measured:
         further += mark is not None and row.cell.number in found
         if mark:
             found.setdefault(row.cell.number, mark)
-    base = bases.pop() if len(bases) == 1 else ""
-    return Measured(f"change of {run.primary.words} (%)", "%±", found, base, further)
+        drawn.setdefault(row.cell.number, row.base.name)
+    base = " or ".join(dict.fromkeys(drawn.values()))
+    return Measured(f"change of {run.primary.words} (%)", "%±", found, base, frozenset(drawn), further)
 
 
 def _change(row: ComparisonRow) -> Mark | None:

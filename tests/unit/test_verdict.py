@@ -418,6 +418,19 @@ def test_the_servers_word_is_enough(reason: Reason, arm: Arm, changed: Data, say
     assert says in found.detail
 
 
+def test_what_the_server_had_not_logged_when_a_load_was_broken_off_is_part_of_the_time_out() -> None:
+    """The server logs a request when it is done with it. That must not make another failure of a time-out, which
+    would be tried again until a load is fast enough."""
+    data = record(HTTP)
+    data["failures"] = [{"reason": "timeout", "detail": "60 s"}]
+    data["evidence"]["browser"]["times"]["plt_ms"] = None
+    whole = list(data["evidence"]["server"]["requests"])
+    data["evidence"]["server"]["requests"] = whole[:-1]
+    assert Reason.WIRE_MISMATCH not in {each.reason for each in judged(data, HTTP, agreed=False)}
+    data["evidence"]["server"]["requests"] = [*whole[:-1], whole[-1] | {"status": 206}]
+    assert Reason.WIRE_MISMATCH in {each.reason for each in judged(data, HTTP, agreed=False)}
+
+
 CONNECTIONS: list[tuple[Reason, Arm, Data, str]] = [
     (Reason.PROTOCOL_FALLBACK, HTTP, {"spoken_down": "h2"}, "by the capture the server began with h2 instead of http"),
     (Reason.PROTOCOL_FALLBACK, H2, {"alpn_offered": ["http/1.1"]}, "by the capture http/1.1 was offered by ALPN"),

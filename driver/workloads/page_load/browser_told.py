@@ -46,6 +46,12 @@ class BrowserTold:
         """Requests of the site's hosts that were answered over the network."""
         return [each for each in fetched(self.record.requests) if host(each) in self.site.hosts]
 
+    @property
+    def broken_off(self) -> bool:
+        """Whether the load did not come to its end. A server may then not have logged what it was still sending, or had
+        just sent: its log cannot have everything."""
+        return self.evidence.browser is not None and self.evidence.browser.times.plt_ms is None
+
     def protocol(self) -> Iterator[str]:
         """In clear no browser speaks anything but HTTP/1.1."""
         requests = self.fetched
@@ -88,6 +94,9 @@ class BrowserTold:
         answered = Counter(self._said(target(each), each.status) for each in self.fetched if self._is_served(each))
         served = Counter(self._said("".join(served_target(each)), each.status) for each in lines)
         missing = answered - served
+        if self.broken_off:
+            known = {"".join(served_target(each)) for each in lines}
+            missing = Counter({each: number for each, number in missing.items() if each[0] in known})
         if missing:
             yield f"the server's log lacks {few([_words(*each) for each in sorted(missing, key=str)])}"
         asked = Counter(target(each) for each in on_network(self.record.requests))

@@ -207,6 +207,9 @@ class Protocols:
         )
         served = Counter((port(each.remote), each.status, served_target(each)) for each in self.witnesses.served)
         missing = surplus(answered, served)
+        if self._browser.broken_off:
+            known = {each[2] for each in served}
+            missing = [each for each in missing if each[2] in known]
         if missing:
             yield f"the server's log lacks {few([_words(*each) for each in missing])}"
         unfinished = {target(each.url) for each in self.witnesses.requests if each.status is None or each.tries > 1}
