@@ -9,7 +9,7 @@ from typing import Any
 from analysis.palette import variables
 from analysis.text import visible, visible_everywhere
 
-SMALL, LARGER = 350, 1.6  # a chart of less width is shown at most so many times as large
+SMALL = 350  # of less width is a chart of few places, whose letters would become huge
 TIP = "\u200b"  # begins a description that is meant as a tooltip
 _LABEL = re.compile(r'<(path|line|rect|text)\b([^>]*?) aria-label="([^"]*)"([^>]*?)(?:/>|>(.*?)</\1>)', re.DOTALL)
 _IDS = re.compile(r'\b(id="|url\(#|href="#)([\w-]+)')
@@ -38,8 +38,8 @@ def inline_svg(chart: dict[str, Any], label: str, prefix: str) -> str:
     text = re.sub(r' (aria-roledescription|aria-label|role|xmlns:xlink|version)="[^"]*"', "", text)
     size = re.match(r'<svg[^>]*?width="([\d.]+)" height="([\d.]+)"', text)
     width = f' data-width="{size[1]}"' if size else ""
-    if size and float(size[1]) < SMALL:  # no larger than its letters allow
-        width += f' style="min-width:0;max-width:{LARGER * float(size[1]):.0f}px"'
+    if size and float(size[1]) < SMALL:  # the page does not stretch it to its whole width
+        width += ' data-small=""'
     return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(visible(label))}"{width} ', 1)
 
 

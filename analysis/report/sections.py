@@ -151,7 +151,8 @@ def failures(run: Run) -> Html | None:
         summary = el("summary", el("code", reason), f" {number} {trials}")
         parts.append(el("details", summary, el("ul", shown, more), open=number <= 3 or not parts))
     note = (
-        f"{len(run.failed)} of {len(run.trials)} trials failed their verdict. They are stored, and in no number above."
+        f"{len(run.failed)} of {len(run.trials)} trials failed their verdict. They are stored, and in no number above"
+        + ("." if not any(trial.timed_out for trial in run.failed) else ", but that what timed out took longer.")
     )
     return section("failures", "Failures", el("p", note), parts)
 
