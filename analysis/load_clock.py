@@ -35,7 +35,8 @@ def ports_of(told: Told) -> dict[int, int]:
     """Place of a request -> the client's port of the connection that carried it, by the log of gateway or server."""
     if told.gateway:
         local = {each.connection: _port(each.local) for each in told.gateway.connections}
-        found = {place: local.get(each.wire.connection or 0) for place, each in enumerate(told.requests) if each.wire}
+        wires = ((place, each.wire) for place, each in enumerate(told.requests))
+        found = {place: local.get(wire.connection) for place, wire in wires if wire and wire.connection is not None}
         return {place: port for place, port in found.items() if port}
     return _by_server(told)
 
@@ -53,11 +54,12 @@ def _by_server(told: Told) -> dict[int, int]:
         port = _port(lines.pop(0)) if lines else None
         if port:
             ports[place] = port
-            known.setdefault(request.connection or -1, port)
+            if request.connection is not None:
+                known.setdefault(request.connection, port)
     return {
-        place: ports.get(place, known.get(request.connection or -1, 0))
+        place: port
         for place, request in enumerate(told.requests)
-        if place in ports or (request.connection or -1) in known
+        if (port := ports.get(place) or (None if request.connection is None else known.get(request.connection)))
     }
 
 

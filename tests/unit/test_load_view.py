@@ -72,6 +72,14 @@ def test_each_request_has_the_connection_that_the_server_saw() -> None:
     assert (lane.bars[0].start, lane.bars[0].end) == pytest.approx((5.0, 45.0), abs=0.2)
 
 
+def test_a_request_without_a_connection_has_none_of_another() -> None:
+    data = http()
+    for request in data["requests"]:
+        request["connection"] = None
+    data["requests"][2] |= {"from_cache": True}
+    assert [row.port for row in view(data).rows] == [40010, 40011, None]
+
+
 def test_the_same_address_asked_for_twice_is_told_apart_by_order() -> None:
     data = http()
     again = copy.deepcopy(data["requests"][0]) | {"started_ms": 400.0, "connection": 77}
