@@ -25,7 +25,7 @@ HOST = f"""
 device=$1 content=$2
 shift 2
 ip -j route show dev "$device"; echo; echo --
-read -r mtu <"/sys/class/net/$device/mtu"; echo "$mtu"; echo --
+ip -j -d link show dev "$device"; echo; echo --
 ethtool -k "$device"; echo; echo --
 [ -z "$content" ] || find "$content" -type f -newermt @{MODIFIED} -printf '%P\\n'; echo; echo --
 cd /proc/sys && head -v -n 1 "$@" 2>/dev/null
@@ -35,6 +35,7 @@ ROUTER = """
 tc -j qdisc show; echo; echo --
 for device; do read -r mtu <"/sys/class/net/$device/mtu"; echo "$device $mtu"; done
 """
+SEGMENTING = {"tcp-segmentation-offload", "generic-segmentation-offload"}
 Kernel = dict[str, str]  # setting -> value
 
 
@@ -78,11 +79,14 @@ class ReadBack:
 
 def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
     """Its settings, the files somebody has written to, and what its kernel is set to."""
-    routes, mtu, features, content, kernel = _split(answer, 5, host.name)
+    routes, device, features, content, kernel = _split(answer, 5, host.name)
+    shown = _json(device, host.name)[:1]
     states = (line.strip().partition(": ") for line in features.splitlines())
     on = {name for name, _, value in states if value.startswith("on")}
+    if any(each.get("gso_max_segs") == 1 for each in shown):  # on, and without effect: driver/bed/ssh/router.py
+        on -= SEGMENTING
     settings = HostSettings(
-        mtu=int(mtu) if mtu else None,
+        mtu=int(shown[0]["mtu"]) if shown else None,
         routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),
         offloads=tuple(name for name in LENGTHENING if name in on),
     )
