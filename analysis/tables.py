@@ -162,11 +162,14 @@ def run_drift(run: Run) -> Drift:
 
 
 def timed(run: Run) -> list[tuple[int, float, float]]:
-    """(cell, seconds since the first trial, primary metric) of the trials that count."""
+    """(cell, seconds since the first trial, primary metric) of the trials that count, and of those that timed out: left
+    out, a run that became too slow to end in time would look as steady as the loads that were fast enough."""
+    limit = 0.0 if run.primary.higher_is_better else run.plan.timeout_s * 1000
+    known = [(trial, limit if trial.timed_out else trial.value) for trial in run.trials if trial.timed_out or trial.ok]
     if not run.ok:
         return []
-    began = min(trial.started for trial in run.ok)
-    return [(t.cell.number, (t.started - began).total_seconds(), t.value or 0.0) for t in run.ok]
+    began = min(trial.started for trial, _ in known)
+    return [(t.cell.number, (t.started - began).total_seconds(), value) for t, value in known if value is not None]
 
 
 def noise_percent(rows: Iterable[Row]) -> float | None:

@@ -10,7 +10,7 @@ from analysis.film import Film, film_of
 from analysis.load_parts import LoadView
 from analysis.load_view import load_view, timeline_of
 from analysis.model import Cell, Run, Trial
-from analysis.numbers import seconds, shown
+from analysis.numbers import seconds
 from analysis.report.film import films, progress_strip
 from analysis.report.markup import Html, el
 from analysis.report.part_strip import part_strip
@@ -74,9 +74,9 @@ def _said(row: tables.Row) -> str:
     if row.summary is None:
         return ""
     estimate = row.summary.estimate
-    ends = [shown(row.primary, end) for end in (estimate.low, estimate.high) if end is not None]
+    ends = [row.shown(end) for end in (estimate.low, estimate.high) if end is not None]
     between = f" ({' to '.join(ends)})" if ends else ""
-    return f"{row.cell}: median {shown(row.primary, estimate.median)}{between} {row.primary.unit}, n = {estimate.n}"
+    return f"{row.cell}: median {row.shown(estimate.median)}{between} {row.primary.unit}, n = {estimate.n}"
 
 
 def loads(drawn: list[Drawn]) -> Html | None:

@@ -16,6 +16,7 @@ from analysis.tables import ComparisonRow, Row
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
 TOO_FEW = "too few rounds"
 MOST_CELLS = 4
+MORE_THAN_TOLD = "more than can be told, since loads timed out"
 
 
 def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
@@ -93,7 +94,10 @@ def _one_against(row: ComparisonRow, base: str) -> str:
     if comparison.verdict not in (*FASTER, *SLOWER):
         return f"Between {row.cell.arm.name} and {base} no difference is shown{_so_far([row])} ({counted(n, 'round')})."
     way = "faster" if comparison.verdict in FASTER else "slower"
-    by = f"{_change(row)}: {shown(row.primary, abs(comparison.difference.value))} {row.primary.unit}"
+    difference = abs(comparison.difference.value)
+    by = f"{_change(row)}: {shown(row.primary, difference)} {row.primary.unit}"
+    if not math.isfinite(difference):
+        by = MORE_THAN_TOLD
     return (
         f"{row.cell.arm.name} was {way} than {base}{_so_far([row])} by {by}, in "
         f"{comparison.faster if way == 'faster' else comparison.slower} of {comparison.n} rounds."
@@ -121,7 +125,7 @@ def _ratio(row: ComparisonRow) -> float:
 
 
 def _change(row: ComparisonRow) -> str:
-    return change_words(_ratio(row)).lstrip("+-")
+    return change_words(_ratio(row)).lstrip("+-") if 0 < _ratio(row) < math.inf else MORE_THAN_TOLD
 
 
 def _between(rows: Sequence[ComparisonRow]) -> str:

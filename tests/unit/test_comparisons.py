@@ -111,3 +111,15 @@ def test_the_looks_of_a_run_share_the_5_percent(tmp_path: Path) -> None:
     estimate = tables.rows(run)[0].summary
     assert estimate is not None
     assert "all 3 looks together" in estimate.estimate.meaning()
+
+
+def test_a_change_without_an_end_has_no_number(tmp_path: Path) -> None:
+    """Most loads of an arm timed out: neither words nor tooltips say `inf`, and drift sees them."""
+    slow = lambda trial, _attempt: trial % 2 == 0 and trial > 4  # noqa: E731 - a field of Made
+    made = Made(arms=TWO, links=({"rtt": "20ms"},), rounds=9, retries=0, reason="timeout", fails=slow)
+    run = read_run(make_run(tmp_path / "run", made))
+    assert "by more than can be told, since loads timed out, in 7 of 9 rounds" in said(run)
+    assert "inf " not in said(run)
+    assert "median inf" not in str(page(run))
+    assert len(tables.timed(run)) == 18
+    assert max(value for _, _, value in tables.timed(run)) == 60_000
