@@ -14,6 +14,7 @@ from analysis.refusals import refusals
 from analysis.stats import Summary, summarise
 from analysis.tables import ComparisonRow
 from model.evidence.parts import Part
+from model.looks import look_after
 from model.metrics import Metric
 
 CHANGE = "change"  # what experiment files call the paired change of the primary metric
@@ -63,7 +64,9 @@ def marks(run: Run, y: str, kind: str) -> Measured:
     metric = axes.metric_of(run, y)
     found: dict[int, Mark] = {}
     for cell, values in run.drawn(metric.name).items():
-        mark = _median(str(_cell(run, cell)), metric, tuple(value / metric.scale for value in values.values()))
+        look, looks = look_after(run.plan.looks, max(values, default=0)), len(run.plan.looks)
+        scaled = tuple(value / metric.scale for value in values.values())
+        mark = _median(str(_cell(run, cell)), metric, scaled, summarise(scaled, look.alpha, looks))
         if mark:
             found[cell] = mark
     return Measured(metric.title, metric.unit, found)
@@ -84,8 +87,7 @@ def _cell(run: Run, number: int) -> Cell:
     return next(cell for cell in run.cells if cell.number == number)
 
 
-def _median(label: str, metric: Metric, values: tuple[float, ...]) -> Mark | None:
-    summary = summarise(values)
+def _median(label: str, metric: Metric, values: tuple[float, ...], summary: Summary | None) -> Mark | None:
     if summary is None or not math.isfinite(summary.median):
         return None
     estimate = summary.estimate
