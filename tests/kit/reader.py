@@ -71,10 +71,6 @@ class Reader:
         lines: list[dict[str, Any]] = self._browser.execute("getLog", {"type": "browser"})["value"]
         return [str(line["message"]) for line in lines]
 
-    def load_ms(self) -> float:
-        """How long the page took to its load event."""
-        return float(self.run("return performance.getEntriesByType('navigation')[0].loadEventEnd"))
-
     def picture(self, target: Path, *, whole: bool = True) -> None:
         shot = self.call(
             "Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._all()} if whole else {})
