@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from analysis import conditions, tables
+from analysis import conditions, machine, tables
 from analysis.comparisons import not_compared, pooled
 from analysis.model import Run
 from analysis.numbers import change_words, counted, shown, values_of, with_unit
@@ -33,8 +33,14 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
     few = _few(run, rows, compared)
     return [
         *conditions.caveats(run), *_refused(rows), *result, *left, *(row.words() for row in pooled(run)),
-        *([few] if few else []), *_timed_out(rows), *conditions.changes(run),
+        *([few] if few else []), *_timed_out(rows), *_flagged(run), *conditions.changes(run),
     ]  # fmt: skip
+
+
+def _flagged(run: Run) -> list[str]:
+    """A machine that had other work to do is nothing to look for below."""
+    said = machine.sentence(run)
+    return [f"{said}."] if said else []
 
 
 def _refused(rows: Sequence[Row]) -> list[str]:
