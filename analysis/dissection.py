@@ -20,7 +20,11 @@ FIELDS = (
 SENT_AGAIN = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
 H2_HEADERS = "1"  # a type of frame
 # Bodies are put together by nobody here; where they are text, tshark 4.0 fails at it within SPDY.
-OPTIONS = ("-n", "-o", "spdy.assemble_data_frames:FALSE", "-o", "tcp.relative_sequence_numbers:TRUE")
+OPTIONS = (
+    *("-n", "-o", "spdy.assemble_data_frames:FALSE", "-o", "tcp.relative_sequence_numbers:TRUE"),
+    # Without this what was lost and sent again is never put in its place: everything behind it is not dissected.
+    *("-o", "tcp.reassemble_out_of_order:TRUE"),
+)
 OK = 200  # responses with lower numbers come before the one that counts
 LONGEST_S = 600
 SERVER_PORTS = (53, 80, 443)

@@ -146,16 +146,21 @@ class Dissected:
     def _own_parts(self, own: Sequence[Frame], key: _Key) -> list[Frame]:
         """The packets with its frames or messages, and those whose bytes are put together with theirs."""
         if key.stream is not None:
-            found = [frame for frame in own if key.stream in frame.streams]
-        else:
-            asked = [(frame.number, which) for frame in own for which in range(len(frame.asked))]
-            place = asked.index((key.asking or 0, key.which))  # answers come in the order of requests
-            answers = [frame for frame in own for _ in range(frame.answers)]
-            found = [self.by_number[key.asking or 0], *answers[place : place + 1]]
+            return self._put_together([frame for frame in own if key.stream in frame.streams])
+        asked = [(frame.number, which) for frame in own for which in range(len(frame.asked))]
+        place = asked.index((key.asking or 0, key.which))  # answers come in the order of requests
+        answers = [frame for frame in own for _ in range(frame.answers)]
+        if place < len(answers):
+            return self._put_together([self.by_number[key.asking or 0], answers[place]])
+        told = max((frame.end for frame in self._put_together(answers[-1:])), default=0)
+        came = _behind(own, place, len(answers), told)
+        return [*self._put_together([self.by_number[key.asking or 0]]), *came]
+
+    def _put_together(self, found: Sequence[Frame]) -> list[Frame]:
         for parts in ("records", "segments"):
             numbers = {number for frame in found for number in (frame.number, *getattr(frame, parts))}
             found = [self.by_number[number] for number in sorted(numbers) if number in self.by_number]
-        return found
+        return list(found)
 
     def _before(self, place: int, own: Sequence[Frame], roles: dict[int, str]) -> None:
         """The look-up of its host and the beginning of its connection, where it was the first to need them."""
@@ -167,6 +172,24 @@ class Dissected:
         if all(urlsplit(each.url).hostname != host for each in self.requests[:place]):
             named = (frame for frame in self.frames if frame.protocol == DNS and frame.name == host)
             roles |= {frame.number: LOOK_UP for frame in named if frame.number < first}
+
+
+def _behind(own: Sequence[Frame], place: int, first: int, told: int) -> list[Frame]:
+    """The packets of a response that the dissector does not tell: it was cut off, or the capture lacks a part of it (or
+    of one before it).
+
+    `place`: its place on the connection; `first`: that of the first such response; `told`: where the one before that
+    ends. Who asks for one thing at a time acknowledges, in asking, all that came before. Where requests are sent ahead
+    of their answers, only the first of them can be said to have what came.
+    """
+    began = [frame.ack for frame in own for _ in frame.asked]
+    ahead = len(set(began)) < len(began)
+    if ahead and place > first:
+        return []
+    begin = max(began[place], told)
+    end = None if ahead else next(iter(began[place + 1 :]), None)
+    parts = (frame for frame in own if not frame.up and frame.payload)
+    return [frame for frame in parts if frame.end > begin and (end is None or frame.seq < end)]
 
 
 def _overlap(one: Frame, other: Frame) -> bool:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from analysis.dissection import Frame
+from analysis.dissection import Frame, dissect
 from analysis.request_packets import Dissected
 from driver.experiment.arm import Arm
 from model.errors import CaptureError, InputError
 from model.evidence.browser import Request
-from tests.unit import records
+from tests.kit import tshark
+from tests.unit import frames, records
 
 PORT = 40000
+PORTS = dict.fromkeys(range(3), PORT)
 NATIVE = Arm.parse("native", {})
 
 
@@ -66,6 +70,61 @@ def test_requests_of_one_packet_have_their_own_answers() -> None:
     assert (second[6], second[12], second[13]) == ("request", "response", "ack")
     assert 8 not in second
     assert 11 not in second
+
+
+def one_at_a_time() -> list[Frame]:
+    """Three requests on a connection, of whose answers the dissector told the first alone."""
+    return [
+        replace(frame(1, up=True, seq=1, payload=100, ack=1), asked=("a.test/one",)),
+        replace(frame(2, up=False, seq=1, payload=500), answers=1),
+        replace(frame(3, up=True, seq=101, payload=100, ack=501), asked=("a.test/two",)),
+        frame(4, up=False, seq=501, payload=1000),
+        frame(5, up=False, seq=2501, payload=1000),  # what came before it is missing
+        replace(frame(6, up=True, seq=201, payload=100, ack=3501), asked=("a.test/three",)),
+        frame(7, up=False, seq=3501, payload=700),
+    ]
+
+
+def test_answers_that_the_dissector_does_not_tell_are_found_by_their_place_in_the_connection() -> None:
+    found = Dissected(one_at_a_time(), [request(f"a.test/{name}") for name in ("one", "two", "three")], PORTS)
+    responses = [[frame.number for frame in found.request(place).of("response")] for place in range(3)]
+    assert responses == [[2], [4, 5], [7]]
+
+
+def test_of_requests_sent_ahead_only_the_first_without_an_answer_has_what_came() -> None:
+    talk = [
+        replace(frame(1, up=True, seq=1, payload=200, ack=1), asked=("a.test/one", "a.test/two", "a.test/three")),
+        replace(frame(2, up=False, seq=1, payload=500), answers=1),
+        frame(3, up=False, seq=501, payload=1000),
+        frame(4, up=False, seq=1501, payload=1000),
+    ]
+    found = Dissected(talk, [request(f"a.test/{name}") for name in ("one", "two", "three")], PORTS)
+    responses = [[frame.number for frame in found.request(place).of("response")] for place in range(3)]
+    assert responses == [[2], [3, 4], []]
+
+
+@tshark.needs_tshark
+def test_behind_what_was_lost_and_sent_again_every_response_is_found(tmp_path: Path) -> None:
+    """tshark leaves what was sent again out by itself, and then dissects nothing behind it on that connection."""
+    recorder = frames.Recorder()
+    talk = frames.Talk(recorder, port=PORT)
+    talk.open()
+    for name, lost in (("one", True), ("two", False)):
+        talk.say("up", f"GET /{name} HTTP/1.1\r\nHost: a.test\r\n\r\n".encode(), after_ms=5)
+        talk.say("down", b"HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n" + bytes(1000), after_ms=40)
+        second = talk.say("down", bytes(1000), lost=lost)
+        talk.say("down", bytes(1000))
+        if lost:
+            talk.repeat("down", second, bytes(1000), after_ms=60)
+        talk.segment("up", talk.up, talk.down)
+    capture = tmp_path / "client.pcap"
+    capture.write_bytes(recorder.pcap())
+    requests = [request(f"a.test/{name}") for name in ("one", "two")]
+    told = dissect(Path(shutil.which("tshark") or ""), capture, None)
+    assert sum(each.answers for each in told) == 2
+    found = Dissected(told, requests, PORTS)
+    for place, numbers in enumerate(([5, 6, 7], [10, 11, 12])):
+        assert [each.number for each in found.request(place).of("response")] == numbers
 
 
 def test_streams_of_http_2_are_told_apart() -> None:
