@@ -11,7 +11,8 @@ from collections import defaultdict
 import pyshark
 
 capture = sys.argv[1]  # in a notebook: the path of a trial's client.pcapng.gz
-packets = list(pyshark.FileCapture(capture, keep_packets=False, custom_parameters=["-n"]))
+options = ["-n", "-o", "tcp.reassemble_out_of_order:TRUE"]  # else nothing is dissected behind what was sent again
+packets = list(pyshark.FileCapture(capture, keep_packets=False, custom_parameters=options))
 start = float(packets[0].sniff_timestamp)
 print(f"{len(packets)} packets in {float(packets[-1].sniff_timestamp) - start:.3f} s")
 
