@@ -6,6 +6,7 @@ Pure: it is told what the record says of the requests and what tshark says of th
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -77,6 +78,12 @@ class Dissected:
         if key is None:
             return Carried(place + 1, request, port, None, None, ())
         return Carried(place + 1, request, port, key.connection, key.stream, tuple(self._packets(place, key)))
+
+    def shared(self) -> frozenset[int]:
+        """Numbers of packets that several requests count: with frames of several, or put together with such ones."""
+        every = (self.request(place) for place in range(len(self.requests)))
+        counts = Counter(frame.number for each in every for frame in each.of(REQUEST, RESPONSE))
+        return frozenset(number for number, count in counts.items() if count > 1)
 
     def why_not(self, place: int) -> InputError | CaptureError:
         """Why no packet of that request was found."""

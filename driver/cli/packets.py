@@ -54,7 +54,7 @@ def packets(name: str, *, trial: int, request: int | None, as_json: bool) -> Non
     carried = found.request(request - 1)
     if not carried.packets:
         raise found.why_not(request - 1)
-    _one(carried, asked_us, as_json=as_json)
+    _one(carried, found.shared(), asked_us, as_json=as_json)
 
 
 def _asked(record: Mapping[str, Any], trial: int) -> int:
@@ -91,21 +91,25 @@ def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected
 
 def _overview(found: Dissected, asked_us: int, *, as_json: bool) -> None:
     every = [found.request(place) for place in range(len(found.requests))]
+    shared = found.shared()
     if as_json:
-        print_json([_summary(each, asked_us) for each in every])
+        print_json([_summary(each, shared, asked_us) for each in every])
         return
     rows = []
     for each in every:
-        line = _summary(each, asked_us)
+        line = _summary(each, shared, asked_us)
         times = [f"{line[key]:.1f}" if line[key] is not None else "" for key in ("first_ms", "last_ms")]
         where = ["" if line[key] is None else str(line[key]) for key in ("client_port", "stream")]
-        rows.append((str(each.number), each.request.url, *where, *times, str(line["packets"]), str(line["sent_again"])))
-    columns = ("request", "address", "port", "stream", "first ms", "last ms", "packets", "again")
+        counts = [str(line[key]) for key in ("packets", "shared", "sent_again")]
+        rows.append((str(each.number), each.request.url, *where, *times, *counts))
+    columns = ("request", "address", "port", "stream", "first ms", "last ms", "packets", "shared", "again")
     console().print(table(columns, rows, right=columns[2:]))
     note("times are from when the page was asked for; packets of one request: --request K")
+    if shared:
+        note(f"{len(shared)} packets are shared: each request that has frames in them, or beside them, counts them")
 
 
-def _summary(carried: Carried, asked_us: int) -> dict[str, Any]:
+def _summary(carried: Carried, shared: frozenset[int], asked_us: int) -> dict[str, Any]:
     from analysis.request_packets import REQUEST, RESPONSE  # noqa: PLC0415
 
     own = carried.of(REQUEST, RESPONSE)
@@ -118,11 +122,12 @@ def _summary(carried: Carried, asked_us: int) -> dict[str, Any]:
         "first_ms": (own[0].at_us - asked_us) / US_OF_MS if own else None,
         "last_ms": (own[-1].at_us - asked_us) / US_OF_MS if own else None,
         "packets": len(carried.packets),
+        "shared": sum(frame.number in shared for frame in own),
         "sent_again": sum(packet.frame.again for packet in carried.packets),
     }
 
 
-def _one(carried: Carried, asked_us: int, *, as_json: bool) -> None:
+def _one(carried: Carried, shared: frozenset[int], asked_us: int, *, as_json: bool) -> None:
     lines = [
         {
             "number": packet.frame.number,
@@ -131,6 +136,7 @@ def _one(carried: Carried, asked_us: int, *, as_json: bool) -> None:
             "bytes": packet.frame.bytes,
             "payload": packet.frame.payload,
             "role": packet.role,
+            "shared": packet.frame.number in shared,
             "sent_again": packet.frame.again,
             "protocol": packet.frame.protocol,
             "summary": packet.frame.info,
@@ -138,7 +144,7 @@ def _one(carried: Carried, asked_us: int, *, as_json: bool) -> None:
         for packet in carried.packets
     ]
     if as_json:
-        print_json({**_summary(carried, asked_us), "packets": lines})
+        print_json({**_summary(carried, shared, asked_us), "packets": lines})
         return
     where = f"connection of port {carried.port}" + (f", stream {carried.stream}" if carried.stream is not None else "")
     note(f"request {carried.number}: {carried.request.url} ({where})")
@@ -148,7 +154,7 @@ def _one(carried: Carried, asked_us: int, *, as_json: bool) -> None:
             f"{line['ms']:.3f}",
             "up" if line["up"] else "down",
             str(line["bytes"]),
-            f"{line['role']}{', again' if line['sent_again'] else ''}",
+            f"{line['role']}{', shared' if line['shared'] else ''}{', again' if line['sent_again'] else ''}",
             f"{line['protocol']}: {line['summary']}",
         )
         for line in lines

@@ -139,6 +139,7 @@ def test_streams_of_http_2_are_told_apart() -> None:
     assert roles(found, 0) == {1: "request", 3: "response"}
     assert roles(found, 1) == {1: "request", 2: "response"}
     assert [found.request(place).stream for place in (0, 1)] == [1, 3]
+    assert found.shared() == {1}
 
 
 def test_what_is_asked_for_twice_is_found_twice() -> None:
@@ -150,6 +151,7 @@ def test_what_is_asked_for_twice_is_found_twice() -> None:
     ]
     found = Dissected(frames, [request("a.test/x"), request("a.test/x")], {0: PORT, 1: PORT})
     assert [found.request(place).stream for place in (0, 1)] == [1, 3]
+    assert found.shared() == {1}
 
 
 @pytest.mark.parametrize(
