@@ -151,7 +151,6 @@ def test_what_is_asked_for_twice_is_found_twice() -> None:
     ]
     found = Dissected(frames, [request("a.test/x"), request("a.test/x")], {0: PORT, 1: PORT})
     assert [found.request(place).stream for place in (0, 1)] == [1, 3]
-    assert found.shared() == {1}
 
 
 @pytest.mark.parametrize(
