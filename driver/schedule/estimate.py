@@ -14,7 +14,7 @@ from driver.schedule.blocks import beds_used
 from model.link import Link
 from model.site.site import SiteObject
 
-BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 2.0, 0.15  # a link is measured again after its trials
+BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 3.0, 0.15  # a link is measured again after its trials
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
 LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES = 8000, 0.5, 20_000  # of a server under load
