@@ -46,8 +46,12 @@ class Arm:
     viewport: tuple[int, int] | None  # None: as the site was recorded, else the usual one
     via: str  # browser or gateway: "automatic" is resolved
     pipelining: int
+    pipelining_policy: str
     connections_per_host: int
     coalescing: str
+    backup_connections: bool
+    spdy_header_compression: int
+    tls_key_share: str
     scripts: str
     browser_flags: tuple[str, ...]
 
@@ -158,6 +162,8 @@ def _beyond_browser(values: Mapping[str, Any]) -> bool:
         or values["pipelining"] > 1
         or values["connections_per_host"] != CONNECTIONS_PER_HOST
         or values["coalescing"] != "address"
+        or values["backup_connections"]
+        or values["tls_key_share"] != "browser"
     )
 
 
@@ -205,6 +211,12 @@ def _check_browser(arm: Arm) -> None:
     if arm.coalescing != "address":
         what = "Chromium lets hosts at one address share a connection, and has no switch for it"
         raise InputError(what, remedy, key="coalescing")
+    if arm.backup_connections:
+        what = "Chromium begins backup connections by itself, and has no switch for it"
+        raise InputError(what, remedy, key="backup_connections")
+    if arm.tls_key_share != "browser":
+        what = f"Chromium has no switch that makes it offer {arm.tls_key_share} alone"
+        raise InputError(what, remedy, key="tls_key_share")
     if arm.compression == "brotli" and arm.tls == "off":
         what = "Chromium accepts brotli over TLS only"
         raise InputError(what, "Set tls: 1.3 too, or write compression: gzip, or via: gateway", key="compression")

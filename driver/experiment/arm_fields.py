@@ -103,12 +103,25 @@ _REST = (
     Setting("pipelining", count("REQUESTS", "requests", 1, 100), "1",
              "how many requests a connection may have without an answer; above 1 through the gateway only", "4",
              meaningless_with=(("keepalive", False), *_WITH_MULTIPLEXING), aliases=("pipeline",)),
+    Setting("pipelining_policy", choice("POLICY", "eager", "firefox", "chromium"), "eager",
+             "which requests are sent ahead of answers, and on which connection: [as Firefox, as Chromium, or as "
+             "early as can be](gateway.md#pipelining)", "chromium",
+             meaningless_with=(("pipelining", 1), ("keepalive", False), *_WITH_MULTIPLEXING)),
     Setting("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CONNECTIONS_PER_HOST),
              "HTTP/1.1 connections to one host at once. Chromium has 6 built in, other numbers go through the gateway",
              "2", meaningless_with=_WITH_MULTIPLEXING, aliases=("connections",)),
     Setting("coalescing", choice("BY", "address", "origin"), "address",
              "whether hosts at one address share a connection, as in Chromium, or each has its own (`origin`: through "
              "the gateway)", "origin", meaningless_with=(("protocol", "http/1.1"),)),
+    Setting("backup_connections", FLAG, "false",
+             "whether the gateway begins a second connection to a host whose first one is not there after 250 ms, as "
+             "Chromium does by itself", "true"),
+    Setting("spdy_header_compression", count("LEVEL", "zlib's level", 0, 9), "9",
+             "how hard client and server compress SPDY's headers; 0: not at all", "0",
+             meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"))),
+    Setting("tls_key_share", choice("GROUP", "browser", "x25519", "p-256"), "browser",
+             "the key exchange that the client offers: as Chromium does today (X25519MLKEM768, then X25519), or one of "
+             "the elliptic curves alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),
 )
 # fmt: on
 OWNER = {setting.name: server.name for server in SERVERS.values() for setting in server.settings}

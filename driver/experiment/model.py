@@ -18,6 +18,14 @@ from model.units import Duration, Ratio
 Order = Literal["interleaved", "random", "sequential"]
 Watched = Literal["median", "change"]
 ID_DIGITS = 16
+# Settings that came after the first identifiers, each with the value of what lanelab did before. A cell that has this
+# value keeps its identifier, so older runs can still be compared with it. A new setting belongs here.
+LATER_ARM_SETTINGS: Mapping[str, object] = {
+    "pipelining_policy": "eager",
+    "backup_connections": False,
+    "spdy_header_compression": 9,
+    "tls_key_share": "browser",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,12 @@ class Cell:
     def id(self) -> str:
         """The same for the same effective settings, whatever things are called and in which order they are written."""
         if not self._id:
-            settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": self.arm.settings()}
+            arm = {
+                name: value
+                for name, value in self.arm.settings().items()
+                if name not in LATER_ARM_SETTINGS or value != LATER_ARM_SETTINGS[name]
+            }
+            settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": arm}
             text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
             object.__setattr__(self, "_id", hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
         return self._id

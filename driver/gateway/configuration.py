@@ -36,6 +36,14 @@ class WireArm(Protocol):
     def connections_per_host(self) -> int: ...
     @property
     def coalescing(self) -> str: ...
+    @property
+    def pipelining_policy(self) -> str: ...
+    @property
+    def backup_connections(self) -> bool: ...
+    @property
+    def spdy_header_compression(self) -> int: ...
+    @property
+    def tls_key_share(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +103,12 @@ def _settings(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) 
             "trust": [] if arm.tls == "off" else list(trusted),
             "keepalive": arm.keepalive,
             "pipelining": arm.pipelining,
+            "pipelining_policy": arm.pipelining_policy,
             "connections_per_host": arm.connections_per_host,
             "coalescing": arm.coalescing if arm.multiplexed else "origin",  # connections for several hosts, else none
+            "backup_connections": arm.backup_connections,
+            "spdy_header_compression": arm.spdy_header_compression,
+            "tls_key_share": arm.tls_key_share,
         },
     }
 

@@ -66,7 +66,15 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = {"start", "display", "user_agent", "viewport", "scripts", "browser_flags"}
     content = {"minify"}
-    gateway = {"via", "pipelining", "connections_per_host", "coalescing"}
+    gateway = {
+        "via",
+        "pipelining",
+        "connections_per_host",
+        "coalescing",
+        "pipelining_policy",
+        "backup_connections",
+        "tls_key_share",
+    }
     common = {"server", "dns", "addresses"}
     assert {setting.name for setting in settings_with("apache")} - browser - content - gateway - common <= written
 

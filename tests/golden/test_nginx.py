@@ -100,7 +100,16 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
     browser = {"start", "display", "user_agent", "viewport", "scripts", "browser_flags"}
     content = {"minify"}
     common = {"dns", "addresses"}
-    gateway = {"via", "pipelining", "connections_per_host", "coalescing"}
+    gateway = {
+        "via",
+        "pipelining",
+        "connections_per_host",
+        "coalescing",
+        "pipelining_policy",
+        "backup_connections",
+        "tls_key_share",
+    }
+    gateway |= {"spdy_header_compression"}
     assert {setting.name for setting in settings_with("nginx")} - browser - content - gateway - common <= written
 
 

@@ -95,6 +95,8 @@ def test_defaults_lie_below_and_are_left_out_where_they_mean_nothing() -> None:
         ({"connections_per_host": 2}, "gateway"),
         ({"protocol": "h2", "tls": "1.3", "coalescing": "origin"}, "gateway"),
         ({"via": "gateway"}, "gateway"),
+        ({"backup_connections": True}, "gateway"),
+        ({"tls": "1.2", "tls_key_share": "p-256"}, "gateway"),
     ],
     ids=str,
 )
@@ -140,6 +142,15 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"pipelining": 4, "via": "browser"}, "pipelining", "no browser of today sends requests ahead of answers"),
     ({"pipelining": 4, "keepalive": "false"}, "pipelining", "it means nothing with keepalive: false"),
     ({"pipelining": 4, "protocol": "spdy/3"}, "pipelining", "it means nothing with protocol: spdy/3"),
+    ({"pipelining_policy": "chromium"}, "pipelining_policy", "it means nothing with pipelining: 1"),
+    (
+        {"backup_connections": True, "via": "browser"},
+        "backup_connections",
+        "Chromium begins backup connections by itself",
+    ),
+    ({"tls_key_share": "p-256"}, "tls_key_share", "it means nothing with tls: off"),
+    ({"tls_key_share": "p-256", "tls": "1.3", "via": "browser"}, "tls_key_share", "Chromium has no switch"),
+    ({"spdy_header_compression": 0, "protocol": "h2"}, "spdy_header_compression", "it means nothing with protocol: h2"),
     ({"pipelining": 0}, "pipelining", "Write a whole number of requests from 1 to 100"),
     ({"coalescing": "origin"}, "coalescing", "it means nothing with protocol: http/1.1"),
     (
@@ -206,6 +217,8 @@ def test_every_row_of_the_table_can_be_used() -> None:
     for field in ARM.settings:
         under: dict[str, object] = {"tls": "1.3", "server": OWNER.get(field.name, "apache")}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
+        under |= {"protocol": "spdy/3"} if field.name == "spdy_header_compression" else {}
+        under |= {"pipelining": 4} if field.name == "pipelining_policy" else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example
         changed = Arm.parse("a", {**under, field.name: value}).settings()

@@ -65,6 +65,12 @@ func (w *Wire) check() error {
 	if err == nil {
 		err = oneOf("wire.coalescing", w.Coalescing, Origin, Address)
 	}
+	if err == nil {
+		err = oneOf("wire.pipelining_policy", w.PipeliningPolicy, Eager, Firefox, Chromium)
+	}
+	if err == nil {
+		err = oneOf("wire.tls_key_share", w.TLSKeyShare, BrowserShare, X25519, P256)
+	}
 	if err != nil {
 		return err
 	}
@@ -75,6 +81,9 @@ func (w *Wire) check() error {
 		if number.value < 1 || number.value > number.most {
 			return fmt.Errorf("%s: %d is not from 1 to %d", number.key, number.value, number.most)
 		}
+	}
+	if w.SPDYHeaderCompression < 0 || w.SPDYHeaderCompression > 9 {
+		return fmt.Errorf("wire.spdy_header_compression: %d is not from 0 to 9", w.SPDYHeaderCompression)
 	}
 	for i, pin := range w.Trust {
 		if hash, err := base64.StdEncoding.DecodeString(pin); err != nil || len(hash) != 32 {
@@ -88,6 +97,15 @@ func (w *Wire) check() error {
 func (w *Wire) checkTogether() error {
 	if w.Secure() && len(w.Trust) == 0 {
 		return fmt.Errorf("wire.trust: with wire.tls %q it must name the server's key, or every connection would be refused", w.TLS)
+	}
+	if w.PipeliningPolicy != Eager && w.Pipelining == 1 {
+		return fmt.Errorf("wire.pipelining_policy: %q needs wire.pipelining above 1", w.PipeliningPolicy)
+	}
+	if w.SPDYHeaderCompression != 9 && !w.Protocol.SPDY() {
+		return fmt.Errorf("wire.spdy_header_compression: only SPDY has it; with %s leave it out", w.Protocol)
+	}
+	if w.TLSKeyShare != BrowserShare && !w.Secure() {
+		return fmt.Errorf("wire.tls_key_share: %q needs TLS", w.TLSKeyShare)
 	}
 	if w.Protocol.Multiplexed() {
 		if w.Pipelining != 1 {

@@ -39,6 +39,20 @@ const (
 	Address  = "address"
 )
 
+// Which requests are pipelined, and where.
+const (
+	Eager    = "eager"
+	Firefox  = "firefox"
+	Chromium = "chromium"
+)
+
+// The groups that a ClientHello offers keys of.
+const (
+	BrowserShare = "browser" // what Chromium offers today
+	X25519       = "x25519"
+	P256         = "p-256"
+)
+
 // A Config is the whole file.
 type Config struct {
 	Version     int    `json:"version"`
@@ -79,15 +93,19 @@ func (h *Hosts) UnmarshalJSON(text []byte) error {
 
 // Wire is what is spoken over the link.
 type Wire struct {
-	Protocol           Protocol `json:"protocol"`
-	Port               int      `json:"port"`
-	TLS                string   `json:"tls"`
-	TLSResumption      bool     `json:"tls_resumption"`
-	Trust              []string `json:"trust"`
-	Keepalive          bool     `json:"keepalive"`
-	Pipelining         int      `json:"pipelining"`
-	ConnectionsPerHost int      `json:"connections_per_host"`
-	Coalescing         string   `json:"coalescing"`
+	Protocol              Protocol `json:"protocol"`
+	Port                  int      `json:"port"`
+	TLS                   string   `json:"tls"`
+	TLSResumption         bool     `json:"tls_resumption"`
+	Trust                 []string `json:"trust"`
+	Keepalive             bool     `json:"keepalive"`
+	Pipelining            int      `json:"pipelining"`
+	PipeliningPolicy      string   `json:"pipelining_policy"`
+	ConnectionsPerHost    int      `json:"connections_per_host"`
+	Coalescing            string   `json:"coalescing"`
+	BackupConnections     bool     `json:"backup_connections"`
+	SPDYHeaderCompression int      `json:"spdy_header_compression"`
+	TLSKeyShare           string   `json:"tls_key_share"`
 }
 
 // Secure tells whether the wire is inside TLS.
@@ -133,6 +151,7 @@ func Read(path string) (*Config, error) {
 func Parse(text []byte) (*Config, error) {
 	config := &Config{Wire: Wire{
 		TLS: "off", TLSResumption: true, Keepalive: true, Pipelining: 1, ConnectionsPerHost: 6, Coalescing: Origin,
+		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, TLSKeyShare: BrowserShare,
 	}}
 	if err := checkKeys(text, config); err != nil {
 		return nil, err
