@@ -23,7 +23,6 @@ type wireConn struct {
 	conn    protocolConn
 
 	// guarded by the pool's lock
-	starting int // exchanges that were handed over and are not in Room yet
 	lastUsed int // order of use; 0: never
 	byUs     bool
 	logged   bool

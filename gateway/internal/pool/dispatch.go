@@ -44,7 +44,7 @@ func (p *Pool) startWhere(g *group, waiting []*waiter, find func(*waiter) *wireC
 func (p *Pool) dispatchMultiplexed(g *group) {
 	p.startWhere(g, g.waiting, func(w *waiter) *wireConn {
 		for _, c := range g.conns {
-			if w.mayUse(c) && c.conn.Room() > c.starting {
+			if w.mayUse(c) && c.conn.Room() > 0 {
 				return c
 			}
 		}
@@ -54,7 +54,7 @@ func (p *Pool) dispatchMultiplexed(g *group) {
 		served := false
 		for _, host := range g.connecting {
 			// Another host's connection may turn out to cover this one: at the same address, one is waited for.
-			served = served || host == w.host || !w.own
+			served = served || host == w.host || !w.noCoalesce
 		}
 		for _, c := range g.conns {
 			served = served || (w.mayUse(c) && !p.leaving(c))
@@ -92,7 +92,7 @@ func (p *Pool) dispatchHTTP1(g *group) {
 func (p *Pool) idle(g *group) *wireConn {
 	var best *wireConn
 	for _, c := range g.conns {
-		if c.conn.Room() == p.wire.Pipelining && c.starting == 0 && (best == nil || c.lastUsed > best.lastUsed) {
+		if c.conn.Room() == p.wire.Pipelining && (best == nil || c.lastUsed > best.lastUsed) {
 			best = c
 		}
 	}
@@ -126,7 +126,7 @@ func (p *Pool) shortest(g *group, w *waiter) *wireConn {
 }
 
 // needsIdle tells whether a request can only be the first on its connection.
-func (w *waiter) needsIdle() bool { return w.alone || !http1.Pipelinable(w.request) }
+func (w *waiter) needsIdle() bool { return w.needsEmptyConn || !http1.Pipelinable(w.request) }
 
 // idleWantedBefore tells whether requests before w need connections without any other, more of them than are being made.
 func (g *group) idleWantedBefore(w *waiter) bool {

@@ -33,9 +33,9 @@ type waiter struct {
 	started  chan started // has room for one
 
 	// guarded by the pool's lock
-	alone   bool // not behind others: it was, and their connection ended
-	own     bool // not on another host's connection: its server said 421
-	attempt *attempt
+	needsEmptyConn bool // not behind others: it was, and their connection ended
+	noCoalesce     bool // not on another host's connection: its server said 421
+	attempt        *attempt
 }
 
 type started struct {
@@ -45,7 +45,7 @@ type started struct {
 }
 
 func (w *waiter) mayUse(c *wireConn) bool {
-	return c.host == w.host || (!w.own && c.dialled.Covers(w.host))
+	return c.host == w.host || (!w.noCoalesce && c.dialled.Covers(w.host))
 }
 
 // A Ticket is a request that was begun.
@@ -90,7 +90,7 @@ func (t *Ticket) Wait() (*exchange.Response, error) {
 		case err == nil && response.Status == 421 && attempt.conn.host != w.host && attempt.giveUp():
 			response.Body.Close()
 			w.pool.mu.Lock()
-			w.own = true
+			w.noCoalesce = true
 			w.pool.mu.Unlock()
 		case err == nil:
 			return w.pool.kickedAtEnd(response), nil
@@ -103,7 +103,7 @@ func (t *Ticket) Wait() (*exchange.Response, error) {
 			return nil, err
 		}
 		w.pool.mu.Lock()
-		w.alone = true
+		w.needsEmptyConn = true
 		w.pool.mu.Unlock()
 		w.queue()
 	}
