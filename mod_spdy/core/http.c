@@ -28,6 +28,7 @@ const char *spdy_http_fault_text(spdy_http_fault fault)
         [SPDY_HTTP_BAD_TARGET] = "request path does not begin with / or has control characters",
         [SPDY_HTTP_BAD_PROTOCOL] = "request version is not HTTP/x.y",
         [SPDY_HTTP_BAD_HOST] = "request host is empty or has characters that no host has",
+        [SPDY_HTTP_BAD_SCHEME] = "request scheme is none",
         [SPDY_HTTP_BAD_FIELD] = "request header that HTTP does not allow",
     };
 
@@ -60,24 +61,28 @@ static bool visible(spdy_text text, const char *but_not)
     return text.length > 0;
 }
 
-/* SPDY/2's url may be absolute, as older clients wrote it. */
-static void split_url(spdy_http_request *request)
+/* SPDY/2's url may be absolute, as older clients wrote it. False: it is of another host than the header. */
+static bool split_url(spdy_http_request *request)
 {
     static const spdy_text root = LITERAL("/");
     const char *end = request->target.bytes + request->target.length;
-    const char *host = NULL;
+    const char *from = NULL;
     const char *path;
+    spdy_text host;
 
     if (request->target.length > 7 && !memcmp(request->target.bytes, "http://", 7))
-        host = request->target.bytes + 7;
+        from = request->target.bytes + 7;
     else if (request->target.length > 8 && !memcmp(request->target.bytes, "https://", 8))
-        host = request->target.bytes + 8;
-    if (!host)
-        return;
-    path = memchr(host, '/', (size_t)(end - host));
-    if (!request->host.bytes)
-        request->host = (spdy_text){host, (size_t)((path ? path : end) - host)};
+        from = request->target.bytes + 8;
+    if (!from)
+        return true;
+    path = memchr(from, '/', (size_t)(end - from));
+    host = (spdy_text){from, (size_t)((path ? path : end) - from)};
     request->target = path ? (spdy_text){path, (size_t)(end - path)} : root;
+    if (request->host.bytes)
+        return spdy_same_name(request->host, host);
+    request->host = host;
+    return true;
 }
 
 static bool is_protocol(spdy_text text)
@@ -106,7 +111,9 @@ static spdy_http_fault check(const spdy_http_request *request)
         return SPDY_HTTP_BAD_TARGET;
     if (!is_protocol(request->protocol))
         return SPDY_HTTP_BAD_PROTOCOL;
-    return visible(request->host, "/\\?#@,\"<>") ? SPDY_HTTP_FINE : SPDY_HTTP_BAD_HOST;
+    if (!visible(request->host, "/\\?#@,\"<>"))
+        return SPDY_HTTP_BAD_HOST;
+    return is(request->scheme, "http") || is(request->scheme, "https") ? SPDY_HTTP_FINE : SPDY_HTTP_BAD_SCHEME;
 }
 
 static spdy_text *special_of(spdy_version version, spdy_text name, spdy_http_request *request)
@@ -121,37 +128,92 @@ static spdy_text *special_of(spdy_version version, spdy_text name, spdy_http_req
     return NULL;
 }
 
-static bool field_is_sound(const spdy_header *header)
+static spdy_http_fault set_special(spdy_text *special, const spdy_header *header)
 {
-    if (!spdy_is_name(header->name) || header->name.bytes[0] == ':')
-        return false;
-    return !header->value.length || (!memchr(header->value.bytes, '\r', header->value.length) &&
-                                     !memchr(header->value.bytes, '\n', header->value.length));
+    static const char nothing[] = "";
+
+    if (special->bytes)
+        return SPDY_HTTP_REPEATED;
+    *special = header->value.length ? header->value : (spdy_text){nothing, 0};
+    return SPDY_HTTP_FINE;
 }
 
-spdy_http_fault spdy_http_request_read(spdy_version version, const spdy_header *headers, size_t count,
-                                       spdy_header *fields, spdy_http_request *request)
+/* Controls could end a line of HTTP/1.1, or a string of C. */
+static bool value_is_sound(spdy_text value)
 {
     size_t i;
 
-    *request = (spdy_http_request){.fields = fields};
-    for (i = 0; i < count; i++) {
-        spdy_text *special = special_of(version, headers[i].name, request);
+    for (i = 0; i < value.length; i++) {
+        unsigned char letter = (unsigned char)value.bytes[i];
 
-        if (special && special->bytes)
-            return SPDY_HTTP_REPEATED;
-        if (special) {
-            static const char nothing[] = "";
-            *special = headers[i].value.length ? headers[i].value : (spdy_text){nothing, 0};
-        } else if (!field_is_sound(&headers[i])) {
-            return SPDY_HTTP_BAD_FIELD;
-        } else if (spdy_http_field_passes(headers[i].name) && !is(headers[i].name, "host")) {
-            fields[request->field_count++] = headers[i];
-        }
+        if ((letter < ' ' && letter != '\t') || letter == 0x7f)
+            return false;
     }
-    if (version == SPDY_VERSION_2 && request->target.bytes)
-        split_url(request);
+    return true;
+}
+
+static const char *separator(spdy_text name)
+{
+    return is(name, "cookie") ? "; " : ", ";
+}
+
+/* Its values are those that follow with the same name. The name is looked at once, however many they are. */
+static spdy_http_fault read_field(const spdy_header *headers, size_t count, spdy_http_field *field)
+{
+    size_t i;
+
+    *field = (spdy_http_field){.name = headers->name, .values = headers};
+    if (!spdy_is_name(field->name) || field->name.bytes[0] == ':')
+        return SPDY_HTTP_BAD_FIELD;
+    for (i = 0; i < count && spdy_same_name(headers[i].name, field->name); i++) {
+        if (!value_is_sound(headers[i].value))
+            return SPDY_HTTP_BAD_FIELD;
+        field->length += headers[i].value.length + (i ? strlen(separator(field->name)) : 0);
+    }
+    field->value_count = i;
+    return SPDY_HTTP_FINE;
+}
+
+spdy_http_fault spdy_http_request_read(spdy_version version, const spdy_header *headers, size_t count,
+                                       spdy_http_field *fields, spdy_http_request *request)
+{
+    size_t i = 0;
+
+    *request = (spdy_http_request){.fields = fields};
+    while (i < count) {
+        spdy_text *special = special_of(version, headers[i].name, request);
+        spdy_http_field *field = &fields[request->field_count];
+        spdy_http_fault fault = special ? set_special(special, &headers[i])
+                                        : read_field(&headers[i], count - i, field);
+
+        if (fault != SPDY_HTTP_FINE)
+            return fault;
+        i += special ? 1 : field->value_count;
+        if (!special && spdy_http_field_passes(field->name) && !is(field->name, "host"))
+            request->field_count++;
+    }
+    if (version == SPDY_VERSION_2 && request->target.bytes && !split_url(request))
+        return SPDY_HTTP_REPEATED;
     return check(request);
+}
+
+void spdy_http_field_join(const spdy_http_field *field, char *to)
+{
+    const char *between = separator(field->name);
+    size_t i;
+
+    for (i = 0; i < field->value_count; i++) {
+        spdy_text value = field->values[i].value;
+
+        if (i) {
+            memcpy(to, between, 2);
+            to += 2;
+        }
+        if (value.length)
+            memcpy(to, value.bytes, value.length);
+        to += value.length;
+    }
+    *to = 0;
 }
 
 void spdy_http_reply_write(spdy_version version, spdy_text status, spdy_text protocol,

@@ -4,6 +4,14 @@
 
 #include "spdy.h"
 
+/* A field of a request with all its values: a block may have several of one name. */
+typedef struct spdy_http_field {
+    spdy_text name;
+    const spdy_header *values; /* next to each other */
+    size_t value_count;
+    size_t length;             /* of the values when they are joined */
+} spdy_http_field;
+
 /* A request as it came. Texts point into the event's headers, or are literals. */
 typedef struct spdy_http_request {
     spdy_text method;
@@ -11,8 +19,8 @@ typedef struct spdy_http_request {
     spdy_text protocol; /* "HTTP/1.1" */
     spdy_text host;     /* with port if there was one */
     spdy_text scheme;
-    spdy_header *fields; /* all but the above, and without fields that SPDY forbids (connection, keep-alive,
-                            proxy-connection, transfer-encoding); memory given by the caller */
+    spdy_http_field *fields; /* all but the above, and without those that do not pass (spdy_http_field_passes); no two
+                                have the same name; memory given by the caller */
     size_t field_count;
 } spdy_http_request;
 
@@ -24,13 +32,18 @@ typedef enum spdy_http_fault {
     SPDY_HTTP_BAD_TARGET,
     SPDY_HTTP_BAD_PROTOCOL,
     SPDY_HTTP_BAD_HOST,
-    SPDY_HTTP_BAD_FIELD  /* a name that is no token, CR or LF in a value, or an unknown ":name" */
+    SPDY_HTTP_BAD_SCHEME,
+    SPDY_HTTP_BAD_FIELD /* a name that is no token, a control character in a value, or an unknown ":name" */
 } spdy_http_fault;
 const char *spdy_http_fault_text(spdy_http_fault fault);
 
-/* `fields` has room for `count` headers. A fault means: answer 400 Bad Request on the stream. */
+/* Nothing is copied. `fields` has room for `count`: all of their values are no more than the headers. A fault means:
+ * answer 400 Bad Request on the stream. */
 spdy_http_fault spdy_http_request_read(spdy_version version, const spdy_header *headers, size_t count,
-                                       spdy_header *fields, spdy_http_request *request);
+                                       spdy_http_field *fields, spdy_http_request *request);
+
+/* Writes the values as one, as HTTP/1.1 would have them in one line, and NUL: field->length + 1 bytes. */
+void spdy_http_field_join(const spdy_http_field *field, char *to);
 
 /* The special headers of a response, written before its fields: status ("200 OK") and version. */
 enum { SPDY_HTTP_REPLY_HEADERS = 2 };

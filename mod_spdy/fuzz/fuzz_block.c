@@ -1,7 +1,6 @@
 /* Header blocks as they are after expansion; what was read is written and read again. */
 #include "block.h"
 #include "fuzzers.h"
-#include "spdy_http.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +38,7 @@ int spdy_fuzz_block(const uint8_t *bytes, size_t length)
         return 0;
     version = bytes[0] % 3;
     if (spdy_block_read(version, bytes + 1, length - 1, 64, &list) == SPDY_BLOCK_FINE) {
-        spdy_header fields[64];
-        spdy_http_request request;
-
         demand(list.count <= 64);
-        if (spdy_http_request_read(version, list.headers, list.count, fields, &request) == SPDY_HTTP_FINE)
-            demand(request.field_count <= list.count && request.host.length && request.target.length);
         check_again(version, &list);
     }
     spdy_header_list_free(&list);

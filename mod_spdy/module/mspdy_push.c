@@ -65,7 +65,8 @@ static const char *next_url(apr_pool_t *pool, const char **at, unsigned *priorit
     return apr_pstrmemdup(pool, begin, (apr_size_t)(end - begin));
 }
 
-static void request_of(mspdy_stream *stream, const char *target, spdy_http_request *request, spdy_header *fields)
+static void request_of(mspdy_stream *stream, const char *target, spdy_http_request *request, spdy_header *headers,
+                       spdy_http_field *fields)
 {
     request->method = text_of("GET");
     request->target = text_of(target);
@@ -77,8 +78,11 @@ static void request_of(mspdy_stream *stream, const char *target, spdy_http_reque
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
         const char *value = apr_table_get(stream->headers, passed_on[i]);
         if (value != NULL) {
-            fields[request->field_count].name = text_of(passed_on[i]);
-            fields[request->field_count++].value = text_of(value);
+            spdy_header *header = &headers[request->field_count];
+            spdy_http_field field = {text_of(passed_on[i]), header, 1, strlen(value)};
+            header->name = field.name;
+            header->value = text_of(value);
+            fields[request->field_count++] = field;
         }
     }
 }
@@ -88,14 +92,15 @@ static bool push(mspdy_stream *stream, const pushed *what)
 {
     mspdy_session *session = stream->session;
     spdy_http_request request;
-    spdy_header fields[sizeof(passed_on) / sizeof(passed_on[0])];
+    spdy_header passed[sizeof(passed_on) / sizeof(passed_on[0])];
+    spdy_http_field fields[sizeof(passed_on) / sizeof(passed_on[0])];
     spdy_header headers[SPDY_HTTP_REQUEST_HEADERS];
     spdy_opening opening = {what->priority, stream->id, true, false};
     uint32_t id;
     uint64_t before = spdy_session_totals(session->core).sent_header_wire_bytes;
     if (session->stream_count >= session->config->max_streams)
         return false; /* there is enough to do */
-    request_of(stream, what->target, &request, fields);
+    request_of(stream, what->target, &request, passed, fields);
     size_t count = spdy_http_push_write(session->version, &request, headers);
     spdy_result result = spdy_stream_open(session->core, &opening, headers, count, &id);
     if (result != SPDY_OK) {

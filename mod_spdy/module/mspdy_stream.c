@@ -97,16 +97,9 @@ static void copy_request(mspdy_stream *stream, const spdy_http_request *request)
     stream->headers = apr_table_make(pool, (int)request->field_count + 2);
     apr_table_addn(stream->headers, "Host", text_copy(pool, request->host));
     for (size_t i = 0; i < request->field_count; i++) {
-        const char *name = text_copy(pool, request->fields[i].name);
-        const char *value = text_copy(pool, request->fields[i].value);
-        if (!ap_cstr_casecmp(name, "cookie"))
-            /* Its parts may come one by one, and do not join with a comma. */
-            apr_table_setn(stream->headers, name,
-                           apr_table_get(stream->headers, name)
-                               ? apr_pstrcat(pool, apr_table_get(stream->headers, name), "; ", value, NULL)
-                               : value);
-        else if (ap_cstr_casecmp(name, "upgrade"))
-            apr_table_mergen(stream->headers, name, value);
+        char *value = apr_palloc(pool, request->fields[i].length + 1);
+        spdy_http_field_join(&request->fields[i], value);
+        apr_table_addn(stream->headers, text_copy(pool, request->fields[i].name), value);
     }
 }
 

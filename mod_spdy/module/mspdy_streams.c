@@ -41,7 +41,7 @@ static mspdy_stream *stream_of_event(mspdy_session *session, const spdy_event *e
 {
     apr_pool_t *pool = session->event_pool;
     spdy_http_request request;
-    spdy_header *fields = apr_palloc(pool, sizeof(*fields) * (event->header_count + 1));
+    spdy_http_field *fields = apr_palloc(pool, sizeof(*fields) * (event->header_count + 1));
     spdy_http_fault fault = spdy_http_request_read(session->version, event->headers, event->header_count, fields,
                                                    &request);
     if (fault != SPDY_HTTP_FINE) {
