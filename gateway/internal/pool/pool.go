@@ -203,7 +203,7 @@ func (p *Pool) speak(conn *dial.Conn) (protocolConn, error) {
 		conn.Close()
 		return nil, err
 	}
-	return spdyconn.NewClient(conn, version, spdyconn.Settings{Changed: p.kick})
+	return spdyconn.NewClient(conn, version, spdyconn.Settings{Changed: p.kick, HeaderLevel: &p.wire.SPDYHeaderCompression})
 }
 
 // watch takes a connection out of the pool when it has ended, and writes it to the log.

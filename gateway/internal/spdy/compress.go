@@ -12,11 +12,14 @@ import (
 // compressor is one direction's header compression: one zlib stream for the session's life, flushed after each block.
 type compressor struct {
 	version Version
+	level   int
 	out     bytes.Buffer
 	writer  *zlib.Writer // nil before the first block
 }
 
-func newCompressor(version Version) *compressor { return &compressor{version: version} }
+func newCompressor(version Version, level int) *compressor {
+	return &compressor{version: version, level: level}
+}
 
 // compress returns what a block is on the wire; valid until the next call.
 func (c *compressor) compress(block []byte) []byte {
@@ -32,7 +35,7 @@ func (c *compressor) compress(block []byte) []byte {
 
 // begin makes the zlib stream at the first block, for it takes a megabyte.
 func (c *compressor) begin() {
-	writer, err := zlib.NewWriterLevelDict(&c.out, zlib.BestCompression, c.version.dictionary())
+	writer, err := zlib.NewWriterLevelDict(&c.out, c.level, c.version.dictionary())
 	if err != nil {
 		panic(err) // only a wrong level is refused
 	}

@@ -25,7 +25,7 @@ func TestDictionaries(t *testing.T) {
 
 func TestBlocksFollowEachOther(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version Version) {
-		compressor, expander := newCompressor(version), newExpander(version)
+		compressor, expander := newCompressor(version, 9), newExpander(version)
 		defer expander.close()
 		random := rand.New(rand.NewPCG(1, 2))
 		for i := range 40 {
@@ -43,7 +43,7 @@ func TestBlocksFollowEachOther(t *testing.T) {
 
 func TestSecondBlockIsSmaller(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version Version) {
-		compressor := newCompressor(version)
+		compressor := newCompressor(version, 9)
 		block := appendBlock(nil, version, []Field{{Name: "x", Value: "a value that the dictionary does not have, zyxwvutsrq"}})
 		first := len(compressor.compress(block))
 		if second := len(compressor.compress(block)); second >= first/2 {
@@ -52,10 +52,34 @@ func TestSecondBlockIsSmaller(t *testing.T) {
 	})
 }
 
+// Each level can be read, and more effort makes less.
+func TestLevels(t *testing.T) {
+	eachVersion(t, func(t *testing.T, version Version) {
+		block := appendBlock(nil, version, version.RequestFields(RequestHead{"GET", "https", "a.example", "/index.html", []Field{
+			{Name: "accept", Value: "text/html,application/xhtml+xml"}, {Name: "accept-encoding", Value: "gzip, deflate"}, {Name: "accept-language", Value: "en"},
+		}}))
+		sizes := make([]int, 10)
+		for level := range sizes {
+			compressor, expander := newCompressor(version, level), newExpander(version)
+			for range 3 {
+				wire := bytes.Clone(compressor.compress(block))
+				sizes[level] += len(wire)
+				if got, err := expander.expand(wire, 1<<16); err != nil || !bytes.Equal(got, block) {
+					t.Errorf("level %d: came back as %q, %v", level, got, err)
+				}
+			}
+			expander.close()
+		}
+		if sizes[0] <= 3*len(block) || sizes[9] >= sizes[1] || sizes[1] >= sizes[0] {
+			t.Errorf("3 blocks of %d bytes have %v, by level", len(block), sizes)
+		}
+	})
+}
+
 func TestBlockThatExpandsTooFar(t *testing.T) {
 	expander := newExpander(V3)
 	defer expander.close()
-	_, err := expander.expand(newCompressor(V3).compress(make([]byte, 1<<20)), 1000)
+	_, err := expander.expand(newCompressor(V3, 9).compress(make([]byte, 1<<20)), 1000)
 	if !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v", err)
 	}
@@ -69,11 +93,11 @@ func TestBlocksThatCannotBeExpanded(t *testing.T) {
 	writer, _ := zlib.NewWriterLevelDict(&ended, 6, dictionary3)
 	_, _ = writer.Write([]byte("x"))
 	_ = writer.Close()
-	wrong := bytes.Clone(newCompressor(V3).compress([]byte("some text")))
+	wrong := bytes.Clone(newCompressor(V3, 9).compress([]byte("some text")))
 	wrong[7] ^= 0xff
 	for name, block := range map[string][]byte{
 		"no zlib":            []byte("GET / HTTP/1.1\r\n"),
-		"another dictionary": newCompressor(V2).compress([]byte("x")),
+		"another dictionary": newCompressor(V2, 9).compress([]byte("x")),
 		"a stream that ends": ended.Bytes(),
 		"a wrong bit":        wrong,
 	} {

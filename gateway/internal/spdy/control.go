@@ -26,15 +26,9 @@ func (s *Session) receiveWindowUpdate(f WindowUpdate) (Event, error) {
 }
 
 func (s *Session) receiveSettings(f Settings) (Event, error) {
-	if f.Clear {
-		clear(s.remembered)
-	}
 	for _, entry := range f.Entries {
 		if entry.Flags&Persisted != 0 {
-			continue // what the peer was asked to remember comes back: it is ours, and known
-		}
-		if entry.Flags&PersistValue != 0 && entry.ID <= maxSettingID {
-			s.remembered[entry.ID] = entry.Value
+			continue // what the peer was asked to remember comes back: we asked for nothing
 		}
 		switch {
 		case entry.ID == SettingMaxConcurrentStreams:
@@ -66,7 +60,7 @@ func (s *Session) changeWindows(size uint32) error {
 
 func (s *Session) receivePing(f Ping) (Event, error) {
 	if s.isOurs(f.ID) {
-		return Ponged{f.ID}, nil
+		return nil, nil // an answer to a question that was not asked
 	}
 	s.answer(f)
 	return nil, s.tooManyAnswers()
@@ -131,14 +125,6 @@ func (s *Session) SetStreamWindow(size int) {
 
 // Tell queues a SETTINGS frame.
 func (s *Session) Tell(settings ...Setting) { s.queue(Settings{Entries: settings}) }
-
-// Ping asks the peer for a sign of life; Ponged has the same number.
-func (s *Session) Ping() uint32 {
-	id := s.nextPing
-	s.nextPing += 2
-	s.queue(Ping{id})
-	return id
-}
 
 // GoAway tells the peer that no more of its streams are acted on.
 func (s *Session) GoAway(status GoAwayStatus) {

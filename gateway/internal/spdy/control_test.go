@@ -54,32 +54,16 @@ func TestStreamsAfterOurGoAway(t *testing.T) {
 	})
 }
 
-func TestSettingsAndTheirPersistence(t *testing.T) {
+func TestSettings(t *testing.T) {
 	for _, version := range []Version{V3, V31} {
 		session := newTestSession(t, ClientRole, version)
 		p := newRawPeer(t, session)
 		_, err := p.say(Settings{Entries: []Setting{{SettingMaxConcurrentStreams, PersistValue, 2}, {SettingInitialWindowSize, 0, 7}, {5, PersistValue, 9}}})
+		if err == nil { // what comes back as remembered is not the peer's own
+			_, err = p.say(Settings{Clear: true, Entries: []Setting{{SettingMaxConcurrentStreams, Persisted, 1}}})
+		}
 		if err != nil || session.Room() != 2 || session.streamWindow != 7 {
 			t.Errorf("%s: %v; room for %d, windows of %d", version, err, session.Room(), session.streamWindow)
-		}
-		want := []Setting{{ID: SettingMaxConcurrentStreams, Value: 2}, {ID: 5, Value: 9}}
-		if got := session.Persisted(); !slices.Equal(got, want) {
-			t.Errorf("%s: remembered %v", version, got)
-		}
-		config := testConfig
-		config.Persisted = session.Persisted()
-		again := NewSession(ClientRole, version, config)
-		said := (&rawPeer{t, version, again, nil, NewDecoder(version, 1000)}).said()
-		again.Close()
-		back := []Setting{{SettingMaxConcurrentStreams, Persisted, 2}, {5, Persisted, 9}}
-		if first := said[0].(Settings); !slices.Equal(first.Entries, back) {
-			t.Errorf("%s: sent back %v", version, first)
-		}
-		if _, err := p.say(Settings{Clear: true, Entries: []Setting{{SettingMaxConcurrentStreams, Persisted, 1}}}); err != nil {
-			t.Error(err)
-		}
-		if len(session.Persisted()) != 0 || session.Room() != 2 {
-			t.Errorf("%s: after CLEAR %v are remembered; room for %d", version, session.Persisted(), session.Room())
 		}
 	}
 }
@@ -88,12 +72,11 @@ func TestPings(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version Version) {
 		session := newTestSession(t, ClientRole, version)
 		p := newRawPeer(t, session)
-		id := session.Ping()
-		events, err := p.say(Ping{2}, Ping{id})
-		if err != nil || len(events) != 1 || events[0] != (Ponged{1}) {
+		events, err := p.say(Ping{2}, Ping{1}) // the second would be an answer
+		if err != nil || len(events) != 0 {
 			t.Errorf("got %v, %v", events, err)
 		}
-		if said := p.said(); len(said) != 2 || said[0] != (Ping{1}) || said[1] != (Ping{2}) {
+		if said := p.said(); len(said) != 1 || said[0] != (Ping{2}) {
 			t.Errorf("it said %v", said)
 		}
 	})

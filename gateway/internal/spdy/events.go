@@ -40,8 +40,6 @@ type (
 	Ended struct{ Err *StreamError }
 	// Settled: the peer's SETTINGS are in force.
 	Settled struct{}
-	// Ponged: the peer answered our PING.
-	Ponged struct{ ID uint32 }
 	// WentAway: the peer takes no more streams, and did not act on those in Unprocessed.
 	WentAway struct {
 		Status      GoAwayStatus
@@ -57,5 +55,4 @@ func (MoreHeaders) event() {}
 func (Received) event()    {}
 func (Ended) event()       {}
 func (Settled) event()     {}
-func (Ponged) event()      {}
 func (WentAway) event()    {}

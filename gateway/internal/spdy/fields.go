@@ -82,8 +82,8 @@ func (v Version) ParseResponse(all []Field) (status int, fields []Field, err err
 	text := parts[v.pseudo().status]
 	digits, _, _ := strings.Cut(text, " ") // "200 OK" is allowed
 	status, err = strconv.Atoi(digits)
-	if err != nil || status < 100 || status > 999 {
-		return 0, nil, fmt.Errorf("the response's %s is %q: no number of three digits", v.pseudo().status, text)
+	if err != nil || status < 200 || status > 999 { // SPDY has no interim responses: what follows a reply is its body
+		return 0, nil, fmt.Errorf("the response's %s is %q: no number from 200 to 999", v.pseudo().status, text)
 	}
 	return status, fields, nil
 }

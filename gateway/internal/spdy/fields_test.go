@@ -34,7 +34,7 @@ func TestNamesOnTheWire(t *testing.T) {
 }
 
 func TestResponses(t *testing.T) {
-	for value, want := range map[string]int{"200": 200, "404 Not Found": 404, "": 0, "OK": 0, "20": 0, "1000": 0, "-20": 0} {
+	for value, want := range map[string]int{"200": 200, "404 Not Found": 404, "999": 999, "100": 0, "103 Early Hints": 0, "199": 0, "": 0, "OK": 0, "20": 0, "1000": 0, "-20": 0} {
 		status, fields, err := V3.ParseResponse([]Field{{Name: ":status", Value: value}, {Name: ":version", Value: "HTTP/1.1"}, {Name: "a", Value: "b"}})
 		if status != want || (err == nil) != (want != 0) {
 			t.Errorf("%q: got %d, %v", value, status, err)
@@ -57,7 +57,7 @@ func TestRequestsThatLackAPart(t *testing.T) {
 	})
 }
 
-func TestVersionsAndPriorities(t *testing.T) {
+func TestVersions(t *testing.T) {
 	for _, version := range Versions {
 		if got, err := ParseVersion(version.String()); err != nil || got != version {
 			t.Errorf("%s: got %v, %v", version, got, err)
@@ -66,8 +66,14 @@ func TestVersionsAndPriorities(t *testing.T) {
 	if _, err := ParseVersion("spdy/4"); err == nil {
 		t.Error("spdy/4 was read")
 	}
-	for urgency, want := range map[int][2]uint8{-1: {0, 0}, 0: {0, 0}, 1: {0, 1}, 3: {1, 3}, 4: {2, 4}, 7: {3, 7}, 9: {3, 7}} {
-		if got := [2]uint8{V2.Priority(urgency), V3.Priority(urgency)}; got != want {
+}
+
+// Chromium's urgencies are HIGHEST, MEDIUM, LOW, LOWEST, IDLE and, since 2017, THROTTLED; other programs may say what they like.
+func TestPriorities(t *testing.T) {
+	for urgency, want := range map[int][3]uint8{
+		0: {0, 0, 0}, 1: {1, 1, 1}, 2: {2, 2, 2}, 3: {2, 3, 3}, 4: {3, 4, 4}, 5: {3, 5, 5}, 6: {3, 6, 6}, 7: {3, 7, 7}, -1: {0, 0, 0}, 9: {3, 7, 7},
+	} {
+		if got := [3]uint8{V2.Priority(urgency), V3.Priority(urgency), V31.Priority(urgency)}; got != want {
 			t.Errorf("urgency %d: got %v, want %v", urgency, got, want)
 		}
 	}

@@ -99,9 +99,9 @@ func FuzzBlock(f *testing.F) {
 // A block expands to the same in one piece and in two, and never to more than the limit.
 func FuzzExpander(f *testing.F) {
 	for choice, version := range Versions {
-		compressor := newCompressor(version)
+		compressor := newCompressor(version, 9)
 		f.Add(byte(choice), bytes.Clone(compressor.compress([]byte("accept-encoding gzip"))), 3)
-		f.Add(byte(choice), bytes.Clone(newCompressor(version).compress(make([]byte, 5000))), 20)
+		f.Add(byte(choice), bytes.Clone(newCompressor(version, 9).compress(make([]byte, 5000))), 20)
 	}
 	f.Fuzz(func(t *testing.T, choice byte, block []byte, cut int) {
 		const limit = 4000
@@ -133,7 +133,7 @@ func FuzzSessionBytes(f *testing.F) {
 		_ = client.Write(id, []byte("body"), true)
 		f.Add(byte(choice), true, client.Produce(nil, 1<<20).Bytes)
 		client.Close()
-		wire := AppendFrame(nil, version, SynReply{1, false, newCompressor(version).compress(appendBlock(nil, version, version.ResponseFields(200, nil)))})
+		wire := AppendFrame(nil, version, SynReply{1, false, newCompressor(version, 9).compress(appendBlock(nil, version, version.ResponseFields(200, nil)))})
 		f.Add(byte(choice), false, AppendFrame(wire, version, Data{StreamID: 1, Fin: true, Payload: []byte("x")}))
 	}
 	f.Fuzz(func(t *testing.T, choice byte, server bool, wire []byte) {

@@ -76,7 +76,7 @@ func TestFramesForAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	session.Ping()
+	session.queue(Ping{1})
 	session.Reset(3, Cancel)
 	session.GoAway(GoAwayOK)
 	framer, err := other.NewFramer(nil, bytes.NewReader(session.Produce(nil, 1<<20).Bytes))

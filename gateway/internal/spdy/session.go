@@ -20,15 +20,15 @@ type Config struct {
 	MaxPeerStreams  int // streams that the peer may have open; in a client these are pushes
 	MaxHeaderBytes  int // of an expanded header block
 	MaxControlBytes int // of a control frame
-	Persisted       []Setting
+	HeaderLevel     int // of zlib, for the header blocks that we send: 0 to 9
 }
 
 const (
 	// draftWindow is a window before anybody said anything: 64 KiB.
 	draftWindow = 64 << 10
 	maxWindow   = math.MaxInt32
-	// dataFrameBytes is the most that one DATA frame takes: a frame cannot be interrupted, so that longer ones would delay others.
-	dataFrameBytes = 16 << 10
+	// dataFrameBytes is the most that one DATA frame takes. It is Chromium's figure: a frame fills two packets.
+	dataFrameBytes = 2852
 	// chromiumPushes is how many pushed streams Chromium said that it takes.
 	chromiumPushes = 1000
 	// maxAnswers is how many answers (to PING, to frames for streams that are not there) may wait to be sent: beyond it the peer sends without
@@ -53,14 +53,12 @@ type Session struct {
 	lastPeerID     uint32 // of the last stream that the peer opened
 	ours, peers    int    // streams that are open now
 	peerTakes      int    // the streams that the peer lets us have open
-	nextPing       uint32
-	toldAway       bool // GOAWAY was queued
-	peerAway       bool // GOAWAY came
-	remembered     map[SettingID]uint32
-	sendWindow     int64 // what we may still send in the session
-	streamWindow   int64 // what we may send on a new stream
-	receiveWindow  int64 // what the peer may still send in the session
-	sessionUnacked int64 // consumed, and not yet given back
+	toldAway       bool   // GOAWAY was queued
+	peerAway       bool   // GOAWAY came
+	sendWindow     int64  // what we may still send in the session
+	streamWindow   int64  // what we may send on a new stream
+	receiveWindow  int64  // what the peer may still send in the session
+	sessionUnacked int64  // consumed, and not yet given back
 	output         output
 }
 
@@ -83,26 +81,19 @@ func NewSession(role Role, version Version, config Config) *Session {
 	config.SessionWindow = max(config.SessionWindow, draftWindow)
 	s := &Session{
 		version: version, role: role, config: config,
-		decoder: NewDecoder(version, config.MaxControlBytes), compressor: newCompressor(version), expander: newExpander(version),
-		streams: make(map[uint32]*stream), nextID: 1, nextPing: 1, peerTakes: math.MaxInt32, remembered: make(map[SettingID]uint32),
+		decoder: NewDecoder(version, config.MaxControlBytes), compressor: newCompressor(version, config.HeaderLevel), expander: newExpander(version),
+		streams: make(map[uint32]*stream), nextID: 1, peerTakes: math.MaxInt32,
 		sendWindow: draftWindow, streamWindow: draftWindow, receiveWindow: int64(config.SessionWindow),
 	}
 	if role == ServerRole {
-		s.nextID, s.nextPing = 2, 2
+		s.nextID = 2
 	}
 	s.greet()
 	return s
 }
 
-// greet queues what is said first: what was to be remembered, how we want to be treated, and how much larger the session's window is.
+// greet queues what is said first: how we want to be treated, and how much larger the session's window is.
 func (s *Session) greet() {
-	if len(s.config.Persisted) > 0 {
-		back := make([]Setting, len(s.config.Persisted))
-		for i, setting := range s.config.Persisted {
-			back[i] = Setting{ID: setting.ID, Flags: Persisted, Value: setting.Value}
-		}
-		s.queue(Settings{Entries: back})
-	}
 	takes := s.config.MaxPeerStreams
 	if s.role == ClientRole {
 		// Of pushes, which are refused one by one: there are servers that fail the request itself when they may not push for it.
@@ -156,20 +147,6 @@ func (s *Session) Room() int {
 	}
 	return max(s.peerTakes-s.ours, 0)
 }
-
-// Persisted is what the peer asked to be remembered.
-func (s *Session) Persisted() []Setting {
-	settings := make([]Setting, 0, len(s.remembered))
-	for id := SettingID(0); id <= SettingID(len(s.remembered)+maxSettingID); id++ {
-		if value, there := s.remembered[id]; there {
-			settings = append(settings, Setting{ID: id, Value: value})
-		}
-	}
-	return settings
-}
-
-// maxSettingID is the highest setting that a draft names; others are not remembered.
-const maxSettingID = 8
 
 // isOurs says whether a stream's number is one of those that we give.
 func (s *Session) isOurs(id uint32) bool { return (id%2 == 1) == (s.role == ClientRole) }

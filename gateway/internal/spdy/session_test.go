@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var testConfig = Config{StreamWindow: 100_000, SessionWindow: 200_000, MaxPeerStreams: 100, MaxHeaderBytes: 10_000, MaxControlBytes: 10_000}
+var testConfig = Config{StreamWindow: 100_000, SessionWindow: 200_000, MaxPeerStreams: 100, MaxHeaderBytes: 10_000, MaxControlBytes: 10_000, HeaderLevel: 9}
 
 func newTestSession(t testing.TB, role Role, version Version) *Session {
 	session := NewSession(role, version, testConfig)
@@ -25,7 +25,7 @@ type rawPeer struct {
 }
 
 func newRawPeer(t testing.TB, session *Session) *rawPeer {
-	p := &rawPeer{t, session.version, session, newCompressor(session.version), NewDecoder(session.version, 1<<20)}
+	p := &rawPeer{t, session.version, session, newCompressor(session.version, 9), NewDecoder(session.version, 1<<20)}
 	p.said() // the greeting
 	return p
 }

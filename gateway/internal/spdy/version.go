@@ -65,11 +65,15 @@ func (v Version) LowestPriority() uint8 {
 	return 7
 }
 
-// Priority is what an urgency (RFC 9218: 0, first, to 7) is on the wire: SPDY/3 has the same eight steps, SPDY/2 has four.
+// chromiumPriorities2 are SPDY/2's priorities for Chromium's own steps: highest, medium, low, lowest, idle.
+var chromiumPriorities2 = [5]uint8{0, 1, 2, 2, 3}
+
+// Priority is what an urgency (RFC 9218: 0, first, to 7) is on the wire. Chromium's urgencies are its own steps, counted from the highest; 5 is
+// a step below idle that it did not have then. SPDY/3 has the same numbers.
 func (v Version) Priority(urgency int) uint8 {
 	urgency = min(max(urgency, 0), 7)
 	if v == V2 {
-		return uint8(urgency / 2)
+		return chromiumPriorities2[min(urgency, len(chromiumPriorities2)-1)]
 	}
 	return uint8(urgency)
 }

@@ -100,9 +100,6 @@ func TestHundredStreamsAtOnce(t *testing.T) {
 			all.Go(func() { transfer(t, p.client, byte(i), int64(i)*2000, int64(100-i)*3000) })
 		}
 		all.Wait()
-		if counts := p.client.Counts(); counts.Exchanges != 100 {
-			t.Errorf("there were %d exchanges, not 100", counts.Exchanges)
-		}
 	})
 }
 

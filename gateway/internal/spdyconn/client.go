@@ -1,12 +1,10 @@
 package spdyconn
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/spdy"
@@ -14,13 +12,6 @@ import (
 
 // maxControlBytes of one frame: a compressed header block is smaller than what it expands to.
 const maxControlBytes = 256 << 10
-
-// Counts is what happened on a connection so far.
-type Counts struct {
-	Exchanges     int // begun
-	MostInFlight  int
-	PushesRefused int // the browser's side has no push, so that every pushed stream is refused at once
-}
 
 // Client is a connection to an origin that speaks SPDY. It implements exchange.Conn. A Notes must not call the Client's methods but Room,
 // Leaving, Close, Done and Err.
@@ -34,8 +25,6 @@ type Client struct {
 	exchanges map[uint32]*clientExchange
 	settled   bool // the server's SETTINGS came
 	held      int  // unread bytes of all bodies
-	counts    Counts
-	pings     map[uint32]chan struct{}
 }
 
 var (
@@ -52,10 +41,10 @@ func NewClient(conn net.Conn, version spdy.Version, settings Settings) (*Client,
 	if settings.StreamWindow < 1 || settings.SessionWindow < 1 || settings.MaxStreams < 1 || settings.MaxHeaderBytes < 1 {
 		return nil, fmt.Errorf("spdyconn: a connection to %s cannot begin: a setting is negative: %+v", conn.RemoteAddr(), settings)
 	}
-	c := &Client{settings: settings, exchanges: make(map[uint32]*clientExchange), pings: make(map[uint32]chan struct{})}
+	c := &Client{settings: settings, exchanges: make(map[uint32]*clientExchange)}
 	session := spdy.NewSession(spdy.ClientRole, version, spdy.Config{
 		StreamWindow: settings.StreamWindow, SessionWindow: settings.SessionWindow, MaxPeerStreams: 0,
-		MaxHeaderBytes: settings.MaxHeaderBytes, MaxControlBytes: maxControlBytes, Persisted: settings.Persisted,
+		MaxHeaderBytes: settings.MaxHeaderBytes, MaxControlBytes: maxControlBytes, HeaderLevel: *settings.HeaderLevel,
 	})
 	c.link = newLink(conn, c, session, settings)
 	c.changed()
@@ -91,40 +80,6 @@ func (c *Client) Close() error {
 	c.leaving.Store(true)
 	go c.do(func() { c.end(nil) }) // the caller may hold the lock: see Notes
 	return nil
-}
-
-// Counts is what happened so far.
-func (c *Client) Counts() Counts {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.counts
-}
-
-// Persisted is what the server asked to be remembered, for the next connection's Settings.
-func (c *Client) Persisted() []spdy.Setting {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.session.Persisted()
-}
-
-// Ping measures a round trip to the peer.
-func (c *Client) Ping(ctx context.Context) (time.Duration, error) {
-	answered := make(chan struct{})
-	began := time.Now()
-	var id uint32
-	c.do(func() {
-		id = c.session.Ping()
-		c.pings[id] = answered
-	})
-	select {
-	case <-answered:
-		return time.Since(began), nil
-	case <-c.done:
-		return 0, fmt.Errorf("spdyconn: PING was not answered: %w", c.endError())
-	case <-ctx.Done():
-		c.do(func() { delete(c.pings, id) })
-		return 0, fmt.Errorf("spdyconn: PING was not answered: %w", ctx.Err())
-	}
 }
 
 // errClosed is why exchanges end that were under way when Close was called, or the peer made an orderly end.
@@ -184,8 +139,6 @@ func (c *Client) drained(id uint32) {
 
 func (c *Client) handle(event spdy.Event) {
 	switch e := event.(type) {
-	case spdy.Refused:
-		c.counts.PushesRefused++
 	case spdy.Replied:
 		c.with(e.StreamID, func(x *clientExchange) { x.replied(e) })
 	case spdy.MoreHeaders:
@@ -204,11 +157,6 @@ func (c *Client) handle(event spdy.Event) {
 	case spdy.Settled:
 		c.settled = true
 		c.tellOwner()
-	case spdy.Ponged:
-		if answered := c.pings[e.ID]; answered != nil {
-			delete(c.pings, e.ID)
-			close(answered)
-		}
 	}
 }
 

@@ -86,9 +86,7 @@ func (c *Client) begin(ctx context.Context, request *exchange.Request, notes exc
 		x.body = newBody(c.link, x.consumed)
 		x.unwatch = context.AfterFunc(ctx, func() { x.cancel(ctx.Err()) })
 		c.exchanges[x.id] = x
-		c.counts.Exchanges++
 		x.inFlight = c.session.OpenStreams()
-		c.counts.MostInFlight = max(c.counts.MostInFlight, x.inFlight)
 	})
 	return x, err
 }

@@ -60,7 +60,7 @@ func (s *Server) Start(conn net.Conn) *ServerConn {
 	c := &ServerConn{server: s, settings: settings, streams: make(map[uint32]*ServerStream)}
 	session := spdy.NewSession(spdy.ServerRole, s.Version, spdy.Config{
 		StreamWindow: settings.StreamWindow, SessionWindow: settings.SessionWindow, MaxPeerStreams: settings.MaxStreams,
-		MaxHeaderBytes: settings.MaxHeaderBytes, MaxControlBytes: maxControlBytes, Persisted: settings.Persisted,
+		MaxHeaderBytes: settings.MaxHeaderBytes, MaxControlBytes: maxControlBytes, HeaderLevel: *settings.HeaderLevel,
 	})
 	c.link = newLink(conn, c, session, settings)
 	if s.Greet != nil {
