@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-/* 8 KiB of history and a small hash: 60 KiB per session instead of zlib's
- * usual 260, and header blocks are smaller than the history anyway. */
-enum { LEVEL = 6, WINDOW_BITS = 13, MEMORY_LEVEL = 6, STEP_BYTES = 2048 };
+/* As Chromium and the first mod_spdy compressed: 2 KiB of history, which the
+ * dictionaries just fit in, and a small hash. Less than a quarter of the memory
+ * that 8 KiB of history take, for each session. */
+enum { WINDOW_BITS = 11, MEMORY_LEVEL = 1, STEP_BYTES = 2048 };
 
 static const unsigned char *dictionary(spdy_version version, uInt *length)
 {
@@ -34,13 +35,13 @@ static void zlib_prepare(z_stream *zlib)
     zlib->zfree = zlib_give_back;
 }
 
-bool spdy_compressor_start(spdy_compressor *compressor, spdy_version version)
+bool spdy_compressor_start(spdy_compressor *compressor, spdy_version version, int level)
 {
     uInt length;
     const unsigned char *words = dictionary(version, &length);
 
     zlib_prepare(&compressor->zlib);
-    if (deflateInit2(&compressor->zlib, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&compressor->zlib, level, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     compressor->ready = true;
     return deflateSetDictionary(&compressor->zlib, words, length) == Z_OK;
@@ -78,7 +79,8 @@ bool spdy_expander_start(spdy_expander *expander, spdy_version version)
 {
     zlib_prepare(&expander->zlib);
     expander->version = version;
-    expander->ready = inflateInit(&expander->zlib) == Z_OK;
+    /* 0: as much history as the peer's first bytes say that it uses. */
+    expander->ready = inflateInit2(&expander->zlib, 0) == Z_OK;
     return expander->ready;
 }
 

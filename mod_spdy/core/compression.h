@@ -26,7 +26,8 @@ typedef enum spdy_expansion {
     SPDY_EXPANSION_NO_MEMORY
 } spdy_expansion;
 
-bool spdy_compressor_start(spdy_compressor *compressor, spdy_version version);
+/* Level 0 (stored as it is) to 9. Whatever the level, only a peer that has the dictionary can expand it. */
+bool spdy_compressor_start(spdy_compressor *compressor, spdy_version version, int level);
 /* Appends the block compressed. False: no memory; the stream is of no use any more. */
 bool spdy_compressor_add(spdy_compressor *compressor, const void *block, size_t length, spdy_buffer *out);
 void spdy_compressor_end(spdy_compressor *compressor);

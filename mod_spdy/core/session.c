@@ -11,6 +11,7 @@ void spdy_limits_default(spdy_limits *limits)
         .stream_window_bytes = SPDY_DRAFT_WINDOW_BYTES,
         .session_window_bytes = 4 * SPDY_DRAFT_WINDOW_BYTES,
         .data_frame_bytes = 8192,
+        .header_compression = 9,
         .header_compressed_bytes = 65536,
         .header_expanded_bytes = 65536,
         .header_hard_bytes = 1048576,
@@ -43,6 +44,7 @@ static spdy_limits sound(const spdy_limits *wanted)
     limits.stream_window_bytes = within(limits.stream_window_bytes, 1, INT32_MAX);
     limits.session_window_bytes = within(limits.session_window_bytes, SPDY_DRAFT_WINDOW_BYTES, INT32_MAX);
     limits.data_frame_bytes = within(limits.data_frame_bytes, 1, SPDY_MOST_PAYLOAD_BYTES);
+    limits.header_compression = within(limits.header_compression, 0, 9);
     limits.header_hard_bytes = within(limits.header_hard_bytes, limits.header_expanded_bytes, UINT32_MAX);
     return limits;
 }
@@ -50,7 +52,8 @@ static spdy_limits sound(const spdy_limits *wanted)
 static bool start(spdy_session *session)
 {
     return spdy_expander_start(&session->expander, session->version) &&
-           spdy_compressor_start(&session->compressor, session->version) && spdy_write_settings(session);
+           spdy_compressor_start(&session->compressor, session->version, (int)session->limits.header_compression) &&
+           spdy_write_settings(session);
 }
 
 spdy_session *spdy_session_new(spdy_role role, spdy_version version, const spdy_limits *limits)

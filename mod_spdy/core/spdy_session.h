@@ -28,12 +28,13 @@
 
 typedef struct spdy_session spdy_session;
 
-/* What we let the peer do. spdy_limits_default fills in sound values. */
+/* What we let the peer do, and how we send. spdy_limits_default fills in sound values. */
 typedef struct spdy_limits {
     uint32_t concurrent_streams;      /* of the peer; more are REFUSED_STREAM (100) */
     uint32_t stream_window_bytes;     /* SPDY/3+: what the peer may send ahead on a stream (65536) */
     uint32_t session_window_bytes;    /* SPDY/3.1: on all together; at least 65536, the draft's start (262144) */
     uint32_t data_frame_bytes;        /* largest DATA we send: how long an urgent stream waits (8192) */
+    uint32_t header_compression;      /* zlib's level for header blocks that we send, 0 to 9 (9) */
     uint32_t header_compressed_bytes; /* larger header blocks end the stream, FRAME_TOO_LARGE (65536) */
     uint32_t header_expanded_bytes;   /* the same, after expansion (65536) */
     uint32_t header_hard_bytes;       /* expanded beyond this the session ends: a bomb (1048576) */

@@ -341,6 +341,7 @@ static void talk(dialogue *with, uint8_t how)
     limits.data_frame_bytes = how & 0x20 ? 65536 : 100;
     limits.stream_window_bytes = how & 0x10 ? 65536 : 16;
     limits.concurrent_streams = how & 0x20 ? 100 : 3;
+    limits.header_compression = how & 0x80 ? 0 : 9;
     limits.header_expanded_bytes = how & 8 ? 65536 : 64;
     limits.header_hard_bytes = how & 8 ? 1048576 : 1024;
     with->session = spdy_session_new(how & 4 ? SPDY_ROLE_CLIENT : SPDY_ROLE_SERVER, with->version, &limits);
@@ -373,7 +374,7 @@ int spdy_fuzz_dialogue(const uint8_t *bytes, size_t length)
     with.version = (bytes[0] & 3) % 3;
     with.orders = bytes + 1;
     with.left = length - 1;
-    demand(spdy_compressor_start(&with.compressor, with.version));
+    demand(spdy_compressor_start(&with.compressor, with.version, bytes[0] & 0x80 ? 9 : 0));
     talk(&with, bytes[0]);
     spdy_compressor_end(&with.compressor);
     spdy_session_free(with.session);

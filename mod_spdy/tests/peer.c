@@ -42,7 +42,7 @@ peer *peer_new(spdy_role role, spdy_version version, const spdy_limits *limits)
     made->version = version;
     made->session = spdy_session_new(role, version, limits);
     CHECK(made->session);
-    CHECK(spdy_compressor_start(&made->compressor, version));
+    CHECK(spdy_compressor_start(&made->compressor, version, 9));
     CHECK(spdy_expander_start(&made->expander, version));
     return made;
 }
