@@ -39,7 +39,7 @@ func New(wire *config.Wire, log *wirelog.Log, keys io.Writer) *Dialer {
 		d.trusted[pin] = true
 	}
 	if wire.TLSResumption {
-		d.sessions = tls.NewLRUClientSessionCache(1024)
+		d.sessions = newSessions(tlsVersion(wire))
 	}
 	d.plain.KeepAlive = -1 // no packets that nobody asked for
 	return d
@@ -139,13 +139,26 @@ func (d *Dialer) secure(ctx context.Context, conn *Conn, host string) error {
 	return nil
 }
 
-func (d *Dialer) tlsConfig(host string) *tls.Config {
-	version := uint16(tls.VersionTLS12)
-	if d.wire.TLS == "1.3" {
-		version = tls.VersionTLS13
+func tlsVersion(wire *config.Wire) uint16 {
+	if wire.TLS == "1.3" {
+		return tls.VersionTLS13
 	}
+	return tls.VersionTLS12
+}
+
+// groups are what a ClientHello offers. TLS 1.3 makes keys for the first, and for X25519 beside X25519MLKEM768; the others are there for
+// certificates and for TLS 1.2. Chromium's are those of today and, without the first, of 2016 to 2023.
+var groups = map[string][]tls.CurveID{
+	config.BrowserShare: {tls.X25519MLKEM768, tls.X25519, tls.CurveP256, tls.CurveP384},
+	config.X25519:       {tls.X25519, tls.CurveP256, tls.CurveP384},
+	config.P256:         {tls.CurveP256, tls.CurveP384},
+}
+
+func (d *Dialer) tlsConfig(host string) *tls.Config {
+	version := tlsVersion(d.wire)
 	return &tls.Config{
 		ServerName: host, MinVersion: version, MaxVersion: version, NextProtos: []string{string(d.wire.Protocol)},
+		CurvePreferences:   groups[d.wire.TLSKeyShare],
 		ClientSessionCache: d.sessions, SessionTicketsDisabled: d.sessions == nil, KeyLogWriter: d.keys,
 		InsecureSkipVerify: true, VerifyConnection: d.verify, // trust is by key, as the browser's is
 		DynamicRecordSizingDisabled: true, // as browsers: a record for each write
