@@ -2,16 +2,19 @@
  *
  *   client --- c1 -- mspdy_connection: does it speak SPDY?
  *              |
- *              mspdy_session (the MPM's thread): reads, writes, waits
+ *              mspdy_loop (the MPM's thread): a session's turns
  *               |  mspdy_wait     for the client, or a worker
  *               |  mspdy_wire     bytes through c1's filters
- *               |  mspdy_events   what came   \  core/: frames, headers, states,
- *               |  mspdy_source   what goes   /  windows, who is next
- *               |  mspdy_streams  begin and end
+ *               |  mspdy_incoming what came   \  core/: frames, headers, states,
+ *               |  mspdy_outgoing what goes   /  windows, who is next
+ *               |  mspdy_push     what goes unasked
+ *               |  mspdy_stream   begins and ends
  *              mspdy_workers (threads of the process)
- *               |  mspdy_request  a stream's request, on a connection c2 of its own
- *               |  mspdy_filters  bodies in and out, by queues in mspdy_stream
- *               |  mspdy_response the response's head
+ *               |  mspdy_job      what they get of a stream: its request, a connection c2
+ *               |  mspdy_exchange what both threads touch, and its lock
+ *               |  mspdy_request  the job as httpd's request
+ *               |  mspdy_filters, mspdy_body, mspdy_response: what comes and goes on c2
+ *               |  mspdy_held     what of a response is left when its worker has gone
  *              httpd's handlers, filters and logs */
 #include "httpd.h"
 #include "http_config.h"
@@ -45,8 +48,8 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_child_stopping(mspdy_workers_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_optional_fn_retrieve(mspdy_accounting_find_logio, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_read_request(mspdy_request_environment, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    APR_OPTIONAL_HOOK(ap, status_hook, mspdy_accounting_status, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_log_transaction(mspdy_accounting_log, after_logio, NULL, APR_HOOK_REALLY_LAST);
+    APR_OPTIONAL_HOOK(ap, status_hook, mspdy_workers_status, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_log_transaction(mspdy_request_logged, after_logio, NULL, APR_HOOK_REALLY_LAST);
 }
 
 AP_DECLARE_MODULE(spdy) = {

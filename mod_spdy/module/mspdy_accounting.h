@@ -1,24 +1,26 @@
-/* Streams in mod_logio's counts and in the scoreboard that mod_status shows. */
+/* Streams in mod_logio's counts, and in the slot that mod_status shows of a
+ * client's connection. */
 #ifndef MSPDY_ACCOUNTING_H
 #define MSPDY_ACCOUNTING_H
 
-#include "httpd.h"
+#include <stdint.h>
 
-#include "mspdy_stream.h"
+#include "httpd.h"
 
 /* optional_fn_retrieve */
 void mspdy_accounting_find_logio(void);
 
-/* Before the request is logged: %I and %O are the stream's bytes on the wire. */
-void mspdy_accounting_bytes(mspdy_stream *stream);
+/* Before c2's request is logged: %I and %O are the stream's bytes on the wire. */
+void mspdy_accounting_bytes(conn_rec *c2, uint64_t in, uint64_t out);
 
-/* A request begins on a stream: its connection's slot shows it. */
-void mspdy_accounting_begins(mspdy_stream *stream, request_rec *r);
-
-/* log_transaction: counts a stream's request in its connection's slot. */
-int mspdy_accounting_log(request_rec *r);
-
-/* mod_status asks: what mod_spdy has in this process. */
-int mspdy_accounting_status(request_rec *r, int flags);
+/* The slot of a client's connection, with a lock of its own: all the session's
+ * threads write into it. */
+typedef struct mspdy_slot mspdy_slot;
+/* NULL: the system has no mutex. */
+mspdy_slot *mspdy_slot_new(conn_rec *c1);
+void mspdy_slot_set_status(mspdy_slot *slot, int status);
+/* A request begins, or has ended. */
+void mspdy_slot_begins(mspdy_slot *slot, request_rec *r);
+void mspdy_slot_count(mspdy_slot *slot, request_rec *r);
 
 #endif

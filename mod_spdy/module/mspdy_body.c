@@ -1,18 +1,17 @@
-/* The request's body, for whoever reads r->input_filters: bytes as they are,
- * with or without a content-length. */
+#include "mspdy_body.h"
+
 #include "http_core.h"
 #include "http_log.h"
 #include "http_protocol.h"
 
-#include "mspdy_filters.h"
-#include "mspdy_session.h"
+#include "mspdy_job.h"
 
 APLOG_USE_MODULE(spdy);
 
 enum { PIECE_BYTES = 8000 };
 
 typedef struct body_reader {
-    apr_bucket_brigade *waiting; /* taken from the stream, not yet asked for */
+    apr_bucket_brigade *waiting; /* taken from the exchange, not yet asked for */
     apr_bucket_brigade *rest;    /* while a part of it is given */
     apr_off_t got;
     apr_off_t promised; /* content-length, -1: none */
@@ -34,39 +33,6 @@ static body_reader *reader_of(ap_filter_t *f)
         f->ctx = reader;
     }
     return f->ctx;
-}
-
-/* Bytes of the stream; 0 at the body's end. */
-static apr_status_t take(mspdy_stream *stream, char *to, size_t most, bool may_wait, apr_interval_time_t timeout,
-                         size_t *taken)
-{
-    mspdy_session *session = stream->session;
-    apr_status_t rv = APR_SUCCESS;
-    *taken = 0;
-    apr_thread_mutex_lock(session->lock);
-    while (stream->body.bytes == 0 && !stream->body_ended && rv == APR_SUCCESS) {
-        if (stream->aborted)
-            rv = APR_ECONNABORTED;
-        else if (stream->sent)
-            rv = APR_EOF;
-        else if (!may_wait)
-            rv = APR_EAGAIN;
-        else {
-            session->readers++;
-            if (session->version == SPDY_VERSION_2)
-                mspdy_session_wake(session); /* it may have stopped reading */
-            rv = apr_thread_cond_timedwait(stream->changed, session->lock, timeout);
-            session->readers--;
-        }
-    }
-    if (stream->body.bytes > 0) {
-        rv = APR_SUCCESS;
-        *taken = mspdy_pipe_take(&stream->body, to, most);
-        stream->body_consumed += *taken;
-        mspdy_stream_flag(stream);
-    }
-    apr_thread_mutex_unlock(session->lock);
-    return rv;
 }
 
 static apr_status_t check(ap_filter_t *f, const body_reader *reader)
@@ -92,7 +58,7 @@ static apr_status_t check(ap_filter_t *f, const body_reader *reader)
 static apr_interval_time_t patience(const ap_filter_t *f, const body_reader *reader)
 {
     apr_interval_time_t timeout = f->r->server->timeout;
-    int rate = mspdy_stream_of(f->c)->session->config->min_body_rate;
+    int rate = mspdy_job_of(f->c)->config->min_body_rate;
     if (rate == 0)
         return timeout;
     apr_interval_time_t left = timeout + apr_time_from_sec(reader->got / rate) - reader->waited;
@@ -102,14 +68,14 @@ static apr_interval_time_t patience(const ap_filter_t *f, const body_reader *rea
 /* One piece more into `waiting`, or the end's bucket. */
 static apr_status_t fetch(ap_filter_t *f, body_reader *reader, apr_read_type_e block)
 {
-    mspdy_stream *stream = mspdy_stream_of(f->c);
     apr_bucket_alloc_t *alloc = f->c->bucket_alloc;
     size_t taken = 0;
     if (reader->limit > 0 && reader->promised > reader->limit)
         return APR_ENOSPC;
     char *piece = apr_bucket_alloc(PIECE_BYTES, alloc);
     apr_time_t began = apr_time_now();
-    apr_status_t rv = take(stream, piece, PIECE_BYTES, block == APR_BLOCK_READ, patience(f, reader), &taken);
+    apr_status_t rv = mspdy_exchange_take_body(mspdy_job_of(f->c)->exchange, piece, PIECE_BYTES,
+                                               block == APR_BLOCK_READ, patience(f, reader), &taken);
     reader->waited += apr_time_now() - began;
     if (rv != APR_SUCCESS || taken == 0)
         apr_bucket_free(piece);

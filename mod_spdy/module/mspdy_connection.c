@@ -10,8 +10,7 @@
 #include "http_request.h"
 #include "http_ssl.h"
 
-#include "mspdy_link.h"
-#include "mspdy_session.h"
+#include "mspdy_loop.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -19,6 +18,20 @@ enum { PEEK_BYTES = 8 };
 
 /* How long the rest of SPDY's first bytes may take after their first ones. */
 #define BEGINNING_TAKES apr_time_from_sec(2)
+
+/* What a client's connection is to mod_spdy, kept in its configuration. Streams'
+ * connections have their jobs there. */
+typedef struct agreement {
+    mspdy_session *session; /* NULL: not begun yet */
+    server_rec *server;     /* these two: what was agreed upon */
+    spdy_version version;
+} agreement;
+
+/* NULL: the connection is not a client's with SPDY. */
+static agreement *agreement_of(const conn_rec *c)
+{
+    return c->master == NULL ? ap_get_module_config(c->conn_config, &spdy_module) : NULL;
+}
 
 /* What the MPM can do with connections that wait. */
 static int mpm_is_async, mpm_can_wait;
@@ -54,18 +67,20 @@ static int take_protocol(conn_rec *c, request_rec *r, server_rec *s, const char 
     spdy_version version;
     if (r != NULL || c->master != NULL || strncmp(protocol, "spdy/", 5) || !spdy_version_parse(protocol, &version))
         return DECLINED;
-    mspdy_link *link = mspdy_link_set(c, NULL, NULL);
-    link->server = s;
-    link->version = version;
+    agreement *new = apr_pcalloc(c->pool, sizeof(*new));
+    new->server = s;
+    new->version = version;
+    ap_set_module_config(c->conn_config, &spdy_module, new);
     return OK;
 }
 
 static const char *protocol_of(const conn_rec *c)
 {
-    const mspdy_link *link = mspdy_link_of(c);
-    if (link == NULL)
+    const mspdy_job *job = mspdy_job_of(c);
+    const agreement *client = agreement_of(c);
+    if (job == NULL && client == NULL)
         return NULL;
-    return spdy_version_alpn(link->stream ? link->stream->session->version : link->version);
+    return spdy_version_alpn(job != NULL ? job->version : client->version);
 }
 
 /* httpd tells clients of HTTP/1.1 of all protocols that come before it, as
@@ -162,17 +177,17 @@ static beginning look_for_beginning(conn_rec *c, spdy_version version)
 
 /* ---- the connection's turn ---- */
 
-static int serve(conn_rec *c, mspdy_link *link)
+static int serve(conn_rec *c, agreement *client)
 {
-    if (link->session == NULL) {
-        link->session = mspdy_session_new(c, link->server, link->version);
-        if (link->session == NULL) {
+    if (client->session == NULL) {
+        client->session = mspdy_loop_begin(c, client->server, client->version);
+        if (client->session == NULL) {
             c->aborted = 1;
             return DONE;
         }
     }
     bool may_pause = mpm_is_async && c->cs != NULL && !c->clogging_input_filters;
-    mspdy_outcome outcome = mspdy_session_run(link->session, may_pause);
+    mspdy_outcome outcome = mspdy_loop_run(client->session, may_pause);
     c->keepalive = AP_CONN_CLOSE;
     c->data_in_input_filters = 0;
     if (outcome == MSPDY_OVER) {
@@ -191,8 +206,8 @@ static int serve(conn_rec *c, mspdy_link *link)
 
 static int process(conn_rec *c)
 {
-    mspdy_link *link = mspdy_link_of(c);
-    if (link == NULL && c->master == NULL && c->keepalives == 0) {
+    agreement *client = agreement_of(c);
+    if (client == NULL && c->master == NULL && c->keepalives == 0) {
         const mspdy_config *config = mspdy_config_of(c->base_server);
         if (config->cleartext != 1 || ap_ssl_conn_is_ssl(c))
             return DECLINED;
@@ -205,17 +220,17 @@ static int process(conn_rec *c)
             if (ap_switch_protocol(c, NULL, c->base_server, spdy_version_alpn(config->cleartext_version)))
                 return DECLINED;
         }
-        link = mspdy_link_of(c);
+        client = agreement_of(c);
     }
-    return link == NULL || link->stream != NULL ? DECLINED : serve(c, link);
+    return client == NULL ? DECLINED : serve(c, client);
 }
 
 /* The MPM gives an idle connection up. */
 static int before_close(conn_rec *c)
 {
-    mspdy_session *session = mspdy_session_of(c);
-    if (session != NULL && !c->aborted)
-        mspdy_session_goodbye(session);
+    const agreement *client = agreement_of(c);
+    if (client != NULL && client->session != NULL && !c->aborted)
+        mspdy_loop_goodbye(client->session);
     return OK;
 }
 

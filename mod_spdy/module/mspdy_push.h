@@ -3,7 +3,7 @@
 #ifndef MSPDY_PUSH_H
 #define MSPDY_PUSH_H
 
-#include "mspdy_session.h"
+#include "mspdy_stream.h"
 
 /* The stream is the asked-for one, its reply not yet sent; `associated` the
  * header's value: "/a.css":1, "https://same.host/b.js". */

@@ -10,8 +10,7 @@
 #include "http_request.h"
 #include "util_time.h"
 
-#include "mspdy_filters.h"
-#include "mspdy_session.h"
+#include "mspdy_job.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -114,29 +113,29 @@ static bool may_be_sent(request_rec *r, const char *name, const char *value)
     return spdy_http_field_passes(text) && ap_cstr_casecmp(name, associated_content) != 0;
 }
 
-static void copy_fields(mspdy_stream *stream, request_rec *r, mspdy_response *response)
+static void copy_fields(mspdy_job *job, request_rec *r, mspdy_response *response)
 {
     const apr_array_header_t *entries = apr_table_elts(r->headers_out);
     const apr_table_entry_t *entry = (const apr_table_entry_t *)entries->elts;
-    response->fields = apr_palloc(stream->pool, sizeof(spdy_header) * (apr_size_t)(entries->nelts + 1));
+    response->fields = apr_palloc(job->pool, sizeof(spdy_header) * (apr_size_t)(entries->nelts + 1));
     for (int i = 0; i < entries->nelts; i++)
         if (may_be_sent(r, entry[i].key, entry[i].val)) {
             spdy_header *field = &response->fields[response->field_count++];
-            field->name = lowercase_of(stream->pool, entry[i].key);
-            field->value = text_of(stream->pool, entry[i].val);
+            field->name = lowercase_of(job->pool, entry[i].key);
+            field->value = text_of(job->pool, entry[i].val);
         }
 }
 
-mspdy_response *mspdy_response_of(mspdy_stream *stream, request_rec *r)
+static mspdy_response *response_of(mspdy_job *job, request_rec *r)
 {
-    mspdy_response *response = apr_pcalloc(stream->pool, sizeof(*response));
+    mspdy_response *response = apr_pcalloc(job->pool, sizeof(*response));
     merge_fields(r);
-    response->status = text_of(stream->pool, status_text(r));
-    if (stream->session->config->push && !stream->pushed) {
+    response->status = text_of(job->pool, status_text(r));
+    if (job->config->push && !job->pushed) {
         const char *associated = apr_table_get(r->headers_out, associated_content);
-        response->associated = associated ? apr_pstrdup(stream->pool, associated) : NULL;
+        response->associated = associated ? apr_pstrdup(job->pool, associated) : NULL;
     }
-    copy_fields(stream, r, response);
+    copy_fields(job, r, response);
     return response;
 }
 
@@ -176,24 +175,21 @@ static void drop_body(apr_bucket_brigade *brigade)
     }
 }
 
-static void give_head(mspdy_stream *stream, request_rec *r, bool no_body)
+static void give_head(mspdy_job *job, request_rec *r, bool no_body)
 {
-    mspdy_response *response = mspdy_response_of(stream, r);
+    mspdy_response *response = response_of(job, r);
     response->no_body = no_body;
-    apr_thread_mutex_lock(stream->session->lock);
-    stream->response = response;
-    apr_thread_mutex_unlock(stream->session->lock);
-    stream->head_given = true;
+    mspdy_exchange_give_head(job->exchange, response);
+    job->progress = MSPDY_UNDER_WAY;
     r->sent_bodyct = no_body ? 0 : 1;
 }
 
-/* Stands where HTTP_HEADER stands otherwise. */
 apr_status_t mspdy_response_write(ap_filter_t *f, apr_bucket_brigade *brigade)
 {
     request_rec *r = f->r;
-    mspdy_stream *stream = f->ctx;
+    mspdy_job *job = f->ctx;
     bool header_only = r->header_only || AP_STATUS_IS_HEADER_ONLY(r->status);
-    if (!stream->head_given) {
+    if (job->progress == MSPDY_HEADLESS) {
         bool gives_up;
         const ap_bucket_error *error = first_error(brigade, &gives_up);
         if (gives_up) {
@@ -206,7 +202,7 @@ apr_status_t mspdy_response_write(ap_filter_t *f, apr_bucket_brigade *brigade)
             ap_die(status, r);
             return AP_FILTER_ERROR;
         }
-        give_head(stream, r, header_only || only_the_end(brigade));
+        give_head(job, r, header_only || only_the_end(brigade));
     }
     if (header_only)
         drop_body(brigade);

@@ -2,11 +2,23 @@
 #ifndef MSPDY_RESPONSE_H
 #define MSPDY_RESPONSE_H
 
-#include "httpd.h"
+#include <stdbool.h>
 
-#include "mspdy_stream.h"
+#include "util_filter.h"
 
-/* In the stream's pool, where the session finds it. */
-mspdy_response *mspdy_response_of(mspdy_stream *stream, request_rec *r);
+#include "spdy.h"
+
+/* The response's head, as the worker leaves it. Lives in the job's pool. */
+typedef struct mspdy_response {
+    spdy_text status; /* "200 OK" */
+    spdy_header *fields;
+    size_t field_count;
+    bool no_body;           /* nothing follows: HEAD, 204, 304, or simply empty */
+    const char *associated; /* X-Associated-Content, if there was one and push is on */
+} mspdy_response;
+
+/* A filter function, which stands where HTTP_HEADER stands otherwise; its
+ * context is the job. */
+apr_status_t mspdy_response_write(ap_filter_t *f, apr_bucket_brigade *brigade);
 
 #endif

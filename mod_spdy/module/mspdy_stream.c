@@ -1,150 +1,185 @@
 #include "mspdy_stream.h"
 
-#include "apr_strings.h"
-#include "http_config.h"
-#include "http_core.h"
-#include "http_log.h"
-#include "scoreboard.h"
+#include <stdlib.h>
 
-#include "mspdy_accounting.h"
-#include "mspdy_link.h"
-#include "mspdy_session.h"
+#include "http_log.h"
+
+#include "mspdy_workers.h"
 
 APLOG_USE_MODULE(spdy);
 
-/* What a stream's allocator keeps for the next stream of the session. */
-enum { ALLOCATOR_KEEPS_BYTES = 64 * 1024 };
+#define STALLS_EVERY apr_time_from_sec(1)
 
-static apr_pool_t *pool_new(mspdy_session *session)
+bool mspdy_stream_is_over(const mspdy_stream *stream)
 {
-    if (session->spare_count > 0)
-        return session->spare_pools[--session->spare_count];
-    apr_allocator_t *allocator;
-    apr_pool_t *pool;
-    if (apr_allocator_create(&allocator) != APR_SUCCESS)
-        return NULL;
-    apr_allocator_max_free_set(allocator, ALLOCATOR_KEEPS_BYTES);
-    if (apr_pool_create_ex(&pool, session->c1->pool, NULL, allocator) != APR_SUCCESS) {
-        apr_allocator_destroy(allocator);
-        return NULL;
+    return stream->life >= MSPDY_WHOLE;
+}
+
+/* ---- beginning ---- */
+
+static void answer_bad_request(mspdy_session *session, const spdy_event *event, spdy_http_fault fault)
+{
+    spdy_header headers[SPDY_HTTP_REPLY_HEADERS];
+    spdy_text status = {"400 Bad Request", 15}, protocol = {"HTTP/1.1", 8};
+    ap_log_cerror(APLOG_MARK, APLOG_INFO, 0, session->c1, "stream %u: 400 Bad Request: %s",
+                  (unsigned)event->stream_id, spdy_http_fault_text(fault));
+    spdy_http_reply_write(session->version, status, protocol, headers);
+    spdy_stream_reply(session->core, event->stream_id, headers, SPDY_HTTP_REPLY_HEADERS, true);
+    if (!event->fin)
+        spdy_stream_discard(session->core, event->stream_id);
+    spdy_session_blame(session->core, SPDY_BLAME_FAULT);
+}
+
+static void refuse(mspdy_session *session, uint32_t id)
+{
+    spdy_stream_reset(session->core, id, SPDY_STATUS_REFUSED_STREAM);
+    spdy_session_blame(session->core, SPDY_BLAME_REFUSED);
+}
+
+/* Streams that were reset go on to occupy a worker until it notices: a client
+ * that opens and resets must not get more of them than one that waits. What we
+ * pushed is not its doing. */
+static bool too_many(const mspdy_session *session)
+{
+    return session->stream_count - session->push_count >= 2 * session->config->max_streams;
+}
+
+/* False: no memory or no thread; the stream was reset. */
+static bool begin(mspdy_session *session, const mspdy_job_origin *origin, const spdy_http_request *request,
+                  uint64_t wire_bytes)
+{
+    mspdy_stream *stream = calloc(1, sizeof(*stream));
+    mspdy_job *job = stream != NULL ? mspdy_job_new(&session->kit, stream, origin, request) : NULL;
+    if (job == NULL) {
+        spdy_stream_reset(session->core, origin->id, SPDY_STATUS_REFUSED_STREAM);
+        free(stream);
+        return false;
     }
-    apr_allocator_owner_set(allocator, pool);
-    return pool;
-}
-
-static void pool_done(mspdy_session *session, apr_pool_t *pool)
-{
-    if (session->spare_count < MSPDY_SPARE_POOLS) {
-        apr_pool_clear(pool);
-        session->spare_pools[session->spare_count++] = pool;
-    }
-    else
-        apr_pool_destroy(pool);
-}
-
-/* Addresses are copied: looking up a host's name writes into them. */
-static void copy_addresses(conn_rec *c2, const conn_rec *c1)
-{
-    if (apr_sockaddr_info_copy(&c2->client_addr, c1->client_addr, c2->pool) != APR_SUCCESS)
-        c2->client_addr = c1->client_addr;
-    if (apr_sockaddr_info_copy(&c2->local_addr, c1->local_addr, c2->pool) != APR_SUCCESS)
-        c2->local_addr = c1->local_addr;
-    c2->client_ip = apr_pstrdup(c2->pool, c1->client_ip);
-    c2->local_ip = apr_pstrdup(c2->pool, c1->local_ip);
-}
-
-/* A connection like the client's, whose bytes are the stream's. What hooks of
- * pre_connection add is added on the worker's thread. */
-static conn_rec *secondary_connection(mspdy_stream *stream, conn_rec *c1)
-{
-    conn_rec *c2 = apr_pmemdup(stream->pool, c1, sizeof(*c1));
-    c2->pool = stream->pool;
-    c2->master = c1;
-    c2->bucket_alloc = apr_bucket_alloc_create(stream->pool);
-    c2->conn_config = ap_create_conn_config(stream->pool);
-    c2->notes = apr_table_make(stream->pool, 5);
-    c2->input_filters = NULL;
-    c2->output_filters = NULL;
-    c2->data_in_input_filters = 0;
-    c2->data_in_output_filters = 0;
-    c2->clogging_input_filters = 0;
-    c2->aborted = 0;
-    c2->remote_host = c2->remote_logname = c2->local_host = NULL;
-    c2->double_reverse = 0;
-    c2->log_id = NULL;
-    c2->sbh = NULL; /* see mspdy_accounting */
-    c2->current_thread = NULL;
-    c2->keepalive = AP_CONN_KEEPALIVE;
-    copy_addresses(c2, c1);
-    mspdy_link_set(c2, stream->session, stream);
-    /* Modules ask this socket for its timeout; none of them reads or writes it. */
-    ap_set_core_module_config(c2->conn_config, ap_get_conn_socket(c1));
-    return c2;
-}
-
-static const char *text_copy(apr_pool_t *pool, spdy_text text)
-{
-    return apr_pstrmemdup(pool, text.bytes, text.length);
-}
-
-static void copy_request(mspdy_stream *stream, const spdy_http_request *request)
-{
-    apr_pool_t *pool = stream->pool;
-    stream->method = text_copy(pool, request->method);
-    stream->target = text_copy(pool, request->target);
-    stream->protocol = text_copy(pool, request->protocol);
-    stream->scheme = text_copy(pool, request->scheme);
-    stream->headers = apr_table_make(pool, (int)request->field_count + 2);
-    apr_table_addn(stream->headers, "Host", text_copy(pool, request->host));
-    for (size_t i = 0; i < request->field_count; i++) {
-        char *value = apr_palloc(pool, request->fields[i].length + 1);
-        spdy_http_field_join(&request->fields[i], value);
-        apr_table_addn(stream->headers, text_copy(pool, request->fields[i].name), value);
-    }
-}
-
-mspdy_stream *mspdy_stream_new(mspdy_session *session, uint32_t id, unsigned priority,
-                               const spdy_http_request *request)
-{
-    apr_pool_t *pool = pool_new(session);
-    if (pool == NULL)
-        return NULL;
-    apr_pool_tag(pool, "mod_spdy_stream");
-    mspdy_stream *stream = apr_pcalloc(pool, sizeof(*stream));
-    stream->pool = pool;
-    if (apr_thread_cond_create(&stream->changed, pool) != APR_SUCCESS) {
-        pool_done(session, pool);
-        return NULL;
-    }
+    *(origin->pushed ? &job->wire_bytes_out : &job->wire_bytes_in) = MSPDY_SYN_STREAM_HEAD_BYTES + wire_bytes;
     stream->session = session;
-    stream->id = id;
-    stream->priority = priority;
+    stream->job = job;
+    stream->body_ended = !origin->has_body;
     stream->progress_at = apr_time_now();
-    copy_request(stream, request);
-    stream->c2 = secondary_connection(stream, session->c1);
-    stream->held = apr_brigade_create(pool, stream->c2->bucket_alloc);
     stream->next = session->first_stream;
     if (stream->next != NULL)
         stream->next->previous = stream;
     session->first_stream = stream;
     session->stream_count++;
-    return stream;
+    session->push_count += origin->pushed ? 1 : 0;
+    spdy_stream_set_context(session->core, origin->id, stream);
+    if (mspdy_workers_submit(job))
+        return true;
+    mspdy_exchange_withdraw(job->exchange);
+    mspdy_stream_reset(stream, SPDY_STATUS_REFUSED_STREAM);
+    mspdy_stream_settle(stream);
+    return false;
 }
 
-/* Dropping the EOR bucket logs the request and ends its pool. */
-void mspdy_stream_end_request(mspdy_stream *stream, bool whole, ap_conn_keepalive_e keepalive)
+void mspdy_stream_open(mspdy_session *session, const spdy_event *event, uint64_t wire_bytes)
 {
-    mspdy_accounting_bytes(stream);
-    stream->c2->aborted = whole ? 0 : 1;
-    stream->c2->keepalive = keepalive;
-    apr_brigade_cleanup(stream->held);
-    stream->eor_seen = false;
+    mspdy_job_origin origin = {event->stream_id, event->priority, false, !event->fin};
+    spdy_http_request request;
+    if (event->unidirectional) { /* a request that may not be answered */
+        refuse(session, event->stream_id);
+        return;
+    }
+    spdy_http_field *fields = apr_palloc(session->event_pool, sizeof(*fields) * (event->header_count + 1));
+    spdy_http_fault fault = spdy_http_request_read(session->version, event->headers, event->header_count, fields,
+                                                   &request);
+    if (fault != SPDY_HTTP_FINE)
+        answer_bad_request(session, event, fault);
+    else if (too_many(session))
+        refuse(session, event->stream_id);
+    else
+        begin(session, &origin, &request, wire_bytes);
+    apr_pool_clear(session->event_pool);
 }
 
-void mspdy_stream_free(mspdy_stream *stream)
+bool mspdy_stream_push(mspdy_session *session, uint32_t id, unsigned priority, const spdy_http_request *request,
+                       uint64_t wire_bytes)
+{
+    mspdy_job_origin origin = {id, priority, true, false};
+    return begin(session, &origin, request, wire_bytes);
+}
+
+/* ---- the request's body ---- */
+
+void mspdy_stream_body(mspdy_stream *stream, const spdy_event *event)
 {
     mspdy_session *session = stream->session;
-    mspdy_stream_end_request(stream, stream->fin_sent, session->going_away ? AP_CONN_CLOSE : AP_CONN_KEEPALIVE);
+    bool queued;
+    stream->job->wire_bytes_in += SPDY_FRAME_HEAD_BYTES + event->data.length;
+    stream->body_ended = stream->body_ended || event->fin;
+    if (!mspdy_exchange_put_body(stream->job->exchange, event->data.bytes, event->data.length, event->fin, &queued)) {
+        mspdy_stream_reset(stream, SPDY_STATUS_INTERNAL_ERROR);
+        mspdy_stream_settle(stream);
+        return;
+    }
+    session->body_bytes += event->data.length;
+    if (queued) /* or those that have a worker could not get their bodies, and it a worker */
+        spdy_stream_stored(session->core, event->stream_id, event->data.length);
+}
+
+void mspdy_stream_body_used(mspdy_stream *stream, size_t bytes)
+{
+    stream->session->body_bytes -= bytes;
+    if (bytes > 0)
+        spdy_stream_consumed(stream->session->core, stream->job->id, bytes);
+}
+
+/* ---- ending ---- */
+
+void mspdy_stream_sent_all(mspdy_stream *stream)
+{
+    mspdy_session *session = stream->session;
+    stream->life = MSPDY_WHOLE;
+    spdy_stream_set_context(session->core, stream->job->id, NULL);
+    spdy_stream_discard(session->core, stream->job->id);
+    mspdy_exchange_set_want(stream->job->exchange, MSPDY_ANSWERED);
+}
+
+/* From the workers' queue, or the worker is told. */
+static void give_up(mspdy_stream *stream)
+{
+    mspdy_exchange *exchange = stream->job->exchange;
+    if (mspdy_workers_withdraw(stream->job))
+        mspdy_exchange_withdraw(exchange);
+    else
+        mspdy_exchange_set_want(exchange, MSPDY_UNWANTED);
+}
+
+void mspdy_stream_cut(mspdy_stream *stream)
+{
+    if (mspdy_stream_is_over(stream))
+        return;
+    stream->life = MSPDY_CUT;
+    give_up(stream);
+}
+
+void mspdy_stream_reset(mspdy_stream *stream, spdy_status status)
+{
+    if (mspdy_stream_is_over(stream))
+        return;
+    spdy_stream_set_context(stream->session->core, stream->job->id, NULL);
+    spdy_stream_reset(stream->session->core, stream->job->id, status);
+    mspdy_stream_cut(stream);
+}
+
+void mspdy_stream_settle(mspdy_stream *stream)
+{
+    if (stream->finished || !mspdy_stream_is_over(stream) ||
+        mspdy_exchange_stage(stream->job->exchange) != MSPDY_BACK)
+        return;
+    stream->finished = true;
+    stream->next_finished = stream->session->first_finished;
+    stream->session->first_finished = stream;
+}
+
+static void stream_free(mspdy_stream *stream, bool sent)
+{
+    mspdy_session *session = stream->session;
+    mspdy_job_end_request(stream->job, stream->life == MSPDY_WHOLE && sent,
+                          session->going_away ? AP_CONN_CLOSE : AP_CONN_KEEPALIVE);
     if (stream->previous != NULL)
         stream->previous->next = stream->next;
     else
@@ -152,26 +187,86 @@ void mspdy_stream_free(mspdy_stream *stream)
     if (stream->next != NULL)
         stream->next->previous = stream->previous;
     session->stream_count--;
-    session->push_count -= stream->pushed ? 1 : 0;
+    session->push_count -= stream->job->pushed ? 1 : 0;
     session->idle_since = apr_time_now();
-    session->body_bytes -= stream->body.bytes + stream->body_consumed;
-    mspdy_pipe_clear(&stream->body);
-    mspdy_pipe_clear(&stream->output);
-    pool_done(session, stream->pool);
+    session->body_bytes -= mspdy_exchange_free(stream->job->exchange);
+    mspdy_job_free(&session->kit, stream->job);
+    free(stream);
 }
 
-mspdy_stream *mspdy_stream_of(const conn_rec *c)
+/* ---- all of them ---- */
+
+void mspdy_streams_goaway(mspdy_session *session)
 {
-    const mspdy_link *link = mspdy_link_of(c);
-    return link != NULL ? link->stream : NULL;
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next)
+        if (stream->job->pushed && !spdy_stream_is_open(session->core, stream->job->id)) {
+            mspdy_stream_cut(stream);
+            mspdy_stream_settle(stream);
+        }
 }
 
-void mspdy_stream_flag(mspdy_stream *stream)
+/* The client sends no more: bodies that are not complete never will be. */
+void mspdy_streams_input_ended(mspdy_session *session)
 {
-    if (!stream->flagged) {
-        stream->flagged = true;
-        stream->next_flagged = stream->session->first_flagged;
-        stream->session->first_flagged = stream;
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next)
+        if (!stream->body_ended) {
+            mspdy_stream_reset(stream, SPDY_STATUS_CANCEL);
+            mspdy_stream_settle(stream);
+        }
+}
+
+void mspdy_streams_cut_all(mspdy_session *session)
+{
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
+        mspdy_stream_cut(stream);
+        mspdy_stream_settle(stream);
     }
-    mspdy_session_wake(stream->session);
+}
+
+/* Has it waited for window since then? While the session's window goes to
+ * streams that are more urgent, others are only outrun. */
+static bool is_stalled(mspdy_stream *stream, apr_time_t since)
+{
+    mspdy_session *session = stream->session;
+    if (mspdy_stream_is_over(stream) || !stream->offers_data || stream->progress_at > since)
+        return false;
+    return spdy_stream_send_window(session->core, stream->job->id) <= 0 ||
+           (spdy_session_send_window(session->core) <= 0 && session->data_sent_at <= since);
+}
+
+void mspdy_streams_reset_stalled(mspdy_session *session)
+{
+    apr_time_t now = apr_time_now(), limit = now - session->server->timeout;
+    if (now < session->stalls_checked_at + STALLS_EVERY)
+        return;
+    session->stalls_checked_at = now;
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
+        if (!is_stalled(stream, limit))
+            continue;
+        ap_log_cerror(APLOG_MARK, APLOG_INFO, APR_TIMEUP, session->c1,
+                      "stream %u: the client gives no window for its response", (unsigned)stream->job->id);
+        mspdy_stream_reset(stream, SPDY_STATUS_CANCEL);
+        mspdy_stream_settle(stream);
+    }
+}
+
+void mspdy_streams_bury(mspdy_session *session, bool sent)
+{
+    while (session->first_finished != NULL) {
+        mspdy_stream *stream = session->first_finished;
+        session->first_finished = stream->next_finished;
+        stream_free(stream, sent);
+    }
+}
+
+void mspdy_streams_end_all(mspdy_session *session)
+{
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
+        mspdy_stream_reset(stream, SPDY_STATUS_CANCEL);
+        give_up(stream); /* also one that was sent */
+    }
+    mspdy_desk_wait(session->desk);
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next)
+        mspdy_stream_settle(stream);
+    mspdy_streams_bury(session, true);
 }

@@ -5,7 +5,7 @@
 #include "apr_portable.h"
 #include "http_core.h"
 
-#include "mspdy_streams.h"
+#include "mspdy_stream.h"
 #include "mspdy_wire.h"
 
 enum { MOST_ANSWERS_BYTES = 64 * 1024 }; /* waiting for a client that does not read */
@@ -28,10 +28,7 @@ static bool bodies_pile_up(mspdy_session *session)
     size_t most = (size_t)config->max_streams * (size_t)config->stream_window_bytes;
     if (session->version != SPDY_VERSION_2 || session->body_bytes < (size_t)config->session_window_bytes)
         return false;
-    apr_thread_mutex_lock(session->lock);
-    bool wanted = session->readers > 0;
-    apr_thread_mutex_unlock(session->lock);
-    return !wanted || session->body_bytes >= most;
+    return !mspdy_desk_hungry(session->desk) || session->body_bytes >= most;
 }
 
 bool mspdy_wait_may_read(mspdy_session *session)
@@ -54,7 +51,7 @@ static void note_hangup(mspdy_session *session, short told)
 void mspdy_wait(mspdy_session *session, int timeout_ms, bool *readable, bool *writable)
 {
     apr_os_sock_t fd;
-    struct pollfd fds[2] = {{.fd = -1}, {.fd = session->wake_fd, .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = -1}, {.fd = mspdy_desk_fd(session->desk), .events = POLLIN}};
     if (apr_os_sock_get(&fd, ap_get_conn_socket(session->c1)) == APR_SUCCESS)
         fds[0].fd = fd;
     fds[0].events = (short)((mspdy_wait_may_read(session) ? POLLIN : 0) |

@@ -10,8 +10,8 @@
 #include "http_log.h"
 #include "util_filter.h"
 
-#include "mspdy_events.h"
-#include "mspdy_source.h"
+#include "mspdy_incoming.h"
+#include "mspdy_outgoing.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -101,7 +101,7 @@ static mspdy_wire take_bucket(mspdy_session *session, apr_bucket *bucket)
         return MSPDY_WIRE_ENDED;
     if (length == 0)
         return MSPDY_WIRE_NOTHING;
-    mspdy_events_receive(session, bytes, length);
+    mspdy_incoming_receive(session, bytes, length);
     return MSPDY_WIRE_PROGRESS;
 }
 
@@ -154,7 +154,7 @@ static size_t collect(mspdy_session *session, char *batch)
             continue;
         if (spdy_session_output(session->core, &bytes, &length))
             break; /* full */
-        n = mspdy_source_frame(session, batch + filled, BATCH_BYTES - filled);
+        n = mspdy_outgoing_frame(session, batch + filled, BATCH_BYTES - filled);
         filled += n;
         if (n == 0 && !spdy_session_output(session->core, &bytes, &length))
             break; /* else it was a reset, which goes along */

@@ -16,7 +16,7 @@ typedef enum mspdy_wire {
 /* Before the first byte: how the socket is to behave. */
 void mspdy_wire_prepare(mspdy_session *session);
 
-/* Reads once, and hands what came to mspdy_event_receive. */
+/* Reads once, and hands what came to mspdy_incoming_receive. */
 mspdy_wire mspdy_wire_read(mspdy_session *session);
 
 /* Writes what the socket takes. */

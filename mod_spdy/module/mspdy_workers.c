@@ -7,10 +7,11 @@
 #include "apr_thread_mutex.h"
 #include "apr_thread_proc.h"
 #include "http_log.h"
+#include "http_protocol.h"
+#include "mod_status.h"
 #include "mpm_common.h"
 
 #include "mspdy_request.h"
-#include "mspdy_session.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -30,83 +31,86 @@ static struct {
     apr_thread_mutex_t *mutex;
     apr_thread_cond_t *work; /* there is something to do, or to stop for */
     apr_thread_cond_t *gone; /* a thread has ended */
-    mspdy_session *first_waiting, *last_waiting;
-    mspdy_session *first_joined;
+    mspdy_share *first_queued;
+    mspdy_share *first_joined;
     worker *ended;
     char *number_used; /* numbers of threads, which connections' ids are made of */
     int threads, idle, queued, sessions;
-    int least, most;
+    int least, most, most_of_session;
     bool stopping;
 } all;
 
-/* ---- the queue: sessions in turn, each with its streams by priority ---- */
+/* ---- the queue: sessions in turn, each with its jobs by priority ---- */
 
-static void session_append(mspdy_session *session)
-{
-    session->waiting = true;
-    session->next_waiting = NULL;
-    if (all.last_waiting != NULL)
-        all.last_waiting->next_waiting = session;
-    else
-        all.first_waiting = session;
-    all.last_waiting = session;
-}
+/* A session as the pool knows it. */
+struct mspdy_share {
+    mspdy_desk *desk;
+    mspdy_job *first_queued;
+    int running; /* how many threads have a job of it */
+    mspdy_share *next_queued; /* sessions with queued jobs */
+    mspdy_share *next_joined, *previous_joined;
+};
 
-static void session_remove(mspdy_session *session)
+static void share_append(mspdy_share *share)
 {
-    mspdy_session *before = NULL;
-    for (mspdy_session *s = all.first_waiting; s != session; s = s->next_waiting)
-        before = s;
-    if (before != NULL)
-        before->next_waiting = session->next_waiting;
-    else
-        all.first_waiting = session->next_waiting;
-    if (all.last_waiting == session)
-        all.last_waiting = before;
-    session->waiting = false;
-}
-
-static void queue_put(mspdy_stream *stream)
-{
-    mspdy_stream **place = &stream->session->first_queued;
-    while (*place != NULL && (*place)->priority <= stream->priority)
+    mspdy_share **place = &all.first_queued;
+    while (*place != NULL)
         place = &(*place)->next_queued;
-    stream->next_queued = *place;
-    *place = stream;
-    if (!stream->session->waiting)
-        session_append(stream->session);
+    share->next_queued = NULL;
+    *place = share;
+}
+
+static void share_remove(mspdy_share *share)
+{
+    mspdy_share **place = &all.first_queued;
+    while (*place != share)
+        place = &(*place)->next_queued;
+    *place = share->next_queued;
+}
+
+static void queue_put(mspdy_job *job)
+{
+    mspdy_job **place = &job->share->first_queued;
+    if (*place == NULL)
+        share_append(job->share);
+    while (*place != NULL && (*place)->priority <= job->priority)
+        place = &(*place)->next_queued;
+    job->next_queued = *place;
+    *place = job;
     all.queued++;
 }
 
-static mspdy_stream *queue_take(void)
+static mspdy_job *queue_take(void)
 {
-    mspdy_session *session = all.first_waiting;
-    if (session == NULL)
+    mspdy_share *share = all.first_queued;
+    while (share != NULL && share->running >= all.most_of_session)
+        share = share->next_queued;
+    if (share == NULL)
         return NULL;
-    mspdy_stream *stream = session->first_queued;
-    session->first_queued = stream->next_queued;
-    session_remove(session);
-    if (session->first_queued != NULL)
-        session_append(session);
+    mspdy_job *job = share->first_queued;
+    share->first_queued = job->next_queued;
+    share->running++;
+    share_remove(share);
+    if (share->first_queued != NULL)
+        share_append(share);
     all.queued--;
-    return stream;
+    return job;
 }
 
-bool mspdy_workers_withdraw(mspdy_stream *stream)
+bool mspdy_workers_withdraw(mspdy_job *job)
 {
-    bool found = false;
-    mspdy_session *session = stream->session;
+    mspdy_share *share = job->share;
     apr_thread_mutex_lock(all.mutex);
-    for (mspdy_stream **place = &session->first_queued; *place != NULL; place = &(*place)->next_queued)
-        if (*place == stream) {
-            *place = stream->next_queued;
-            if (session->first_queued == NULL)
-                session_remove(session);
-            all.queued--;
-            stream->stage = MSPDY_DONE;
-            found = true;
-            break;
-        }
+    mspdy_job **place = &share->first_queued;
+    while (*place != NULL && *place != job)
+        place = &(*place)->next_queued;
+    bool found = *place != NULL;
+    if (found) {
+        *place = job->next_queued;
+        if (share->first_queued == NULL)
+            share_remove(share);
+        all.queued--;
+    }
     apr_thread_mutex_unlock(all.mutex);
     return found;
 }
@@ -114,21 +118,16 @@ bool mspdy_workers_withdraw(mspdy_stream *stream)
 /* ---- threads ---- */
 
 /* With the mutex held, which is let go while it waits. */
-static mspdy_stream *next_stream(void)
+static mspdy_job *next_job(void)
 {
+    bool waited_enough = false;
     for (;;) {
-        mspdy_stream *stream = queue_take();
-        if (stream != NULL) {
-            stream->stage = MSPDY_RUNNING;
-            return stream;
-        }
-        if (all.stopping)
-            return NULL;
+        mspdy_job *job = queue_take();
+        if (job != NULL || all.stopping || (waited_enough && all.threads > all.least))
+            return job;
         all.idle++;
-        apr_status_t rv = apr_thread_cond_timedwait(all.work, all.mutex, IDLE_ENDS_AFTER);
+        waited_enough = APR_STATUS_IS_TIMEUP(apr_thread_cond_timedwait(all.work, all.mutex, IDLE_ENDS_AFTER));
         all.idle--;
-        if (APR_STATUS_IS_TIMEUP(rv) && all.first_waiting == NULL && all.threads > all.least)
-            return NULL;
     }
 }
 
@@ -136,10 +135,12 @@ static void *APR_THREAD_FUNC worker_main(apr_thread_t *thread, void *context)
 {
     worker *self = context;
     apr_thread_mutex_lock(all.mutex);
-    for (mspdy_stream *stream; (stream = next_stream()) != NULL;) {
+    for (mspdy_job *job; (job = next_job()) != NULL;) {
         apr_thread_mutex_unlock(all.mutex);
-        mspdy_request_serve(stream, thread, self->number);
+        mspdy_request_serve(job, thread, self->number);
         apr_thread_mutex_lock(all.mutex);
+        job->share->running--;
+        mspdy_exchange_done(job->exchange); /* now all of it may vanish, and its session */
     }
     all.threads--;
     all.number_used[self->number] = 0;
@@ -197,17 +198,17 @@ static bool worker_new(void)
     return true;
 }
 
-bool mspdy_workers_submit(mspdy_stream *stream)
+bool mspdy_workers_submit(mspdy_job *job)
 {
     bool fine = true;
     apr_thread_mutex_lock(all.mutex);
-    queue_put(stream);
+    queue_put(job);
     if (all.queued > all.idle && all.threads < all.most && !worker_new() && all.threads == 0)
         fine = false;
     else if (all.idle > 0)
         apr_thread_cond_signal(all.work);
     apr_thread_mutex_unlock(all.mutex);
-    if (!fine && !mspdy_workers_withdraw(stream))
+    if (!fine && !mspdy_workers_withdraw(job))
         fine = true; /* another session's submit has made a thread meanwhile, and that has it */
     return fine;
 }
@@ -234,6 +235,7 @@ void mspdy_workers_init(apr_pool_t *child_pool, server_rec *main_server)
     all.server = main_server;
     all.least = config->min_threads;
     all.most = config->max_threads > 0 ? config->max_threads : 1;
+    all.most_of_session = all.most;
     all.number_used = apr_pcalloc(all.pool, (apr_size_t)all.most);
     if (apr_thread_mutex_create(&all.mutex, APR_THREAD_MUTEX_DEFAULT, all.pool) != APR_SUCCESS ||
         apr_thread_cond_create(&all.work, all.pool) != APR_SUCCESS ||
@@ -244,27 +246,29 @@ void mspdy_workers_init(apr_pool_t *child_pool, server_rec *main_server)
 
 /* ---- sessions ---- */
 
-void mspdy_workers_join(mspdy_session *session)
+mspdy_share *mspdy_workers_join(apr_pool_t *pool, mspdy_desk *desk)
 {
+    mspdy_share *share = apr_pcalloc(pool, sizeof(*share));
+    share->desk = desk;
     apr_thread_mutex_lock(all.mutex);
-    session->previous_joined = NULL;
-    session->next_joined = all.first_joined;
+    share->next_joined = all.first_joined;
     if (all.first_joined != NULL)
-        all.first_joined->previous_joined = session;
-    all.first_joined = session;
+        all.first_joined->previous_joined = share;
+    all.first_joined = share;
     all.sessions++;
     apr_thread_mutex_unlock(all.mutex);
+    return share;
 }
 
-void mspdy_workers_leave(mspdy_session *session)
+void mspdy_workers_leave(mspdy_share *share)
 {
     apr_thread_mutex_lock(all.mutex);
-    if (session->previous_joined != NULL)
-        session->previous_joined->next_joined = session->next_joined;
+    if (share->previous_joined != NULL)
+        share->previous_joined->next_joined = share->next_joined;
     else
-        all.first_joined = session->next_joined;
-    if (session->next_joined != NULL)
-        session->next_joined->previous_joined = session->previous_joined;
+        all.first_joined = share->next_joined;
+    if (share->next_joined != NULL)
+        share->next_joined->previous_joined = share->previous_joined;
     all.sessions--;
     apr_thread_mutex_unlock(all.mutex);
 }
@@ -276,23 +280,28 @@ void mspdy_workers_stopping(apr_pool_t *child_pool, int graceful)
     if (all.mutex == NULL)
         return;
     apr_thread_mutex_lock(all.mutex);
-    for (mspdy_session *session = all.first_joined; session != NULL; session = session->next_joined) {
-        apr_thread_mutex_lock(session->lock);
-        mspdy_session_wake(session);
-        apr_thread_mutex_unlock(session->lock);
-    }
+    for (mspdy_share *share = all.first_joined; share != NULL; share = share->next_joined)
+        mspdy_desk_ring(share->desk);
     apr_thread_mutex_unlock(all.mutex);
 }
 
-mspdy_workers_counts mspdy_workers_count(void)
+int mspdy_workers_status(request_rec *r, int flags)
 {
-    mspdy_workers_counts counts = {0, 0, all.most, 0};
-    if (all.mutex == NULL)
-        return counts;
-    apr_thread_mutex_lock(all.mutex);
-    counts.threads = all.threads;
-    counts.idle = all.idle;
-    counts.sessions = all.sessions;
-    apr_thread_mutex_unlock(all.mutex);
-    return counts;
+    int sessions = 0, threads = 0, idle = 0;
+    if (all.mutex != NULL) {
+        apr_thread_mutex_lock(all.mutex);
+        sessions = all.sessions;
+        threads = all.threads;
+        idle = all.idle;
+        apr_thread_mutex_unlock(all.mutex);
+    }
+    if (flags & AP_STATUS_SHORT)
+        ap_rprintf(r, "SpdySessions: %d\nSpdyThreads: %d\nSpdyIdleThreads: %d\nSpdyMaxThreads: %d\n", sessions,
+                   threads, idle, all.most);
+    else
+        ap_rprintf(r,
+                   "<hr />\n<h2>SPDY in process %" APR_PID_T_FMT "</h2>\n"
+                   "<p>%d sessions; %d threads for streams, %d of them idle, %d at most</p>\n",
+                   getpid(), sessions, threads, idle, all.most);
+    return OK;
 }

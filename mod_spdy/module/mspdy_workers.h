@@ -7,29 +7,27 @@
 
 #include "httpd.h"
 
-struct mspdy_session;
-struct mspdy_stream;
+#include "mspdy_job.h"
 
 /* child_init: no thread begins before there is work. */
 void mspdy_workers_init(apr_pool_t *child_pool, server_rec *main_server);
 
 /* A session in this process begins and ends: those that exist are woken when
  * the process is to stop. */
-void mspdy_workers_join(struct mspdy_session *session);
-void mspdy_workers_leave(struct mspdy_session *session);
+typedef struct mspdy_share mspdy_share;
+mspdy_share *mspdy_workers_join(apr_pool_t *pool, mspdy_desk *desk);
+/* All its jobs are back. */
+void mspdy_workers_leave(mspdy_share *share);
 
 /* False: there is no thread and none could be made. */
-bool mspdy_workers_submit(struct mspdy_stream *stream);
-/* Takes a stream back; false when a worker has it already. */
-bool mspdy_workers_withdraw(struct mspdy_stream *stream);
+bool mspdy_workers_submit(mspdy_job *job);
+/* Takes a job back; false when a worker has it already. */
+bool mspdy_workers_withdraw(mspdy_job *job);
 
 /* child_stopping: lets every session know. */
 void mspdy_workers_stopping(apr_pool_t *child_pool, int graceful);
 
-/* For mod_status. */
-typedef struct mspdy_workers_counts {
-    int threads, idle, most, sessions;
-} mspdy_workers_counts;
-mspdy_workers_counts mspdy_workers_count(void);
+/* mod_status asks: what mod_spdy has in this process. */
+int mspdy_workers_status(request_rec *r, int flags);
 
 #endif

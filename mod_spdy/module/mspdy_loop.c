@@ -1,18 +1,14 @@
-#include "mspdy_session.h"
+#include "mspdy_loop.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "ap_mpm.h"
-#include "apr_strings.h"
 #include "http_core.h"
 #include "http_log.h"
 #include "scoreboard.h"
 
-#include "mspdy_link.h"
-#include "mspdy_source.h"
-#include "mspdy_streams.h"
+#include "mspdy_outgoing.h"
+#include "mspdy_push.h"
 #include "mspdy_wait.h"
 #include "mspdy_wire.h"
 #include "mspdy_workers.h"
@@ -25,24 +21,15 @@ enum {
     STALL_CHECK_MS = 1000
 };
 
-mspdy_session *mspdy_session_of(const conn_rec *c)
-{
-    const mspdy_link *link = mspdy_link_of(c);
-    return link != NULL && link->stream == NULL ? link->session : NULL;
-}
-
 /* ---- beginning and end ---- */
 
 static apr_status_t session_destroy(void *data)
 {
     mspdy_session *session = data;
-    mspdy_workers_leave(session);
     mspdy_streams_end_all(session);
+    mspdy_workers_leave(session->kit.share);
+    mspdy_desk_close(session->desk);
     spdy_session_free(session->core);
-    if (session->wake_fd >= 0)
-        close(session->wake_fd);
-    session->core = NULL;
-    session->wake_fd = -1;
     return APR_SUCCESS;
 }
 
@@ -52,14 +39,15 @@ static bool session_open(mspdy_session *session)
     spdy_limits limits;
     mspdy_config_limits(session->server, &limits);
     session->core = spdy_session_new(SPDY_ROLE_SERVER, session->version, &limits);
-    session->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return session->core != NULL && session->wake_fd >= 0 &&
-           apr_thread_mutex_create(&session->lock, APR_THREAD_MUTEX_DEFAULT, pool) == APR_SUCCESS &&
-           apr_thread_cond_create(&session->came_back, pool) == APR_SUCCESS &&
-           apr_pool_create(&session->event_pool, pool) == APR_SUCCESS;
+    session->slot = mspdy_slot_new(session->c1);
+    if (session->core == NULL || session->slot == NULL ||
+        apr_pool_create(&session->event_pool, pool) != APR_SUCCESS)
+        return false;
+    session->desk = mspdy_desk_new(pool, (size_t)session->config->buffer_bytes, session->version == SPDY_VERSION_2);
+    return session->desk != NULL;
 }
 
-mspdy_session *mspdy_session_new(conn_rec *c1, server_rec *server, spdy_version version)
+mspdy_session *mspdy_loop_begin(conn_rec *c1, server_rec *server, spdy_version version)
 {
     mspdy_session *session = apr_pcalloc(c1->pool, sizeof(*session));
     session->c1 = c1;
@@ -72,46 +60,31 @@ mspdy_session *mspdy_session_new(conn_rec *c1, server_rec *server, spdy_version 
         ap_log_cerror(APLOG_MARK, APLOG_ERR, errno, c1,
                       "SPDY session could not begin: the system has no memory, mutex or descriptor for it");
         spdy_session_free(session->core);
-        if (session->wake_fd >= 0)
-            close(session->wake_fd);
         return NULL;
     }
-    mspdy_workers_join(session);
+    mspdy_job_kit kit = {.c1 = c1, .version = version, .config = session->config, .desk = session->desk,
+                         .slot = session->slot, .share = mspdy_workers_join(c1->pool, session->desk)};
+    session->kit = kit;
     apr_pool_pre_cleanup_register(c1->pool, session, session_destroy);
     session->idle_since = session->written_at = apr_time_now();
     mspdy_wire_prepare(session);
     return session;
 }
 
-void mspdy_session_wake(mspdy_session *session)
-{
-    if (!session->woken) {
-        uint64_t one = 1;
-        session->woken = true;
-        if (write(session->wake_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-            ap_log_cerror(APLOG_MARK, APLOG_ERR, errno, session->c1, "SPDY session cannot be woken");
-    }
-}
-
 /* ---- one turn ---- */
 
 static void look_at_streams(mspdy_session *session)
 {
-    uint64_t unused;
-    apr_thread_mutex_lock(session->lock);
-    if (session->woken && read(session->wake_fd, &unused, sizeof(unused)) < 0 && errno != EAGAIN)
-        ap_log_cerror(APLOG_MARK, APLOG_ERR, errno, session->c1, "SPDY session's wakening cannot be read");
-    session->woken = false;
-    while (session->first_flagged != NULL) {
-        mspdy_stream *stream = session->first_flagged;
-        session->first_flagged = stream->next_flagged;
-        stream->flagged = false;
-        apr_thread_mutex_unlock(session->lock);
-        mspdy_streams_consumed(stream);
-        mspdy_source_look(stream);
-        apr_thread_mutex_lock(session->lock);
+    mspdy_stream *stream;
+    mspdy_view view;
+    mspdy_desk_silence(session->desk);
+    while ((stream = mspdy_desk_next(session->desk, &view)) != NULL) {
+        const char *associated = mspdy_outgoing_associated(stream, &view);
+        mspdy_stream_body_used(stream, view.body_used);
+        if (associated != NULL)
+            mspdy_push_associated(stream, associated);
+        mspdy_outgoing_look(stream, &view);
     }
-    apr_thread_mutex_unlock(session->lock);
 }
 
 static void look_at_server(mspdy_session *session)
@@ -148,10 +121,7 @@ static bool nothing_can_follow(mspdy_session *session)
     spdy_slot slot;
     if (!session->input_ended)
         return false;
-    apr_thread_mutex_lock(session->lock);
-    bool workers_are_done = session->busy == 0 && session->first_flagged == NULL;
-    apr_thread_mutex_unlock(session->lock);
-    return workers_are_done && !spdy_session_next(session->core, &slot);
+    return mspdy_desk_quiet(session->desk) && !spdy_session_next(session->core, &slot);
 }
 
 static bool has_output(mspdy_session *session)
@@ -198,16 +168,6 @@ static bool is_over(mspdy_session *session, int *wait_ms)
     return *wait_ms == 0;
 }
 
-static void show_state(mspdy_session *session, int status)
-{
-    apr_thread_mutex_lock(session->lock);
-    if (status == SERVER_BUSY_KEEPALIVE)
-        ap_update_child_status(session->c1->sbh, status, NULL);
-    else
-        ap_update_child_status_from_conn(session->c1->sbh, status, session->c1);
-    apr_thread_mutex_unlock(session->lock);
-}
-
 static void say_goodbye(mspdy_session *session)
 {
     if (session->c1->aborted)
@@ -218,7 +178,7 @@ static void say_goodbye(mspdy_session *session)
         ;
 }
 
-void mspdy_session_goodbye(mspdy_session *session)
+void mspdy_loop_goodbye(mspdy_session *session)
 {
     session->going_away = true;
     say_goodbye(session);
@@ -249,11 +209,11 @@ static bool work(mspdy_session *session)
     return true;
 }
 
-mspdy_outcome mspdy_session_run(mspdy_session *session, bool may_pause)
+mspdy_outcome mspdy_loop_run(mspdy_session *session, bool may_pause)
 {
     bool lingered = false;
     int wait_ms;
-    show_state(session, SERVER_BUSY_READ);
+    mspdy_slot_set_status(session->slot, SERVER_BUSY_READ);
     for (;;) {
         bool readable, writable;
         if (!work(session) || is_over(session, &wait_ms))
@@ -266,7 +226,7 @@ mspdy_outcome mspdy_session_run(mspdy_session *session, bool may_pause)
         else if (may_pause)
             wait_ms = IDLE_LINGER_MS;
         else
-            show_state(session, SERVER_BUSY_KEEPALIVE);
+            mspdy_slot_set_status(session->slot, SERVER_BUSY_KEEPALIVE);
         mspdy_wait(session, wait_ms, &readable, &writable);
         lingered = idle && !readable;
         if (!idle)

@@ -1,9 +1,8 @@
-#include "mspdy_events.h"
+#include "mspdy_incoming.h"
 
 #include "http_log.h"
 
-#include "mspdy_source.h"
-#include "mspdy_streams.h"
+#include "mspdy_stream.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -19,8 +18,8 @@ static void stream_ended(mspdy_session *session, const spdy_event *event)
                   event->type == SPDY_EVENT_RESET ? "the client reset it," : "reset after a fault,",
                   spdy_status_name(event->status), event->reason ? ": " : "", event->reason ? event->reason : "");
     if (stream != NULL) {
-        mspdy_streams_closed(stream);
-        mspdy_streams_settle(stream);
+        mspdy_stream_cut(stream);
+        mspdy_stream_settle(stream);
     }
 }
 
@@ -31,7 +30,7 @@ static void further_headers(const spdy_event *event)
     end.data.bytes = "";
     end.data.length = 0;
     if (event->context != NULL && event->fin)
-        mspdy_streams_body(event->context, &end);
+        mspdy_stream_body(event->context, &end);
 }
 
 static void session_failed(mspdy_session *session, const spdy_event *event)
@@ -39,21 +38,18 @@ static void session_failed(mspdy_session *session, const spdy_event *event)
     ap_log_cerror(APLOG_MARK, APLOG_INFO, 0, session->c1, "SPDY session ends: %s",
                   event->reason ? event->reason : "the client broke the protocol");
     session->failed = true;
-    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
-        mspdy_streams_closed(stream);
-        mspdy_streams_settle(stream);
-    }
+    mspdy_streams_cut_all(session);
 }
 
 static void handle(mspdy_session *session, const spdy_event *event, uint64_t header_bytes)
 {
     switch (event->type) {
     case SPDY_EVENT_OPENED:
-        mspdy_streams_open(session, event, header_bytes);
+        mspdy_stream_open(session, event, header_bytes);
         break;
     case SPDY_EVENT_DATA:
         if (event->context != NULL)
-            mspdy_streams_body(event->context, event);
+            mspdy_stream_body(event->context, event);
         break;
     case SPDY_EVENT_HEADERS:
         further_headers(event);
@@ -77,7 +73,7 @@ static void handle(mspdy_session *session, const spdy_event *event, uint64_t hea
     }
 }
 
-void mspdy_events_receive(mspdy_session *session, const char *bytes, size_t length)
+void mspdy_incoming_receive(mspdy_session *session, const char *bytes, size_t length)
 {
     spdy_event event;
     size_t taken = 0;
