@@ -18,10 +18,14 @@ import (
 const (
 	askedAtMost   = 4
 	firstPatience = time.Second
+	tcpPatience   = 15 * time.Second
 )
 
-// errNoSuchName: the resolver says so.
-var errNoSuchName = errors.New("the name does not exist")
+var (
+	errNoSuchName = errors.New("the name does not exist")
+	errTruncated  = errors.New("the resolver's answer has no room in a packet, nor in a message")
+	errAnotherID  = errors.New("an answer to somebody else")
+)
 
 // ask looks a name up as Chromium does: A and AAAA at the same time. IPv4 first, as the bed has it.
 func ask(server, host string) ([]netip.Addr, error) {
@@ -46,7 +50,7 @@ func ask(server, host string) ([]netip.Addr, error) {
 	return nil, fmt.Errorf("cannot look up %s at %s: %w", host, server, err)
 }
 
-func askFor(server, host string, kind dnsmessage.Type) ([]netip.Addr, error) {
+func askFor(server, host string, kind dnsmessage.Type) (addresses []netip.Addr, err error) {
 	name, err := dnsmessage.NewName(host + ".")
 	if err != nil {
 		return nil, err
@@ -54,18 +58,49 @@ func askFor(server, host string, kind dnsmessage.Type) ([]netip.Addr, error) {
 	question := dnsmessage.Question{Name: name, Type: kind, Class: dnsmessage.ClassINET}
 	patience := firstPatience
 	for range askedAtMost {
-		var message []byte
-		message, err = exchangeUDP(server, question, patience)
-		if err == nil {
-			addresses, truncated, err := parseAnswer(message, question)
-			if truncated {
-				return askTCP(server, question)
-			}
+		var network net.Error
+		addresses, err = askOver("udp", server, question, patience)
+		if errors.Is(err, errTruncated) {
+			return askOver("tcp", server, question, tcpPatience)
+		}
+		if !errors.As(err, &network) {
 			return addresses, err
 		}
 		patience *= 2
 	}
 	return nil, err
+}
+
+func askOver(network, server string, question dnsmessage.Question, patience time.Duration) ([]netip.Addr, error) {
+	conn, err := net.DialTimeout(network, server, patience)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	id := uint16(rand.Uint32())
+	packet, err := query(question, id)
+	if err != nil {
+		return nil, err
+	}
+	read := readPacket
+	if network == "tcp" {
+		packet = append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)
+		read = readMessage
+	}
+	if _, err := conn.Write(packet); err != nil {
+		return nil, err
+	}
+	for {
+		answer, err := read(conn)
+		if err != nil {
+			return nil, err
+		}
+		addresses, err := parseAnswer(answer, id, question)
+		if !errors.Is(err, errAnotherID) {
+			return addresses, err
+		}
+	}
 }
 
 func query(question dnsmessage.Question, id uint16) ([]byte, error) {
@@ -75,82 +110,53 @@ func query(question dnsmessage.Question, id uint16) ([]byte, error) {
 	return message.Pack()
 }
 
-func exchangeUDP(server string, question dnsmessage.Question, patience time.Duration) ([]byte, error) {
-	conn, err := net.Dial("udp", server)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	id := uint16(rand.Uint32())
-	packet, err := query(question, id)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Write(packet); err != nil {
-		return nil, err
-	}
-	conn.SetReadDeadline(time.Now().Add(patience))
-	answer := make([]byte, 4096)
-	for {
-		n, err := conn.Read(answer)
-		if err != nil {
-			return nil, err
-		}
-		if n >= 12 && binary.BigEndian.Uint16(answer) == id {
-			return answer[:n], nil
-		}
-	}
+func readPacket(conn net.Conn) ([]byte, error) {
+	packet := make([]byte, 4096)
+	n, err := conn.Read(packet)
+	return packet[:n], err
 }
 
-func askTCP(server string, question dnsmessage.Question) ([]netip.Addr, error) {
-	conn, err := net.DialTimeout("tcp", server, 15*time.Second)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(15 * time.Second))
-	packet, err := query(question, 1)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)); err != nil {
-		return nil, err
-	}
+// readMessage reads what has its length before it, as in TCP.
+func readMessage(conn net.Conn) ([]byte, error) {
 	var size [2]byte
 	if _, err := io.ReadFull(conn, size[:]); err != nil {
 		return nil, err
 	}
-	answer := make([]byte, binary.BigEndian.Uint16(size[:]))
-	if _, err := io.ReadFull(conn, answer); err != nil {
-		return nil, err
-	}
-	addresses, _, err := parseAnswer(answer, question)
-	return addresses, err
+	message := make([]byte, binary.BigEndian.Uint16(size[:]))
+	_, err := io.ReadFull(conn, message)
+	return message, err
 }
 
 // parseAnswer takes the addresses of the asked kind, whatever names lead to them.
-func parseAnswer(packet []byte, question dnsmessage.Question) (addresses []netip.Addr, truncated bool, err error) {
+func parseAnswer(packet []byte, id uint16, question dnsmessage.Question) (addresses []netip.Addr, err error) {
+	if len(packet) < 2 || binary.BigEndian.Uint16(packet) != id {
+		return nil, errAnotherID
+	}
 	var message dnsmessage.Message
 	if err := message.Unpack(packet); err != nil {
-		return nil, false, fmt.Errorf("the resolver's answer cannot be read: %w", err)
+		return nil, fmt.Errorf("the resolver's answer cannot be read: %w", err)
 	}
 	switch {
 	case !message.Response || len(message.Questions) != 1 || message.Questions[0] != question:
-		return nil, false, errors.New("the resolver answers another question")
+		return nil, errors.New("the resolver answers another question")
 	case message.Truncated:
-		return nil, true, nil
+		return nil, errTruncated
 	case message.RCode == dnsmessage.RCodeNameError:
-		return nil, false, errNoSuchName
+		return nil, errNoSuchName
 	case message.RCode != dnsmessage.RCodeSuccess:
-		return nil, false, fmt.Errorf("the resolver refuses: %v", message.RCode)
+		return nil, fmt.Errorf("the resolver refuses: %v", message.RCode)
 	}
 	for _, resource := range message.Answers {
 		switch found := resource.Body.(type) {
 		case *dnsmessage.AResource:
-			addresses = append(addresses, netip.AddrFrom4(found.A))
+			if question.Type == dnsmessage.TypeA {
+				addresses = append(addresses, netip.AddrFrom4(found.A))
+			}
 		case *dnsmessage.AAAAResource:
-			addresses = append(addresses, netip.AddrFrom16(found.AAAA))
+			if question.Type == dnsmessage.TypeAAAA {
+				addresses = append(addresses, netip.AddrFrom16(found.AAAA))
+			}
 		}
 	}
-	return addresses, false, nil
+	return addresses, nil
 }
