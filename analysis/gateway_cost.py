@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.gateway_terms import Terms, between, terms
 from analysis.model import Arm, Cell, Run
 from analysis.numbers import change_words, difference
-from analysis.stats import Change, Comparison, compare
+from analysis.stats import Comparison, compare
 from analysis.tables import change_json
 from model.metrics import PAGE_LOAD
 
@@ -33,6 +34,7 @@ class CostRow:
     gateway_ms: float | None  # medians of the rounds that have both
     native_ms: float | None
     comparison: Comparison | None
+    terms: Terms | None = None  # None: no round has them in both
 
     def to_json(self) -> dict[str, Any]:
         comparison = self.comparison
@@ -46,6 +48,7 @@ class CostRow:
             "shown": is_shown(comparison) if comparison else False,
             "difference_ms": change_json(comparison.difference) if comparison else None,
             "ratio": change_json(comparison.ratio) if comparison else None,
+            "terms": self.terms.to_json() if self.terms else None,
         }
 
 
@@ -76,6 +79,9 @@ def cost(run: Run) -> Cost:
     natives = [arm for arm in run.arms if _via(arm) != "gateway"]
     like = {arm.number: next((one for one in natives if _alike(arm, one)), None) for arm in arms}
     values, cells = run.outcomes(), {(cell.group, cell.arm.number): cell for cell in run.cells}
+    measures = {
+        cell: {each.round: each.measures for each in trials if each.ok} for cell, trials in run.by_cell().items()
+    }
     rows = []
     for cell in run.cells:
         native = like.get(cell.arm.number)
@@ -84,7 +90,8 @@ def cost(run: Run) -> Cost:
             own, base = values[cell.number], values[other.number]
             both = [number for number in own.keys() & base.keys() if base[number] > 0]
             through, without = (_median([one[number] for number in both]) for one in (own, base))
-            rows.append(CostRow(cell, native, through, without, compare(base, own)))
+            made_of = terms(measures[other.number], measures[cell.number])
+            rows.append(CostRow(cell, native, through, without, compare(base, own), made_of))
     return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
 
 
@@ -117,10 +124,11 @@ def _sentence(row: CostRow) -> str:
     comparison = row.comparison
     if comparison is None:
         return f"{where}: no round has both it and {row.native.name}, so the gateway's cost is not known."
-    change = f"{difference(comparison.difference.value)} ms{_between(comparison.difference, difference)}"
-    share = f"{change_words(comparison.ratio.value)}{_between(comparison.ratio, change_words)}"
+    change = f"{difference(comparison.difference.value)} ms{between(comparison.difference, difference)}"
+    share = f"{change_words(comparison.ratio.value)}{between(comparison.ratio, change_words)}"
     left_out = f", {left_out_words(comparison.left_out)}" if comparison.left_out else ""
-    return f"{where}: {_claim(comparison)} {change}, {share} against {row.native.name}; n = {comparison.n}{left_out}."
+    claim = f"{where}: {_claim(comparison)} {change}, {share} against {row.native.name}; n = {comparison.n}{left_out}."
+    return f"{claim} {row.terms.sentence()}" if row.terms else claim
 
 
 def _claim(comparison: Comparison) -> str:
@@ -134,9 +142,3 @@ def _claim(comparison: Comparison) -> str:
 
 def left_out_words(count: int) -> str:
     return f"{count} {'round' if count == 1 else 'rounds'} with only one of the two left out"
-
-
-def _between(change: Change, words: Callable[[float], str]) -> str:
-    if change.low is None or change.high is None:
-        return ""
-    return f" ({change.name} {words(change.low)} to {words(change.high)})"

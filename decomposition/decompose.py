@@ -17,6 +17,7 @@ from captures.timeline import Datagram, Timeline
 from decomposition.bottleneck import busy
 from decomposition.exchanges import MS, Exchange, clocks_apart, exchanges_of
 from decomposition.intervals import Claim, Interval, Piece, common, divide, joined
+from decomposition.lags import lags
 from decomposition.streams import Course, Wire, course_of, handshake_ns
 from model.evidence.browser import BrowserEvidence, Request
 from model.evidence.page_load import PageLoadEvidence
@@ -52,39 +53,49 @@ class Loaded:
     main_thread: Sequence[Interval] | None = None  # when it was busy, in ns since 1970; None: nobody looked
 
 
-def decompose(loaded: Loaded) -> Parts:
-    """The parts of this load; without stretches, and with a reason, where the clocks of its witnesses do not agree."""
+@dataclass(frozen=True, slots=True)
+class Decomposed:
+    """The parts of a load, and all measures that follow from where its requests were on the link."""
+
+    parts: Parts
+    measures: Mapping[str, float]
+
+
+def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
+    """The parts of this load; without stretches, and with a reason, where the clocks of its witnesses do not agree.
+    `one_at_a_time`: a connection never carries two requests at once."""
     browser = loaded.evidence.browser
     if browser is None or browser.clock is None or browser.clock.first_request is None or browser.times.plt_ms is None:
-        return Parts((), "the browser did not say when the load began")
+        return _absent("the browser did not say when the load began")
     zero = browser.clock.first_request * 1000
     whole = _whole(browser)
     if isinstance(whole, str):
-        return Parts((), whole)
+        return _absent(whole)
     streams = loaded.timeline.streams
     if not streams:
-        return Parts((), "the capture has no connection")
+        return _absent("the capture has no connection")
     server, gateway = loaded.evidence.server, loaded.evidence.gateway
     exchanges = exchanges_of(loaded.requests, zero, streams, server.requests if server else (), gateway)
     apart, most = clocks_apart(exchanges), tolerance_ms(browser.times.plt_ms)
     if exchanges and apart is None:
-        return Parts((), "no request was found in the capture")
+        return _absent("no request was found in the capture")
     if apart is not None and abs(apart) > most:
-        return Parts(
-            (), f"the clocks of capture and browser are {abs(apart):.1f} ms apart; up to {most:.1f} ms is right"
-        )
+        return _absent(f"the clocks of capture and browser are {abs(apart):.1f} ms apart; up to {most:.1f} ms is right")
     pieces = divide(whole, _claims(loaded, exchanges), RANK[Part.IDLE], SHORTEST)
-    return Parts(tuple(_stretch(piece, zero) for piece in pieces), None)
+    parts = Parts(tuple(_stretch(piece, zero) for piece in pieces), None)
+    return Decomposed(parts, {**_sums(parts), **lags(exchanges, one_at_a_time=one_at_a_time)})
+
+
+def _absent(why: str) -> Decomposed:
+    return Decomposed(Parts((), why), {})
 
 
 def tolerance_ms(plt_ms: float) -> float:
     return max(plt_ms * TOLERANCE, LEAST_TOLERANCE_MS)
 
 
-def sums(parts: Parts) -> dict[str, float]:
-    """The measures: of each part the sum of its stretches. Empty where there are no parts."""
-    if not parts.stretches:
-        return {}
+def _sums(parts: Parts) -> dict[str, float]:
+    """Of each part the sum of its stretches."""
     totals = {part.measure: 0.0 for part in Part}
     for stretch in parts.stretches:
         totals[stretch.part.measure] += stretch.to_ms - stretch.from_ms

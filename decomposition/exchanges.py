@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from captures.timeline import Stream
@@ -19,6 +19,7 @@ from model.evidence.server import ServedRequest
 
 MS = 1_000_000
 EARLIER = 2 * MS  # by how much a packet may have gone before the moment that the browser tells
+REDIRECTS, ERRORS = 300, 400
 LATER = 15 * MS  # by how much the browser may tell of an answer later than its packet came
 
 
@@ -31,6 +32,7 @@ class Exchange:
     first: int  # byte of the answer
     last: int
     apart: int | None = None  # between its sending as told and as captured
+    redirects: bool = False  # the answer names another address
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def _by_gateway(gateway: GatewayLog, by_port: Mapping[int, Stream]) -> list[Exch
             zero + round(each.sent_ms * MS),
             zero + round(each.first_byte_ms * MS),
             zero + round(each.last_byte_ms * MS),
+            redirects=_redirects(each.status),
         )
         for each in gateway.requests
         if each.sent_ms is not None and each.first_byte_ms is not None and each.last_byte_ms is not None
@@ -92,9 +95,9 @@ def _by_browser(
     for each in carried:
         ended, parts = each.ended_ms or 0.0, each.timings
         first = ended - parts.receive
-        sent = first - parts.wait - parts.send
-        moments = (zero + round(at * MS) for at in (sent, first, ended))
-        result.append(Exchange(streams.get(each.connection), *moments))
+        # In HTTP/2 the browser calls it sending while the request is in the queue of its connection.
+        asked, began, over = (zero + round(at * MS) for at in (first - parts.wait, first, ended))
+        result.append(Exchange(streams.get(each.connection), asked, began, over, redirects=_redirects(each.status)))
     return result
 
 
@@ -123,6 +126,10 @@ def _connections(
     return {connection: by_port[port] for connection, port in best.items() if port in by_port}
 
 
+def _redirects(status: int | None) -> bool:
+    return status is not None and REDIRECTS <= status < ERRORS
+
+
 def _port(address: str) -> int:
     port = address.rpartition(":")[2]
     return int(port) if port.isdigit() else 0
@@ -138,4 +145,4 @@ def _on_wire(told: Exchange, payloads: _Payloads) -> Exchange:
     at = bisect.bisect_right(down, told.last + EARLIER)
     last = down[at - 1] if at and down[at - 1] >= first else max(first, told.last)
     nearest = min((abs(moment - told.sent), moment - told.sent) for moment in up)[1] if up else None
-    return Exchange(told.stream, sent, max(first, sent), last, nearest)
+    return replace(told, sent=sent, first=max(first, sent), last=last, apart=nearest)

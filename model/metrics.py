@@ -89,6 +89,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("part_transmission_ms", "transmission at the link's rate", "ms"),
     Metric("part_recovery_ms", "recovery from loss", "ms"),
     Metric("part_main_thread_ms", "the browser's main thread", "ms"),
+    # When requests followed what they waited for: docs/reference/parts.md#start-lag-and-turnaround.
+    Metric("start_lag_ms", "start lag: from the page's last byte to the first request after it", "ms"),
+    Metric("start_lag_6_ms", "start lag of the sixth request", "ms"),
+    Metric("turnaround_ms", "turnaround: from an answer's end to the next request on its connection, median", "ms"),
     Metric("emulation_error_ms", "median error of the emulated link", "ms"),
     Metric("emulation_error_99_ms", "error of the emulated link that 99 of 100 packets stay below", "ms"),
     # What a trial's captures tell of loss: docs/reference/verdicts.md#loss-of-a-cell.

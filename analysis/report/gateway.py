@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from analysis.gateway_cost import Cost, CostRow, is_shown, left_out_words
+from analysis.gateway_terms import SHOWN, Terms
 from analysis.numbers import change_words, difference, milliseconds
 from analysis.report.markup import Html, el, join
 from analysis.report.sections import scroll, section
@@ -15,6 +16,12 @@ NOTE = (
     "it costs is in every load that goes through it; where an interval holds 0, no cost is shown. Medians are of the "
     "rounds that have both. "
     "docs/reference/gateway.md says what it does."
+)
+TERMS = (
+    "Medians in ms, without and with the gateway: from the page's last byte to the 1st and the 6th request after it, "
+    "and from an answer's end to the next request on its connection. Together: the difference in the 6th's lag, and "
+    "in turnaround once for each further request of a connection. Left: what that leaves of the cost above, by round; "
+    "the two terms explain it where its interval holds 0."
 )
 
 
@@ -27,18 +34,41 @@ def section_of(cost: Cost) -> Html | None:
         return section("gateway", title, [el("p", sentence) for sentence in cost.sentences()])
     interval = interval_name(row.comparison.difference for row in cost.rows if row.comparison)
     heads = ["arm", "without", "median", "with", "cost", interval, "share", interval, "rounds"]
+    parts = [scroll(_table(heads, [(row, _row(row)) for row in cost.rows])), el("p", NOTE, class_="note")]
+    explained = [(row, _terms(row, row.terms)) for row in cost.rows if row.terms]
+    if explained:
+        heads = ["arm", "without", *SHOWN.values(), "together", interval, "left", interval, "explained"]
+        parts += [scroll(_table(heads, explained)), el("p", TERMS, class_="note")]
+    return section("gateway", title, *parts)
+
+
+def _table(heads: Sequence[str], rows: Sequence[tuple[CostRow, Html]]) -> Html:
+    """With a line of its own for each site and link."""
     body: list[Html] = []
     group: tuple[str, str] | None = None
-    for row in cost.rows:
+    for row, html in rows:
         if row.cell.group != group:
             group = row.cell.group
             head = join(el("b", group[1]), " ", el("span", group[0]))
             body.append(el("tr", el("th", head, colspan=len(heads), scope="rowgroup"), class_="group"))
-        body.append(_row(row))
+        body.append(html)
     names = ("arm", "without")
     head = el("tr", [el("th", word, scope="col", class_=None if word in names else "num") for word in heads])
-    table = el("table", el("thead", head), el("tbody", body))
-    return section("gateway", title, scroll(table), el("p", NOTE, class_="note"))
+    return el("table", el("thead", head), el("tbody", body))
+
+
+def _terms(row: CostRow, terms: Terms) -> Html:
+    """Start lags and turnaround natively and through the gateway, and what they make and leave of the difference."""
+    cells = [el("td", row.cell.arm.name), el("td", row.native.name)]
+    for name in SHOWN:
+        both = terms.medians.get(name)
+        words = f"{milliseconds(both[0])} / {milliseconds(both[1])}" if both else "-"
+        cells.append(el("td", words, class_="num"))
+    for change in (terms.together, terms.left):
+        cells.append(el("td", difference(change.value), class_="num"))
+        cells.append(el("td", _between(change, difference), class_="num", title=change.meaning()))
+    agree = {True: "yes", False: "no", None: "-"}[terms.agree]
+    return el("tr", cells, el("td", agree, class_="num"))
 
 
 def _row(row: CostRow) -> Html:

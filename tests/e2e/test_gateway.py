@@ -141,6 +141,18 @@ def test_the_gateways_log_and_configuration_are_kept(played: Played) -> None:
     assert json.loads((folder / "gateway.json").read_text())["wire"]["protocol"] == "h2"
 
 
+def test_start_lag_and_turnaround_are_measured_natively_and_through_the_gateway(played: Played) -> None:
+    both = {"start_lag_ms", "start_lag_6_ms", "turnaround_ms"}
+    lags = {"start_lag_ms", "start_lag_6_ms"}
+    expected = {"native": both, "keepalive": both, "closing": lags, "pipelined": lags, "h2": lags, "spdy31": lags}
+    for arm, names in expected.items():
+        (measured,) = played.measures(arm)
+        assert both & measured.keys() == names, arm
+        assert measured["start_lag_ms"] <= measured["start_lag_6_ms"]
+    (native,), (through,) = played.measures("native"), played.measures("keepalive")
+    assert 0 < through["turnaround_ms"] < native["turnaround_ms"], "the gateway has the next request already"
+
+
 def test_the_report_says_what_the_gateway_costs(played: Played) -> None:
     assert played.done.returncode == 3, played.done.stderr  # no trial of one arm counts
     assert "keepalive (many, " in played.done.stdout

@@ -41,6 +41,7 @@ class Page:
     server_ms: float = 0  # for each answer
     record: int = 1  # bytes of an answer that must be there before the client knows of it
     parse_ms: float = 20  # between the page and what it asks for
+    turn_ms: float = 0  # between an answer and the next request on its connection
     finish_ms: float = 5  # between the last byte and the load event
     before_ms: float = 4  # between the asking and the first packet
     lost: frozenset[Lost] = frozenset()
@@ -138,7 +139,7 @@ class Simulation:
 
     def _done(self, connection: Connection) -> None:
         if self.page.keepalive:
-            self._next(connection)
+            self.at(self.now + round(self.page.turn_ms * MS), lambda: self._next(connection))
         elif self.pending:
             self._open(self._next)
 

@@ -7,14 +7,18 @@ from itertools import pairwise
 
 import pytest
 
-from decomposition.decompose import Loaded, decompose, sums
+from captures.timeline import Stream
+from decomposition.decompose import Loaded, decompose
+from decomposition.exchanges import Exchange
 from decomposition.intervals import Claim, common, divide, joined
+from decomposition.lags import lags
 from model.evidence.browser import BrowserEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.parts import Part, Parts
-from tests.kit.tcp_simulation import EPOCH, HEADERS, MS, SEGMENT, Page, Simulation
+from tests.kit.tcp_simulation import CLIENT, EPOCH, HEADERS, MS, SEGMENT, SERVER, Page, Simulation
 
 PAGE = Page()
+LAGS = {"start_lag_ms", "start_lag_6_ms", "turnaround_ms"}
 
 
 def load(page: Page) -> Loaded:
@@ -23,9 +27,10 @@ def load(page: Page) -> Loaded:
 
 def parts(page: Page) -> dict[Part, float]:
     loaded = load(page)
-    made = decompose(loaded)
+    decomposed = decompose(loaded)
+    made = decomposed.parts
     assert made.absent is None
-    measures = sums(made)
+    measures = {part.measure: decomposed.measures[part.measure] for part in Part}
     plt_ms = browser_of(loaded).times.plt_ms
     assert sum(measures.values()) == pytest.approx(plt_ms, abs=0.01), "the parts add up"
     for before, after in pairwise(made.stretches):
@@ -115,7 +120,7 @@ def test_a_loss_within_a_flight_is_recovery_until_it_came_again() -> None:
 
 def test_a_lost_tail_is_recovery_and_named_a_time_out() -> None:
     page = replace(PAGE, sizes=(14_000,), lost=frozenset({(0, 9)}))
-    made = decompose(load(page))
+    made = decompose(load(page)).parts
     (missed,) = [each for each in made.stretches if each.part is Part.RECOVERY]
     assert "retransmission time-out" in missed.detail
     assert missed.to_ms - missed.from_ms > 300
@@ -138,34 +143,71 @@ def test_several_connections_share_the_bottleneck() -> None:
 def test_the_main_thread_takes_from_what_was_idle() -> None:
     loaded = load(replace(PAGE, parse_ms=80))
     (idle,) = (
-        each for each in decompose(loaded).stretches if each.part is Part.IDLE and each.to_ms - each.from_ms > 70
+        each for each in decompose(loaded).parts.stretches if each.part is Part.IDLE and each.to_ms - each.from_ms > 70
     )
     zero = EPOCH + 3 * MS
     busy = [
         (zero + round((idle.from_ms + 10) * MS), zero + round((idle.from_ms + 50) * MS)),
         (zero + MS, zero + 50 * MS),
     ]
-    measures = sums(decompose(replace(loaded, main_thread=busy)))
-    before = sums(decompose(loaded))
+    measures = decompose(replace(loaded, main_thread=busy)).measures
+    before = decompose(loaded).measures
     assert measures[Part.MAIN_THREAD.measure] == pytest.approx(40, abs=0.5)
     assert before[Part.IDLE.measure] - measures[Part.IDLE.measure] == pytest.approx(40, abs=0.5)
     assert measures[Part.CONNECT.measure] == before[Part.CONNECT.measure], "what the link does comes first"
+
+
+# --- start lag and turnaround
+
+
+@pytest.mark.parametrize("connections", [1, 2])
+def test_requests_follow_the_page_and_each_other_as_late_as_the_client_is(connections: int) -> None:
+    page = replace(PAGE, sizes=(14_000, *[3_000] * 8), connections=connections, parse_ms=17)
+    found = decompose(load(page), one_at_a_time=True).measures
+    assert found["start_lag_ms"] == pytest.approx(17, abs=0.1)
+    assert found["turnaround_ms"] == 0
+    late = decompose(load(replace(page, turn_ms=3)), one_at_a_time=True).measures
+    assert late["start_lag_ms"] == found["start_lag_ms"]
+    assert late["turnaround_ms"] == pytest.approx(3, abs=0.01)
+    rounds = 5 // connections  # the sixth request comes after so many answers
+    assert late["start_lag_6_ms"] - found["start_lag_6_ms"] == pytest.approx(3 * rounds, abs=0.5)
+
+
+def test_a_load_has_the_lags_that_it_has_requests_for() -> None:
+    assert not LAGS & decompose(load(replace(PAGE, sizes=(14_000,))), one_at_a_time=True).measures.keys()
+    few = decompose(load(replace(PAGE, sizes=(14_000, 3_000))), one_at_a_time=True).measures
+    assert LAGS & few.keys() == {"start_lag_ms"}
+
+
+def test_connections_that_carry_several_requests_at_once_have_no_turnaround() -> None:
+    page = replace(PAGE, sizes=(14_000, *[3_000] * 8))
+    assert LAGS & decompose(load(page)).measures.keys() == {"start_lag_ms", "start_lag_6_ms"}
+
+
+def test_what_a_redirect_leads_to_is_the_page() -> None:
+    stream = Stream((CLIENT, 40_000), (SERVER, 80))
+    moments = [(0, 40, 41), (42, 80, 81), (100, 140, 141)]
+    redirect, page, image = (Exchange(stream, sent * MS, first * MS, last * MS) for sent, first, last in moments)
+    found = lags([replace(redirect, redirects=True), page, image], one_at_a_time=False)
+    assert found == {"start_lag_ms": 19}
+    assert lags([redirect, page, image], one_at_a_time=False) == {"start_lag_ms": 1}
 
 
 # --- where nothing can be said
 
 
 def test_clocks_that_do_not_agree_give_no_parts() -> None:
-    made = decompose(load(replace(PAGE, told_late_ms=60)))
+    decomposed = decompose(load(replace(PAGE, told_late_ms=60)))
+    made = decomposed.parts
     assert made.stretches == ()
     assert made.absent is not None
     assert "ms apart" in made.absent
-    assert sums(made) == {}
-    assert decompose(load(replace(PAGE, told_late_ms=3))).absent is None, "that much is right"
+    assert decomposed.measures == {}
+    assert decompose(load(replace(PAGE, told_late_ms=3))).parts.absent is None, "that much is right"
 
 
 def without(loaded: Loaded, evidence: PageLoadEvidence) -> Parts:
-    return decompose(replace(loaded, evidence=evidence))
+    return decompose(replace(loaded, evidence=evidence)).parts
 
 
 def test_without_the_moments_of_the_load_there_are_no_parts() -> None:
@@ -179,7 +221,7 @@ def test_without_the_moments_of_the_load_there_are_no_parts() -> None:
 def test_requests_that_are_not_in_the_capture_are_noticed() -> None:
     loaded = load(PAGE)
     elsewhere = [replace(stream, client=("10.10.1.2", 1)) for stream in loaded.timeline.streams]
-    made = decompose(replace(loaded, timeline=replace(loaded.timeline, streams=elsewhere)))
+    made = decompose(replace(loaded, timeline=replace(loaded.timeline, streams=elsewhere))).parts
     assert made.absent == "no request was found in the capture"
 
 

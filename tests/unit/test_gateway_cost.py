@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import statistics
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from analysis import export, terminal
 from analysis.gateway_cost import Cost, CostRow, cost
+from analysis.gateway_terms import terms
 from analysis.model import Arm, Cell, LinkCase, Run
 from analysis.report import page
 from analysis.run_folder import read_run
@@ -117,6 +119,70 @@ def test_rounds_that_only_one_of_the_two_has_are_left_out_and_told(tmp_path: Pat
     assert cost(run).sentences()[0].endswith(f"n = {len(both)}, 2 rounds with only one of the two left out.")
     assert "2 rounds with only one of the two left out" in page(run)
     assert export.results(run)["gateway_cost"][0]["left_out"] == 2
+
+
+# --- what it is made of
+
+LOAD = {"plt_ms": 500.0, "start_lag_ms": 20.0, "start_lag_6_ms": 60.0, "turnaround_ms": 1.5, "requests": 25.0,
+        "connections_used": 6.0}  # fmt: skip
+
+
+def loads(count: int = 7, **more: float) -> dict[int, dict[str, float]]:
+    """Natively by default; `more` is added to each measure."""
+    return {n: {name: value + more.get(name, 0) + n for name, value in LOAD.items()} | {
+        "requests": 25.0, "connections_used": 6.0, "turnaround_ms": 1.5 + more.get("turnaround_ms", 0),
+    } for n in range(count)}  # fmt: skip
+
+
+def test_a_late_start_and_a_quick_turnaround_are_set_off_against_each_other() -> None:
+    """24 requests after the page on 6 connections: each of these turns round three times."""
+    found = terms(loads(), loads(plt_ms=5.5, start_lag_ms=8, start_lag_6_ms=10, turnaround_ms=-1.5))
+    assert found
+    assert list(found.medians["start_lag_6_ms"]) == [63, 73]
+    assert found.together.value == pytest.approx(10 - 3 * 1.5)
+    assert found.left.value == pytest.approx(0)
+    assert found.agree
+    assert "turnaround 0.0 ms (natively 1.5)" in found.sentence()
+    assert "the two terms explain it" in found.sentence()
+
+
+def test_what_the_terms_do_not_explain_is_told() -> None:
+    found = terms(loads(), loads(plt_ms=40, start_lag_6_ms=10))
+    assert found
+    assert found.left.value == pytest.approx(30)
+    assert not found.agree
+    assert "leave +30 ms (95% interval +30 to +30): the two terms do not explain it" in found.sentence()
+
+
+def test_a_connection_that_carries_all_at_once_has_the_start_alone() -> None:
+    def multiplexed(more: float) -> dict[int, dict[str, float]]:
+        return {n: {k: v for k, v in each.items() if k != "turnaround_ms"} for n, each in loads(
+            plt_ms=more, start_lag_6_ms=more).items()}  # fmt: skip
+
+    found = terms(multiplexed(0), multiplexed(4))
+    assert found
+    assert (found.together.value, found.left.value) == (4, 0)
+    assert "turnaround" not in found.medians
+
+
+def test_loads_without_the_measures_have_no_terms() -> None:
+    assert terms({1: {"plt_ms": 500.0}}, loads()) is None
+    assert terms({}, loads()) is None
+    one = terms(loads(1), loads(1))
+    assert one
+    assert one.agree is None
+
+
+def test_the_terms_are_in_report_export_and_result(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
+    measured = [replace(each, measures={**each.measures, **LOAD, "plt_ms": each.measures["plt_ms"]})
+                for each in run.trials]  # fmt: skip
+    run = replace(run, trials=tuple(measured))
+    assert "After the page, and after an answer: 1st request 20.0 ms" in " ".join(shown(run).split())
+    assert ">turnaround</th>" in page(run)
+    (found, _) = export.results(run)["gateway_cost"]
+    assert found["terms"]["medians_ms"]["start_lag_6_ms"] == {"native": 60, "gateway": 60}
+    assert found["terms"]["together_ms"]["value"] == 0
 
 
 def sentence_of(base: Mapping[int, float], own: Mapping[int, float]) -> str:

@@ -50,7 +50,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     packets, unread = _read_captures(evidence, context.folder)
     evidence = with_link(replace(evidence, packets=packets), context.link, context.folder)
     record = _with_evidence(record, evidence, context)
-    record = with_parts(record, context.folder, context.link)
+    record = with_parts(record, context.folder, context.link, context.arm)
     record = _flagged(record, context)
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from captures.timeline import read_timeline
-from decomposition.decompose import Loaded, decompose, sums
+from captures.timeline import Timeline, read_timeline
+from decomposition.decompose import Loaded, decompose
 from decomposition.exchanges import MS
 from decomposition.intervals import Interval
+from driver.experiment.arm import Arm
 from driver.shaping.addresses import ADDRESSES
 from model.errors import LanelabError
+from model.evidence.page_load import PageLoadEvidence
 from model.evidence.parts import Parts
 from model.link import Link
 from model.record import TrialRecord
@@ -18,28 +20,31 @@ from model.record import TrialRecord
 CLIENT = "client"
 
 
-def with_parts(record: TrialRecord, folder: Path, link: Link) -> TrialRecord:
+def with_parts(record: TrialRecord, folder: Path, link: Link, arm: Arm) -> TrialRecord:
     """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
     evidence = record.page_load
     if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
         return record
-    parts = _parts(record, folder, link)
-    evidence = replace(evidence, parts=parts)
-    return replace(record, evidence=evidence, measures={**record.measures, **sums(parts)})
+    timeline = _timeline(evidence, folder)
+    if isinstance(timeline, str):
+        return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
+    loaded = Loaded(record.requests, evidence, timeline, link, _main_thread(record))
+    made = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
+    evidence = replace(evidence, parts=made.parts)
+    return replace(record, evidence=evidence, measures={**record.measures, **made.measures})
 
 
-def _parts(record: TrialRecord, folder: Path, link: Link) -> Parts:
-    evidence = record.page_load
-    if evidence is None or CLIENT not in evidence.packets:
-        return Parts((), "there is no capture of the client")
+def _timeline(evidence: PageLoadEvidence, folder: Path) -> Timeline | str:
+    """Of the client; or why there is none."""
+    if CLIENT not in evidence.packets:
+        return "there is no capture of the client"
     capture = evidence.capture[CLIENT]
     if capture.dropped:
-        return Parts((), f"the capture of the client lacks {capture.dropped} packets")
+        return f"the capture of the client lacks {capture.dropped} packets"
     try:
-        timeline = read_timeline(folder / capture.file, ADDRESSES[CLIENT])
+        return read_timeline(folder / capture.file, ADDRESSES[CLIENT])
     except LanelabError as error:
-        return Parts((), f"the capture of the client cannot be read: {error}")
-    return decompose(Loaded(record.requests, evidence, timeline, link, _main_thread(record)))
+        return f"the capture of the client cannot be read: {error}"
 
 
 def _main_thread(record: TrialRecord) -> list[Interval] | None:
