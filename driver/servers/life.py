@@ -23,6 +23,9 @@ from model.evidence.server import ServedRequest
 
 READY_WITHIN_S = 10
 READY_POLL_S = 0.002
+# Connections that clients have just closed get this long to end, or Apache may crash when it is stopped:
+# docs/upstream/httpd-event-close-worker-sockets.md. nginx ends within it; Apache's parent would take a second.
+STOP_GRACEFULLY_S = 0.03
 # Servers end within 35 ms, but Apache with HTTP/2 only after a second, when its workers' time is up. It is killed
 # before that, which costs nothing: its logs are written line by line, and its memory goes with it.
 STOP_POLITELY_S = 0.05
@@ -89,12 +92,16 @@ class RunningServer:
             # Its children may be left, and hold the port: a process group without its leader cannot be signalled.
             self._node.run(["sh", "-c", SWEEP, "sh", self.folder])
             return
-        self._process.signal(signal.SIGTERM)  # to the whole group: children need not wait for their parent
-        try:
-            self._process.wait(STOP_POLITELY_S)
-        except TimeoutError:
-            self._process.signal(signal.SIGKILL)
-            self._process.wait(scaled(STOP_WITHIN_S))
+        asked = (self.server.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, STOP_POLITELY_S)
+        for number, within_s in (*asked, (signal.SIGKILL, scaled(STOP_WITHIN_S))):
+            self._process.signal(number)  # to the whole group: children need not wait for their parent
+            try:
+                self._process.wait(within_s)
+            except TimeoutError:
+                if number == signal.SIGKILL:
+                    raise
+            else:
+                return
 
     def require_alive(self) -> None:
         """Raises ServerError when it has ended by itself."""

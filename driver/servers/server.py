@@ -122,6 +122,10 @@ class Server(Protocol):
         """What the kernel calls its processes."""
 
     @property
+    def graceful_signal(self) -> int:
+        """Asks it to end when what it is doing is done."""
+
+    @property
     def protocols(self) -> frozenset[str]:
         """The values of `protocol` that an arm may have with it."""
 

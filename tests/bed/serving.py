@@ -289,6 +289,12 @@ def a_child_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
         assert found["responses"][0]["status"] == 200
 
 
+def it_is_first_stopped_gracefully(bed: InsideBed) -> None:
+    with served(bed):
+        pass
+    assert "shutting down gracefully" in (bed.memory / "server" / "apache" / "error.log").read_text()
+
+
 def a_denied_file_is_an_unexpected_line(bed: InsideBed) -> None:
     with served(bed, server_directives=['<Location "/pic.png">', "Require all denied", "</Location>"]) as server:
         (found,) = fetch(bed, {"name": "a.test", "get": ["/pic.png"]})
@@ -527,6 +533,7 @@ APACHE = (
     every_mpm_serves,
     bad_lines_in_its_error_log_are_seen,
     a_child_that_dies_is_an_unexpected_line,
+    it_is_first_stopped_gracefully,
     a_denied_file_is_an_unexpected_line,
     a_directive_that_apache_does_not_take_is_named,
 )

@@ -32,6 +32,8 @@ from driver.servers.apache.installation import MODULE_FOLDERS
 
 MODULES = next((Path(folder) for folder in MODULE_FOLDERS.split() if Path(folder).is_dir()), Path("/nonexistent"))
 STARTING_S, ENDING_S = 120, 60  # under valgrind and the sanitizers httpd is slow
+CLOSING_S, LETTING_GO_S = 1, 0.02
+LISTENING = "0A"  # in /proc/net/tcp
 # What httpd says of its own life, at whatever level it has been told to write.
 ORDINARY = r":(notice|info|debug|trace\d)\]|AH01882: Init: this version of mod_ssl was compiled against a newer library"
 NEVER_ORDINARY = r"exit signal|AddressSanitizer|runtime error:"  # a notice to httpd, but not to us
@@ -85,6 +87,7 @@ class Httpd:
     process: subprocess.Popen[bytes] | None = None
     environment: dict[str, str] = field(default_factory=dict)
     expected: list[str] = field(default_factory=list)
+    ending: bool = False  # it has been asked to end gracefully
 
     @property
     def site(self) -> Path:
@@ -134,7 +137,15 @@ class Httpd:
         self._signal(signal.SIGUSR1)
 
     def graceful_stop(self) -> None:
+        self.ending = True  # a second time it would mean at once
         self._signal(signal.SIGWINCH)
+
+    def connections(self) -> int:
+        """How many it holds."""
+        mine = {f"{port:04X}" for port in (self.port, self.tls_port)}
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        # Local address, state, inode: 0 when no process holds it.
+        return sum(row[1][-4:] in mine and row[3] != LISTENING and row[9] != "0" for row in rows)
 
     def _signal(self, number: signal.Signals) -> None:
         assert self.process is not None
@@ -330,17 +341,29 @@ def _start(server: Httpd, wrapper: Sequence[str]) -> None:
 
 
 def _end(server: Httpd) -> None:
-    """At once; whoever wants it gracefully has asked before."""
+    """Connections that clients have just closed end first: httpd's event MPM may crash when it is told to end while a
+    thread closes one (docs/upstream/httpd-event-close-worker-sockets.md)."""
     process = server.process
     assert process is not None
     try:
         if process.poll() is None:
+            if not server.ending:
+                server.graceful_stop()
+            _await_connections(server)
             process.terminate()
         process.wait(ENDING_S)
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(ENDING_S)
+
+
+def _await_connections(server: Httpd) -> None:
+    """Until httpd holds none any more, if that is soon: clients may have left some open."""
+    deadline = time.monotonic() + CLOSING_S
+    while server.connections() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(LETTING_GO_S)  # a thread forgets a connection a moment after it has closed it
 
 
 def make_certificate(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ class Nginx:
     name = "nginx"
     title = "nginx"
     processes = ("nginx",)
+    graceful_signal = signal.SIGQUIT
     protocols = frozenset({"http/1.1", "h2"})
     compressions = frozenset({"recorded", "off", "gzip", "brotli"})
     directives = fields.DIRECTIVES
