@@ -28,7 +28,7 @@ func (c *Client) headers(id uint32, block *headerBlock) error {
 }
 
 func (k *call) takeTrailers(block *headerBlock) error {
-	if err := checkTrailers(block.fields); err != nil || !block.end || block.tooLarge {
+	if err := checkFields(block.fields); err != nil || !block.end || block.tooLarge {
 		return k.malformed(errors.Join(errors.New("trailers that cannot be"), err))
 	}
 	k.core.mu.Lock()

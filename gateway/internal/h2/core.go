@@ -52,8 +52,8 @@ type core struct {
 	role   role
 	conn   net.Conn
 	reader *bufio.Reader
-	framer *http2.Framer // reads from reader, writes to out
-	blocks blockReader
+	frames frameReader   // from reader
+	framer *http2.Framer // reads from frames, writes to out
 
 	mu         sync.Mutex
 	wake       sync.Cond // there is something to write
@@ -100,11 +100,14 @@ func newCore(conn net.Conn, role role, streamWindow, connectionWindow int64) *co
 		ours: ourSettings{streamWindow: streamWindow}, done: make(chan struct{}), quiet: make(chan struct{}),
 	}
 	c.wake.L, c.space.L = &c.mu, &c.mu
-	c.framer = http2.NewFramer(outWriter{c}, c.reader)
+	c.frames.from = c.reader
+	c.framer = http2.NewFramer(outWriter{c}, &c.frames)
 	c.framer.SetReuseFrames()
 	c.framer.SetMaxReadFrameSize(defaultFrame) // we never allow more
 	c.encoder = hpack.NewEncoder(&c.encoded)
-	c.blocks.init()
+	c.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	c.framer.ReadMetaHeaders.SetAllowedMaxDynamicTableSize(ourTableSize)
+	c.framer.MaxHeaderListSize = 2 * mostHeaderBytes
 	return c
 }
 

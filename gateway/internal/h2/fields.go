@@ -10,8 +10,8 @@ import (
 	"lanelab/gateway/internal/exchange"
 )
 
-// A head's parts, after the rules of RFC 9113, section 8. What breaks them must not reach the other side: in another protocol a line break
-// in a value would be another field.
+// A head's parts. The framer has checked names, values and the order of pseudo-header fields; what else breaks the rules of RFC 9113,
+// section 8, must not reach the other side either, where it may mean something.
 type head struct {
 	method, scheme, authority, path, status string
 	fields                                  []exchange.Field
@@ -22,51 +22,30 @@ func parseHead(all []exchange.Field) (*head, error) {
 	pseudo := map[string]*string{
 		":method": &h.method, ":scheme": &h.scheme, ":authority": &h.authority, ":path": &h.path, ":status": &h.status,
 	}
-	count := 0
 	for i, field := range all {
-		if !httpguts.ValidHeaderFieldValue(field.Value) {
-			return nil, fmt.Errorf("the field %q has a value that cannot be one", field.Name)
-		}
-		if !strings.HasPrefix(field.Name, ":") {
-			if err := checkField(field); err != nil {
-				return nil, err
-			}
-			continue
-		}
 		place, known := pseudo[field.Name]
-		if !known || i != count || *place != "" {
-			return nil, fmt.Errorf("%q: unknown, twice, or behind other fields", field.Name)
+		if !known {
+			h.fields = all[i:]
+			break
 		}
 		*place = field.Value
-		count++
 	}
-	h.fields = all[count:]
-	return h, nil
+	return h, checkFields(h.fields)
 }
 
-func checkField(field exchange.Field) error {
-	if !httpguts.ValidHeaderFieldName(field.Name) || strings.ToLower(field.Name) != field.Name {
-		return fmt.Errorf("%q is no name of a field", field.Name)
-	}
-	switch field.Name {
-	case "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade":
-		return fmt.Errorf("%q has no place in HTTP/2", field.Name)
-	case "te":
-		if field.Value != "trailers" {
-			return errors.New("te must be `trailers` in HTTP/2")
-		}
-	}
-	return nil
-}
-
-// checkTrailers: trailers are fields without pseudo-header fields.
-func checkTrailers(fields []exchange.Field) error {
+// checkFields: what belongs to connections has no place in HTTP/2, and a pseudo-header field none among others, nor in trailers.
+func checkFields(fields []exchange.Field) error {
 	for _, field := range fields {
-		if err := checkField(field); err != nil {
-			return err
+		switch field.Name {
+		case "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade":
+			return fmt.Errorf("%q has no place in HTTP/2", field.Name)
+		case "te":
+			if field.Value != "trailers" {
+				return errors.New("te must be `trailers` in HTTP/2")
+			}
 		}
-		if !httpguts.ValidHeaderFieldValue(field.Value) {
-			return fmt.Errorf("the trailer %q has a value that cannot be one", field.Name)
+		if strings.HasPrefix(field.Name, ":") {
+			return fmt.Errorf("%q is unknown, or out of place", field.Name)
 		}
 	}
 	return nil

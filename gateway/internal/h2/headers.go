@@ -1,7 +1,7 @@
 package h2
 
 import (
-	"errors"
+	"bufio"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -10,84 +10,50 @@ import (
 )
 
 const (
-	// mostHeaderBytes of one head, expanded, counted as HPACK does (32 for each field). Chromium's limit.
+	// mostHeaderBytes of one head, expanded, counted as HPACK does (32 for each field). Chromium's limit. Up to twice as much is read, so that who
+	// sends it is told.
 	mostHeaderBytes = 256 << 10
 	// mostBlockBytes of one head on the wire, frames included.
 	mostBlockBytes = 512 << 10
 
-	ourTableSize    = 64 << 10
-	frameHeaderSize = 9
+	ourTableSize = 64 << 10
 )
 
 // A headerBlock is a head or the trailers, decoded.
 type headerBlock struct {
-	id       uint32
 	fields   []exchange.Field // pseudo-header fields included
 	bytes    int              // as `name: value\r\n` each
 	wire     int              // on the wire, frames included
 	end      bool             // END_STREAM
-	tooLarge bool             // above mostHeaderBytes: fields lacks some
-	err      error
-	counted  int
+	tooLarge bool             // above mostHeaderBytes: fields may lack some
 }
 
-// blockReader puts HEADERS and CONTINUATION together. The framer sees to it that nothing comes between them.
-type blockReader struct {
-	decoder *hpack.Decoder
-	current *headerBlock
-}
-
-func (r *blockReader) init() {
-	r.decoder = hpack.NewDecoder(4096, r.emit)
-	r.decoder.SetAllowedMaxDynamicTableSize(ourTableSize)
-	r.decoder.SetMaxStringLength(mostHeaderBytes)
-}
-
-func (r *blockReader) emit(field hpack.HeaderField) {
-	block := r.current
-	if block.counted += int(field.Size()); block.counted > mostHeaderBytes {
-		block.tooLarge = true // the rest is decoded all the same: the table must stay that of the peer
-		return
+func newHeaderBlock(f *http2.MetaHeadersFrame, wire int) *headerBlock {
+	block := &headerBlock{fields: make([]exchange.Field, len(f.Fields)), wire: wire, end: f.StreamEnded()}
+	counted := 0
+	for i, field := range f.Fields {
+		counted += int(field.Size())
+		block.bytes += len(field.Name) + len(field.Value) + 4
+		block.fields[i] = exchange.Field{Name: field.Name, Value: field.Value}
 	}
-	block.bytes += len(field.Name) + len(field.Value) + 4
-	block.fields = append(block.fields, exchange.Field{Name: field.Name, Value: field.Value})
-}
-
-// begin returns the block when it is complete.
-func (r *blockReader) begin(f *http2.HeadersFrame) *headerBlock {
-	r.current = &headerBlock{id: f.StreamID, end: f.StreamEnded(), fields: make([]exchange.Field, 0, 20)}
-	return r.add(f.HeaderBlockFragment(), f.Length, f.HeadersEnded())
-}
-
-func (r *blockReader) goOn(f *http2.ContinuationFrame) (*headerBlock, error) {
-	block := r.add(f.HeaderBlockFragment(), f.Length, f.HeadersEnded())
-	if r.current != nil && r.current.wire > mostBlockBytes {
-		return nil, broken(http2.ErrCodeEnhanceYourCalm, "a head of more than %d bytes", mostBlockBytes)
-	}
-	return block, nil
-}
-
-func (r *blockReader) add(fragment []byte, length uint32, last bool) *headerBlock {
-	block := r.current
-	block.wire += frameHeaderSize + int(length)
-	if block.err == nil {
-		_, block.err = r.decoder.Write(fragment)
-	}
-	if !last {
-		return nil
-	}
-	r.current = nil
-	if err := r.close(block); block.err == nil {
-		block.err = err
-	}
+	block.tooLarge = f.Truncated || counted > mostHeaderBytes
 	return block
 }
 
-func (r *blockReader) close(block *headerBlock) error {
-	if block.err != nil {
-		return errors.New("not decoded to its end")
+// A frameReader counts the bytes of a frame, or of HEADERS and what continues it, which the framer reads as one: it would read empty
+// continuations without end.
+type frameReader struct {
+	from *bufio.Reader
+	read int // since a frame began
+}
+
+func (r *frameReader) Read(p []byte) (int, error) {
+	if r.read > mostBlockBytes {
+		return 0, broken(http2.ErrCodeEnhanceYourCalm, "a head of more than %d bytes", mostBlockBytes)
 	}
-	return r.decoder.Close()
+	n, err := r.from.Read(p)
+	r.read += n
+	return n, err
 }
 
 // writeBlock encodes fields and appends HEADERS, with CONTINUATION as needed. It returns the size before and after. With the lock.

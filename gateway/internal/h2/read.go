@@ -14,6 +14,7 @@ import (
 func (c *core) readLoop() {
 	greeted := false
 	for {
+		c.frames.read = 0
 		frame, err := c.framer.ReadFrame()
 		if !greeted {
 			greeted = true
@@ -24,7 +25,7 @@ func (c *core) readLoop() {
 		}
 		var streamError http2.StreamError
 		if errors.As(err, &streamError) {
-			err = c.resetByID(streamError.StreamID, streamError.Code)
+			err = c.resetFor(streamError)
 		}
 		if err != nil {
 			c.readEnded(err)
@@ -80,16 +81,8 @@ func (c *core) take(frame http2.Frame) error {
 	switch f := frame.(type) {
 	case *http2.DataFrame:
 		return c.takeData(f)
-	case *http2.HeadersFrame:
-		if block := c.blocks.begin(f); block != nil {
-			return c.takeBlock(block)
-		}
-	case *http2.ContinuationFrame:
-		block, err := c.blocks.goOn(f)
-		if block != nil && err == nil {
-			return c.takeBlock(block)
-		}
-		return err
+	case *http2.MetaHeadersFrame:
+		return c.role.headers(f.StreamID, newHeaderBlock(f, c.frames.read))
 	case *http2.SettingsFrame:
 		return c.takeSettings(f)
 	case *http2.PingFrame:
@@ -120,13 +113,6 @@ func (c *core) incremental(id uint32) bool {
 		return exchange.ParsePriority(fieldValue(s.exchange.Fields, "priority")).Incremental
 	}
 	return false
-}
-
-func (c *core) takeBlock(block *headerBlock) error {
-	if block.err != nil {
-		return broken(http2.ErrCodeCompression, "a header block that cannot be decoded: %v", block.err)
-	}
-	return c.role.headers(block.id, block)
 }
 
 func (c *core) takeSettings(f *http2.SettingsFrame) error {

@@ -180,7 +180,7 @@ func (s *Server) trailers(stream *stream, block *headerBlock) error {
 	if stream.recvEnded {
 		return http2.StreamError{StreamID: stream.id, Code: http2.ErrCodeStreamClosed}
 	}
-	if err := checkTrailers(block.fields); err != nil || !block.end {
+	if err := checkFields(block.fields); err != nil || !block.end {
 		return http2.StreamError{StreamID: stream.id, Code: http2.ErrCodeProtocol}
 	}
 	stream.endReceiving(block.fields)

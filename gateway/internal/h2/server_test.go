@@ -228,6 +228,36 @@ func TestAHeadTooLargeIsRefused(t *testing.T) {
 	}
 }
 
+// A field of 4 KiB that is said once and then referred to: 800 KiB of little on the wire.
+func TestAHeadThatExpandsTooFarIsRefused(t *testing.T) {
+	_, browser := rawClient(t, func(*Exchange) { t.Error("it was handed over") })
+	var fields []string
+	for range 200 {
+		fields = append(fields, "x", strings.Repeat("y", 4000))
+	}
+	for id := uint32(1); id < 20; id += 2 {
+		browser.request(id, true, fields...)
+		if head := frame[*http2.MetaHeadersFrame](browser); head.StreamID != id || head.Fields[0].Value != "431" {
+			t.Errorf("%v", head)
+		}
+	}
+}
+
+// What follows a request that cannot be read is on its way already, and other requests are not to suffer.
+func TestAMalformedRequestHarmsNoOther(t *testing.T) {
+	_, browser := rawClient(t, func(x *Exchange) {
+		x.Respond(200, nil, true)
+		x.Finish()
+	})
+	browser.request(1, false, "X", "y")
+	browser.WriteData(1, false, []byte("body"))
+	browser.head(1, true, "trailer", "z")
+	browser.request(3, true)
+	if head := frame[*http2.MetaHeadersFrame](browser); head.StreamID != 3 || head.Fields[0].Value != "200" {
+		t.Errorf("%v", head)
+	}
+}
+
 func (r *raw) largeRequest(id uint32, value string) {
 	block := r.fields(":method", "GET", ":authority", "a.example", ":scheme", "https", ":path", "/", "a", value, "b", value, "c", value, "d", value, "e", value)
 	r.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block[:16000], EndStream: true})

@@ -124,15 +124,23 @@ func (s *stream) reset(code http2.ErrCode, err error) {
 	s.fail(err)
 }
 
-func (c *core) resetByID(id uint32, code http2.ErrCode) error {
+// resetFor ends a stream on which the peer broke the protocol.
+func (c *core) resetFor(broken http2.StreamError) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	id := broken.StreamID
 	if s := c.streams[id]; s != nil {
-		s.reset(code, fmt.Errorf("the peer broke the protocol on this stream: %v", code))
+		s.reset(broken.Code, fmt.Errorf("the peer broke the protocol on this stream: %w", broken))
 		return nil
 	}
+	if _, isServer := c.role.(*Server); isServer && id%2 == 1 {
+		c.newest = max(c.newest, id) // a request that cannot be read is one
+	}
+	if err := c.mustHaveBeen(id, "a malformed frame"); err != nil {
+		return err
+	}
 	before := len(c.out)
-	c.framer.WriteRSTStream(id, code)
+	c.framer.WriteRSTStream(id, broken.Code)
 	c.sendReply(before)
 	return nil
 }
