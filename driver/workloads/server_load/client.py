@@ -50,6 +50,8 @@ def read_spdy_load(text: str) -> LoadReport | None:
         report = json.loads(text)
     except ValueError:
         return None
+    if isinstance(report, dict):
+        report.pop("reconnections", None)  # what these cost are requests that failed, and those are counted
     return LoadReport.from_json(report, "evidence.client")
 
 

@@ -34,40 +34,38 @@ type load struct {
 	timeout time.Duration
 }
 
-// run does it. All connections are established before the clock starts.
+// run does it. All connections are established before the clock starts; those that end are replaced while it runs.
 func (l *load) run(ctx context.Context) *result {
 	counters := newResult(l)
-	connections := l.connectAll(ctx, counters)
+	clients := l.connectAll(ctx, counters)
 	var left atomic.Int64
 	left.Store(int64(l.Requests))
 	began := time.Now()
 	counters.began = began
 	var all sync.WaitGroup
-	for _, connection := range connections {
+	for _, client := range clients {
 		for range l.Streams {
 			all.Go(func() {
 				for left.Add(-1) >= 0 && ctx.Err() == nil {
-					counters.add(l.request(ctx, connection))
+					if !client.request(ctx) {
+						return // the server lets it in no more: others may take what is left
+					}
 				}
 			})
 		}
 	}
 	all.Wait()
 	took := time.Since(began)
-	for _, connection := range connections {
-		_ = connection.Close() // never fails
-	}
-	for _, connection := range connections {
-		<-connection.Done()
-		counters.WireBytes += connection.wire.received.Load()
+	for _, client := range clients {
+		client.close()
 	}
 	counters.finish(took, l.Requests)
 	return counters
 }
 
-func (l *load) connectAll(ctx context.Context, counters *result) []*connection {
+func (l *load) connectAll(ctx context.Context, counters *result) []*client {
 	var mutex sync.Mutex
-	var connections []*connection
+	var clients []*client
 	var all sync.WaitGroup
 	for range l.Clients {
 		all.Go(func() {
@@ -78,17 +76,33 @@ func (l *load) connectAll(ctx context.Context, counters *result) []*connection {
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			connections = append(connections, c)
+			clients = append(clients, newClient(l, counters, c))
 		})
 	}
 	all.Wait()
-	return connections
+	return clients
 }
 
 // connection counts what passes on the wire.
 type connection struct {
+	wireConn
+	wire   *countingConn
+	served atomic.Bool // a request was answered
+}
+
+type wireConn interface {
 	exchange.Conn
-	wire *countingConn
+	Leaving() bool // nothing new can begin, ever
+}
+
+// over tells that the server ends it, or has.
+func (c *connection) over() bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return c.Leaving()
+	}
 }
 
 type countingConn struct {
@@ -129,10 +143,10 @@ func (l *load) connectOne(ctx context.Context) (*connection, error) {
 		_ = plain.Close()
 		return nil, err
 	}
-	return &connection{client, wire}, nil
+	return &connection{wireConn: client, wire: wire}, nil
 }
 
-func (l *load) client(conn net.Conn) (exchange.Conn, error) {
+func (l *load) client(conn net.Conn) (wireConn, error) {
 	if l.Protocol == protocolH2 {
 		return h2.NewClient(conn, h2.ClientSettings{}), nil
 	}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,6 +89,70 @@ func TestLoadOfAServerOfHTTP2(t *testing.T) {
 	status := run(context.Background(), []string{"-json", "-protocol", "h2", "-clients", "2", "-streams", "5", "-requests", "50", served.URL}, &out, &errors)
 	if status != statusFine || !strings.Contains(out.String(), `"200": 50`) || !strings.Contains(out.String(), `"body_bytes": 50000`) {
 		t.Errorf("status %d: %s %s", status, out.String(), errors.String())
+	}
+}
+
+type counted struct {
+	Succeeded, Failed, Reconnections int
+	Wire_bytes                       int64
+	Errors                           map[string]int
+}
+
+func loadWith(t *testing.T, target string, arguments ...string) (result counted) {
+	t.Helper()
+	var out, errors bytes.Buffer
+	run(context.Background(), append(append([]string{"-json"}, arguments...), target), &out, &errors)
+	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
+		t.Fatalf("%v: %s %s", err, out.String(), errors.String())
+	}
+	return result
+}
+
+// A server that says goodbye on each connection after some requests, and one that cuts it: neither takes the others' requests away.
+func TestConnectionsThatEndAreReplaced(t *testing.T) {
+	const requests, each = 1000, 100
+	for _, cut := range []bool{false, true} {
+		var handled sync.Map // by connection
+		target := serve(t, spdy.V31, func(st *spdyconn.ServerStream) {
+			count, _ := handled.LoadOrStore(st.Conn(), new(atomic.Int64))
+			switch number := count.(*atomic.Int64).Add(1); {
+			case number == each && !cut:
+				st.Conn().GoAway()
+			case number > each && cut:
+				st.Conn().Cut()
+				return
+			}
+			_ = st.Reply(200, false)
+			_, _ = st.Write(make([]byte, 100))
+		})
+		result := loadWith(t, target, "-clients", "4", "-streams", "2", "-requests", strconv.Itoa(requests))
+		if result.Succeeded+result.Failed != requests || result.Reconnections < requests/each-4-1 || result.Wire_bytes < int64(100*result.Succeeded) {
+			t.Errorf("cut %t: %+v", cut, result)
+		}
+		// Each cut fails what was under way, at most two streams.
+		if most := map[bool]int{false: 0, true: 2 * (result.Reconnections + 4)}[cut]; result.Failed > most {
+			t.Errorf("cut %t: %d failed, more than %d: %+v", cut, result.Failed, most, result)
+		}
+	}
+}
+
+func TestOneConnectionThatEndsTakesNoRequestsAway(t *testing.T) {
+	var connections atomic.Int64
+	listener := testkit.Listen(t)
+	target := "http://" + listener.Addr().String() + "/"
+	served := &spdyconn.Server{Version: spdy.V31, Handler: func(st *spdyconn.ServerStream) {
+		time.Sleep(time.Millisecond)
+		_ = st.Reply(200, true)
+	}, Accepted: func(conn *spdyconn.ServerConn) {
+		if connections.Add(1) == 1 {
+			go conn.Cut()
+		}
+	}}
+	go func() { _ = served.Listen(listener) }()
+	t.Cleanup(func() { _ = listener.Close() })
+	result := loadWith(t, target, "-clients", "4", "-requests", "400")
+	if result.Failed > 1 || result.Reconnections != 0 || len(result.Errors) == 0 {
+		t.Errorf("got %+v", result)
 	}
 }
 

@@ -15,10 +15,11 @@ type result struct {
 	Seconds           float64        `json:"seconds"`
 	Succeeded         int            `json:"succeeded"` // answered in full with a status below 400
 	Failed            int            `json:"failed"`    // others, those never begun too
-	RequestsPerSecond float64        `json:"requests_per_second"`
-	BodyBytes         int64          `json:"body_bytes"`
+	Reconnections     int            `json:"reconnections"`
+	RequestsPerSecond float64        `json:"requests_per_second"`  // of those that succeeded
+	BodyBytes         int64          `json:"body_bytes"`           // of those too
 	WireBytes         int64          `json:"wire_bytes"`           // received by TCP
-	MegabytesPerS     float64        `json:"megabytes_per_second"` // of bodies; 1,000,000 bytes
+	MegabytesPerS     float64        `json:"megabytes_per_second"` // of these bodies; 1,000,000 bytes
 	LatencyMs         percentiles    `json:"latency_ms"`           // to the last byte
 	FirstByteMs       percentiles    `json:"first_byte_ms"`
 	Statuses          map[string]int `json:"statuses"`
@@ -73,6 +74,12 @@ func (r *result) countError(err error) {
 	}
 }
 
+func (r *result) reconnected() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.Reconnections++
+}
+
 func (r *result) add(s sample) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -81,9 +88,9 @@ func (r *result) add(s sample) {
 		return
 	}
 	r.Statuses[fmt.Sprint(s.status)]++
-	r.BodyBytes += s.bytes
 	if s.status < 400 {
 		r.Succeeded++
+		r.BodyBytes += s.bytes
 		for span := int(time.Since(r.began) / completionsEvery); len(r.Completions) <= span; {
 			r.Completions = append(r.Completions, 0)
 		}
@@ -118,8 +125,11 @@ func percentilesOf(samples []time.Duration) (p percentiles) {
 func (r *result) text() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s, %s (TLS: %t), %d clients, %d streams each\n", r.Load.URL, r.Load.Protocol, r.Load.TLS, r.Load.Clients, r.Load.Streams)
-	fmt.Fprintf(&text, "%d requests succeeded, %d failed in %.3f s: %.1f requests/s, %.2f MB/s\n",
+	fmt.Fprintf(&text, "%d requests succeeded, %d failed in %.3f s: %.1f requests/s and %.2f MB/s, of what succeeded\n",
 		r.Succeeded, r.Failed, r.Seconds, r.RequestsPerSecond, r.MegabytesPerS)
+	if r.Reconnections > 0 {
+		fmt.Fprintf(&text, "%d connections were ended by the server and replaced\n", r.Reconnections)
+	}
 	fmt.Fprintf(&text, "%d bytes received, TLS and framing included\n", r.WireBytes)
 	fmt.Fprintln(&text, "first byte:", r.FirstByteMs)
 	fmt.Fprintln(&text, "last byte: ", r.LatencyMs)
