@@ -26,7 +26,7 @@ typedef struct number_rule {
 static const number_rule rule_max_streams = RULE(max_streams, 1, 10000, 100, "streams");
 static const number_rule rule_stream_window = RULE(stream_window_bytes, 1024, 1 << 30, 65536, "bytes");
 static const number_rule rule_session_window = RULE(session_window_bytes, 65536, 1 << 30, 262144, "bytes");
-static const number_rule rule_data_frame = RULE(data_frame_bytes, 512, 1 << 20, 8192, "bytes");
+static const number_rule rule_data_frame = RULE(data_frame_bytes, 512, 1 << 20, 16384, "bytes");
 static const number_rule rule_buffer = RULE(buffer_bytes, 4096, 1 << 26, 65536, "bytes");
 static const number_rule rule_unsent = RULE(unsent_bytes, 0, 1 << 26, 65536, "bytes");
 static const number_rule rule_max_header = RULE(max_header_bytes, 1024, 1 << 20, 65536, "bytes");

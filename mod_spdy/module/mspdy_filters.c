@@ -30,14 +30,15 @@ static apr_status_t no_input(ap_filter_t *f, apr_bucket_brigade *brigade, ap_inp
 /* ---- output: buckets into the stream's exchange, and back-pressure ---- */
 
 /* Pipes of scripts and backends have no length until read: they cannot wait in
- * a brigade. Files can, at no cost; memory can up to the limit. */
+ * a brigade. Files can, and what httpd has in memory anyway, at no cost; other
+ * memory can up to the limit. */
 static bool must_not_hold(mspdy_job *job, apr_bucket_brigade *brigade)
 {
     apr_size_t memory_bytes = 0;
     for (apr_bucket *b = APR_BRIGADE_FIRST(brigade); b != APR_BRIGADE_SENTINEL(brigade); b = APR_BUCKET_NEXT(b)) {
         if (b->length == (apr_size_t)-1 || APR_BUCKET_IS_FLUSH(b))
             return true;
-        if (!APR_BUCKET_IS_FILE(b) && !APR_BUCKET_IS_MMAP(b))
+        if (!APR_BUCKET_IS_FILE(b) && !APR_BUCKET_IS_MMAP(b) && !APR_BUCKET_IS_IMMORTAL(b))
             memory_bytes += b->length;
     }
     return memory_bytes > (apr_size_t)job->config->buffer_bytes;
@@ -104,13 +105,17 @@ static apr_status_t connection_write(ap_filter_t *f, apr_bucket_brigade *brigade
 {
     mspdy_job *job = f->ctx;
     apr_status_t rv = APR_SUCCESS;
+    bool stays;
     if (has_eor(job->held))
         return APR_SUCCESS; /* a flush behind the request's end */
     look_at(job, brigade);
     APR_BRIGADE_PREPEND(brigade, job->held);
     if (job->progress == MSPDY_HEADLESS)
         mspdy_held_drop_data(brigade); /* interim responses in HTTP/1.1's words: SPDY has none */
-    if (job->progress != MSPDY_BROKEN)
+    /* What is whole and may be held the session takes from where it is, as soon as
+     * the worker is done: one copy less, and one waking. */
+    stays = job->progress == MSPDY_COMPLETE && !must_not_hold(job, brigade);
+    if (!stays && job->progress != MSPDY_BROKEN)
         rv = move_on(job, brigade);
     if (rv != APR_SUCCESS) {
         ap_log_cerror(APLOG_MARK, APLOG_DEBUG, rv, f->c, "stream %u: its response ends early", (unsigned)job->id);
@@ -121,7 +126,7 @@ static apr_status_t connection_write(ap_filter_t *f, apr_bucket_brigade *brigade
         mspdy_held_drop_data(brigade);
     if (ap_save_brigade(f, &job->held, &brigade, job->pool) != APR_SUCCESS)
         job->progress = MSPDY_BROKEN;
-    if (job->progress != MSPDY_HEADLESS)
+    if (job->progress != MSPDY_HEADLESS && !stays)
         mspdy_exchange_show(job->exchange, job->progress == MSPDY_COMPLETE && !mspdy_held_has_data(job->held));
     return rv;
 }

@@ -142,6 +142,12 @@ void mspdy_job_free(mspdy_job_kit *kit, mspdy_job *job)
     pool_done(kit, job->pool);
 }
 
+void mspdy_job_kit_idle(mspdy_job_kit *kit)
+{
+    while (kit->spare_count > MSPDY_IDLE_SPARE_POOLS)
+        apr_pool_destroy(kit->spare_pools[--kit->spare_count]);
+}
+
 mspdy_job *mspdy_job_of(const conn_rec *c)
 {
     return c->master != NULL ? ap_get_module_config(c->conn_config, &spdy_module) : NULL;

@@ -54,7 +54,8 @@ typedef struct mspdy_job {
     apr_bucket_brigade *held; /* buckets that did not fit into the exchange; last the EOR */
 } mspdy_job;
 
-enum { MSPDY_SPARE_POOLS = 8 };
+/* As many as a client may have streams by default; when the session idles, few. */
+enum { MSPDY_SPARE_POOLS = 100, MSPDY_IDLE_SPARE_POOLS = 4 };
 
 /* What all jobs of a session have in common; its thread's alone. */
 typedef struct mspdy_job_kit {
@@ -86,6 +87,9 @@ void mspdy_job_end_request(mspdy_job *job, bool whole, ap_conn_keepalive_e keepa
 
 /* The job is BACK, its request ended. */
 void mspdy_job_free(mspdy_job_kit *kit, mspdy_job *job);
+
+/* Gives back most of what is kept for further jobs. */
+void mspdy_job_kit_idle(mspdy_job_kit *kit);
 
 /* The job of a secondary connection; NULL for any other. */
 mspdy_job *mspdy_job_of(const conn_rec *c);

@@ -221,12 +221,14 @@ mspdy_outcome mspdy_loop_run(mspdy_session *session, bool may_pause)
         bool idle = is_idle(session);
         if (!idle)
             lingered = false;
-        else if (may_pause && lingered)
-            return MSPDY_IDLE;
-        else if (may_pause)
+        else if (may_pause && !lingered)
             wait_ms = IDLE_LINGER_MS;
-        else
+        else {
+            mspdy_job_kit_idle(&session->kit);
+            if (may_pause)
+                return MSPDY_IDLE;
             mspdy_slot_set_status(session->slot, SERVER_BUSY_KEEPALIVE);
+        }
         mspdy_wait(session, wait_ms, &readable, &writable);
         lingered = idle && !readable;
         if (!idle)

@@ -18,8 +18,9 @@ APLOG_USE_MODULE(spdy);
 enum {
     READ_BYTES = 16 * 1024,
     /* Under httpd's limit above which its network filter waits (65535), and
-     * little enough that something urgent need not wait long behind it. */
-    BATCH_BYTES = 32 * 1024
+     * little enough that something urgent need not wait long behind it. Whole
+     * records of TLS, whose cost is for the most part by the record. */
+    BATCH_BYTES = 3 * 16 * 1024
 };
 
 /* mod_ssl holds small pieces back until something follows that is not data,
@@ -182,8 +183,18 @@ static apr_status_t pass(mspdy_session *session, char *batch, size_t length)
     return rv == APR_SUCCESS ? write_held(c1) : rv;
 }
 
+static bool has_frames(mspdy_session *session)
+{
+    const uint8_t *bytes;
+    size_t length;
+    spdy_slot slot;
+    return spdy_session_output(session->core, &bytes, &length) || spdy_session_next(session->core, &slot);
+}
+
 static mspdy_wire write_batch(mspdy_session *session)
 {
+    if (!has_frames(session))
+        return MSPDY_WIRE_NOTHING;
     char *batch = malloc(BATCH_BYTES);
     if (batch == NULL) {
         ap_log_cerror(APLOG_MARK, APLOG_ERR, APR_ENOMEM, session->c1, "SPDY session: no memory to send from");
