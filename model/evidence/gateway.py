@@ -14,6 +14,7 @@ class GatewayConnection(Coded):
     connection: int
     host: str
     hosts: tuple[str, ...]
+    backup: bool
     remote: str
     local: str
     protocol: str
@@ -63,6 +64,7 @@ class GatewayRequest(Coded):
     response_body_bytes: int
     in_flight: int
     tries: int
+    sent_again: tuple[str, ...]
     cancelled: bool
     error: str | None
 

@@ -103,7 +103,7 @@ class Plan:
         hosts = list(dict.fromkeys(each.url.partition("/")[0] for each in own))
         began = self._began_ms(number)
         return {
-            "connection": number, "host": hosts[0], "hosts": hosts,
+            "connection": number, "host": hosts[0], "hosts": hosts, "backup": False,
             "remote": f"10.10.2.2:{80 if self.arm.tls == 'off' else 443}", "local": f"10.10.1.2:{port(number)}",
             "protocol": self.arm.protocol, "alpn": None if self.arm.tls == "off" else self.arm.protocol,
             "tls": self._tls(), "tls_resumed": False, "began_ms": began, "connected_ms": began + RTT_MS,
@@ -123,7 +123,7 @@ class Plan:
             "sent_ms": each.sent_ms, "first_byte_ms": each.last_ms - 1, "last_byte_ms": each.last_ms, "status": 200,
             "request_header_bytes": 400, "request_header_wire_bytes": 120, "response_header_bytes": 250,
             "response_header_wire_bytes": 60, "request_body_bytes": 0, "response_body_bytes": each.size,
-            "in_flight": each.in_flight, "tries": 1, "cancelled": False, "error": None,
+            "in_flight": each.in_flight, "tries": 1, "sent_again": [], "cancelled": False, "error": None,
         }  # fmt: skip
 
     def _served(self, each: Exchange) -> Data:

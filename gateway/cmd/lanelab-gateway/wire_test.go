@@ -101,7 +101,8 @@ func TestAnIdleConnectionThatTheServerClosedIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAPOSTIsNotSentTwice(t *testing.T) {
+// As in Chromium: what was closed upon before a byte of an answer, on a connection that was used before, is sent again, with its body.
+func TestAPOSTOnAConnectionThatWasClosedIsSentAgain(t *testing.T) {
 	o := rawOrigin(t, func(number int, conn net.Conn, reader *bufio.Reader) {
 		if path := next(reader); path != "" {
 			answer(conn, path)
@@ -111,11 +112,11 @@ func TestAPOSTIsNotSentTwice(t *testing.T) {
 	w := begin(t, o.pin, o.port, settings{"connections_per_host": 1}, nil)
 	w.get(url(names[0], "/"))
 	response, body, err := w.fetch("POST", url(names[0], "/form"), strings.NewReader("x"))
-	if err != nil || response.StatusCode != 502 || !strings.Contains(body, names[0]+"/form") {
+	if err != nil || response.StatusCode != 200 || body != "/form" {
 		t.Errorf("%v %q %v", response, body, err)
 	}
-	if failed := w.events("request")[1]; failed["error"] == nil || failed.number("tries") != 1 || failed.number("connection") != 1 {
-		t.Errorf("%v", failed)
+	if r := w.events("request")[1]; r.number("tries") != 2 || r.number("connection") != 2 || fmt.Sprint(r["sent_again"]) != "[closed]" {
+		t.Errorf("%v", r)
 	}
 }
 
@@ -127,7 +128,7 @@ func TestAConnectionThatIsClosedUnusedIsNoEnd(t *testing.T) {
 	if response, _ := w.get(url(names[0], "/")); response.StatusCode != 502 {
 		t.Errorf("%v", response)
 	}
-	if r := w.events("request")[0]; r.number("tries") != 1 {
+	if r := w.events("request")[0]; r.number("tries") > 3 { // two were begun before the request
 		t.Errorf("a server that answers nothing was asked again: %v", r)
 	}
 }

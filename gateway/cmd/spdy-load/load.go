@@ -184,7 +184,7 @@ func (l *load) request(ctx context.Context, c *connection) (s sample) {
 		request.Fields = append(request.Fields, exchange.Field{Name: "content-length", Value: strconv.FormatInt(l.BodyBytes, 10)})
 	}
 	notes := &stopwatch{began: time.Now()}
-	response, err := c.RoundTrip(ctx, request, notes)
+	response, err := c.Start(ctx, request, notes)()
 	if err != nil {
 		return sample{err: err}
 	}

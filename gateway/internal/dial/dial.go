@@ -83,8 +83,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Connect makes a connection for host at the first of its addresses that answers. What is known of a failed one is returned too.
-func (d *Dialer) Connect(ctx context.Context, host string, addresses []netip.Addr) (*Conn, error) {
+// Dial makes a TCP connection for host at the first of its addresses that answers. What is known of a failed one is returned too.
+func (d *Dialer) Dial(ctx context.Context, host string, addresses []netip.Addr) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	conn := NoConn()
@@ -100,10 +100,7 @@ func (d *Dialer) Connect(ctx context.Context, host string, addresses []netip.Add
 	conn.Remote, conn.Local = tcp.RemoteAddr().String(), tcp.LocalAddr().String()
 	conn.counts.Conn = tcp
 	conn.Conn = conn.counts
-	if !d.wire.Secure() {
-		return conn, nil
-	}
-	return conn, d.secure(ctx, conn, host)
+	return conn, nil
 }
 
 func (d *Dialer) connectTCP(ctx context.Context, addresses []netip.Addr) (net.Conn, error) {
@@ -122,7 +119,13 @@ func (d *Dialer) at(address netip.Addr) string {
 	return netip.AddrPortFrom(address, uint16(d.wire.Port)).String()
 }
 
-func (d *Dialer) secure(ctx context.Context, conn *Conn, host string) error {
+// Secure is the TLS handshake, where the wire has TLS.
+func (d *Dialer) Secure(ctx context.Context, conn *Conn, host string) error {
+	if !d.wire.Secure() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
 	secured := tls.Client(conn.counts, d.tlsConfig(host))
 	if err := secured.HandshakeContext(ctx); err != nil {
 		conn.counts.Close()

@@ -26,7 +26,7 @@ func TestTheNextAddressIsTried(t *testing.T) {
 		}
 	}()
 	d := newDialer(t, config.Wire{Protocol: config.HTTP1, Port: testkit.Port(listener.Addr()), TLS: "off"})
-	conn, err := d.Connect(t.Context(), host, append([]netip.Addr{netip.MustParseAddr("127.0.0.9")}, loopback...))
+	conn, err := connect(t, d, host, append([]netip.Addr{netip.MustParseAddr("127.0.0.9")}, loopback...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestTheNextAddressIsTried(t *testing.T) {
 
 func TestWithoutAddresses(t *testing.T) {
 	d := newDialer(t, config.Wire{Protocol: config.HTTP1, Port: 1, TLS: "off"})
-	if conn, err := d.Connect(t.Context(), host, nil); err == nil || conn == nil {
+	if conn, err := connect(t, d, host, nil); err == nil || conn == nil {
 		t.Errorf("%v, %v", conn, err)
 	}
 }
@@ -50,7 +50,7 @@ func TestWithoutAddresses(t *testing.T) {
 func TestCertificatesCoverTheirNames(t *testing.T) {
 	identity := testkit.NewIdentity(t, host, "*.b.example")
 	d := newDialer(t, config.Wire{Protocol: config.H2, Port: serve(t, identity), TLS: "1.3", Trust: []string{identity.Pin}})
-	conn, err := d.Connect(t.Context(), host, loopback)
+	conn, err := connect(t, d, host, loopback)
 	if err != nil {
 		t.Fatal(err)
 	}

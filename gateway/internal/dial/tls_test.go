@@ -28,6 +28,15 @@ func newDialer(t *testing.T, wire config.Wire) *Dialer {
 	return New(&wire, log, nil)
 }
 
+// connect makes a connection whole.
+func connect(t *testing.T, d *Dialer, host string, addresses []netip.Addr) (*Conn, error) {
+	conn, err := d.Dial(t.Context(), host, addresses)
+	if err == nil {
+		err = d.Secure(t.Context(), conn, host)
+	}
+	return conn, err
+}
+
 // serve is a TLS server that says one byte, behind which TLS 1.3's tickets are.
 func serve(t *testing.T, identity *testkit.Identity) (port int) {
 	t.Helper()
@@ -53,7 +62,7 @@ func resumed(t *testing.T, d *Dialer, count int) (all []bool) {
 	t.Helper()
 	var conns []*Conn
 	for range count {
-		conn, err := d.Connect(t.Context(), host, loopback)
+		conn, err := connect(t, d, host, loopback)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +155,7 @@ func helloOf(t *testing.T, wire config.Wire) (found hello) {
 	t.Helper()
 	listener := testkit.Listen(t)
 	wire.Port = testkit.Port(listener.Addr())
-	go newDialer(t, wire).Connect(t.Context(), host, loopback) // fails when the test ends
+	go connect(t, newDialer(t, wire), host, loopback) // fails when the test ends
 	conn, err := listener.Accept()
 	if err != nil {
 		t.Fatal(err)

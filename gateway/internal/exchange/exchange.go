@@ -35,10 +35,21 @@ type Request struct {
 // A Response as the server sent it, without hop-by-hop fields and pseudo-header fields.
 type Response struct {
 	Status   int
+	Kept     Kept
 	Fields   []Field
 	Body     io.ReadCloser  // never nil. Closed before its end, it cancels the exchange on the wire
 	Trailers func() []Field // after Body's end; nil: none can come
 }
+
+// Kept is what an answer of HTTP/1 says of its connection; the other protocols say nothing of the kind.
+type Kept int
+
+// KeptOpen: as HTTP/1.1, and the answer has an end of its own.
+const (
+	KeptOpen Kept = iota
+	ToBeClosed
+	OldVersion // HTTP/1.0, kept or not
+)
 
 // Notes is told what happens to an exchange on the wire. Calls come in this order, each at most once.
 type Notes interface {
@@ -54,23 +65,21 @@ type Notes interface {
 
 // Conn is one connection on the wire.
 type Conn interface {
-	// RoundTrip sends a request and returns when the response's head is there. Cancelling ctx cancels the exchange. Safe for concurrent use up
-	// to Room.
-	RoundTrip(ctx context.Context, request *Request, notes Notes) (*Response, error)
+	// Start begins an exchange without waiting for anything: it queues the request's head behind what was started before it and returns at
+	// once. So the order of calls is the order on the wire. The function it returns is called once, and returns when the response's head is
+	// there. Cancelling ctx cancels the exchange. Safe for concurrent use up to Room.
+	Start(ctx context.Context, request *Request, notes Notes) func() (*Response, error)
 	// Room is how many more exchanges can be begun now; 0 for ever once the connection is ending.
 	Room() int
+	// Leaving tells whether nothing new can begin, ever.
+	Leaving() bool
 	// Close ends the connection in the protocol's own way (GOAWAY, close_notify) without waiting.
 	Close() error
 	// Done is closed when the connection has ended; Err says why then, nil after Close or an orderly end.
 	Done() <-chan struct{}
 	Err() error
-}
-
-// A Starter is a Conn that can begin an exchange without waiting for anything: Start queues the request's head behind what was started before it
-// and returns at once. So the order of calls is the order on the wire. The function it returns is called once, and waits for the response's head
-// as RoundTrip does: RoundTrip is Start and that.
-type Starter interface {
-	Start(ctx context.Context, request *Request, notes Notes) func() (*Response, error)
+	// ClosedByUs tells whether it was this side that ended it.
+	ClosedByUs() bool
 }
 
 // A Reprioritiser is a Conn that can tell the server of a new priority of an exchange that was started already: the one that has these notes.
@@ -78,9 +87,16 @@ type Reprioritiser interface {
 	Reprioritise(notes Notes, priority Priority)
 }
 
-// ErrNotProcessed: the server did not act on this request (GOAWAY below its stream, REFUSED_STREAM, a connection that closed before any byte
-// of its answer), so that it may be sent again on another connection.
+// ErrNotProcessed: nothing tells that the server acted on this request: its connection ended before any byte of an answer. ErrRefused and
+// ErrEvicted are such, too.
 var ErrNotProcessed = errors.New("the server did not process the request")
+
+// ErrRefused: the server said so itself (GOAWAY below its stream, REFUSED_STREAM). It is an ErrNotProcessed that is sure.
+var ErrRefused = fmt.Errorf("it was refused: %w", ErrNotProcessed)
+
+// ErrEvicted: it waited behind another on a connection of HTTP/1.1 that ended for a reason of the other's: its answer said so, or the browser
+// wanted it no more. It is an ErrNotProcessed that says nothing against the server.
+var ErrEvicted = fmt.Errorf("its pipeline ended: %w", ErrNotProcessed)
 
 // ErrNotSent: nothing of this request has left us, surely: the connection had no room for it, or ended before its head was on its way. It is an
 // ErrNotProcessed that holds for every method.

@@ -18,7 +18,7 @@ const (
 	chromiumSessionWindow = 15 << 20
 )
 
-// A Client is a connection on the wire. It implements exchange.Conn, Starter and Reprioritiser.
+// A Client is a connection on the wire. It implements exchange.Conn and Reprioritiser.
 type Client struct {
 	*core
 	next    uint32
@@ -71,7 +71,7 @@ func (c *Client) room() int {
 	return max(0, int(min(c.peer.maxStreams, 1<<20))-len(c.streams))
 }
 
-// Leaving tells whether nothing new can begin, ever.
+// Leaving implements exchange.Conn.
 func (c *Client) Leaving() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,6 +89,13 @@ func (c *Client) Done() <-chan struct{} { return c.done }
 
 // Err implements exchange.Conn.
 func (c *Client) Err() error { return c.why() }
+
+// ClosedByUs implements exchange.Conn.
+func (c *Client) ClosedByUs() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err == errClosed
+}
 
 func (c *Client) ended(error) {}
 
@@ -123,12 +130,12 @@ func (k *call) noteSent() {
 	}
 }
 
-// RoundTrip implements exchange.Conn.
+// RoundTrip is Start, and waiting for what comes of it.
 func (c *Client) RoundTrip(ctx context.Context, request *exchange.Request, notes exchange.Notes) (*exchange.Response, error) {
 	return c.Start(ctx, request, notes)()
 }
 
-// Start implements exchange.Starter.
+// Start implements exchange.Conn.
 func (c *Client) Start(ctx context.Context, request *exchange.Request, notes exchange.Notes) func() (*exchange.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

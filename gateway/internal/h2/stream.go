@@ -68,11 +68,8 @@ func (e *ResetError) Error() string { return fmt.Sprintf("the peer reset the str
 
 // Is lets the pool see that a refused request may be sent again.
 func (e *ResetError) Is(target error) bool {
-	return target == exchange.ErrNotProcessed && e.Code == http2.ErrCodeRefusedStream
+	return e.Code == http2.ErrCodeRefusedStream && errors.Is(exchange.ErrRefused, target)
 }
-
-// Unprocessed: a refused stream was surely not acted on, whatever its method.
-func (e *ResetError) Unprocessed() bool { return e.Code == http2.ErrCodeRefusedStream }
 
 // goneAwayError: the peer ended the connection and has not looked at this stream.
 type goneAwayError struct{ code http2.ErrCode }
@@ -80,8 +77,7 @@ type goneAwayError struct{ code http2.ErrCode }
 func (e *goneAwayError) Error() string {
 	return fmt.Sprintf("the peer went away (%v) before it looked at the stream", e.code)
 }
-func (e *goneAwayError) Is(target error) bool { return target == exchange.ErrNotProcessed }
-func (e *goneAwayError) Unprocessed() bool    { return true }
+func (e *goneAwayError) Is(target error) bool { return errors.Is(exchange.ErrRefused, target) }
 
 // errCancelled: our own side ended the stream.
 var errCancelled = errors.New("the exchange was cancelled")

@@ -18,9 +18,12 @@ import (
 type Settings struct {
 	Depth     int  // how many requests may be unanswered
 	Keepalive bool // false: one request, then the connection ends
+	// EndsAtCancelled: the connection ends when it is the turn of an answer that nobody wants any more, though others wait behind it; else that
+	// answer is read and dropped.
+	EndsAtCancelled bool
 }
 
-// A Conn is one connection. It implements exchange.Conn and exchange.Starter.
+// A Conn is one connection. It implements exchange.Conn.
 //
 //	writer goroutine: heads that were started, all that has gathered at once; then bodies
 //	reader goroutine: the head of the oldest unanswered request; its body is read by whoever wants it, then the reader goes on
@@ -35,7 +38,7 @@ type Conn struct {
 	unsent  []*call   // those of them that the writer has not taken
 	started int
 	ending  bool // nothing new may begin
-	lasting bool // the server has answered as HTTP/1.1 and kept the connection
+	said    bool // the server has said that it closes
 	err     error
 	ended   bool
 	done    chan struct{}
@@ -100,11 +103,11 @@ func (c *Conn) room() int {
 	return c.settings.Depth - len(c.waiting)
 }
 
-// Lasting tells whether the server has answered as HTTP/1.1 and kept the connection: before that nobody knows whether it takes a pipeline.
-func (c *Conn) Lasting() bool {
+// Leaving implements exchange.Conn.
+func (c *Conn) Leaving() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lasting
+	return c.ending
 }
 
 // Pipelinable tells whether a request may go out before the ones ahead of it are answered: it may have to be sent again.
@@ -112,12 +115,12 @@ func Pipelinable(request *exchange.Request) bool {
 	return (request.Method == "GET" || request.Method == "HEAD") && request.Body == nil
 }
 
-// RoundTrip implements exchange.Conn.
+// RoundTrip is Start, and waiting for what comes of it.
 func (c *Conn) RoundTrip(ctx context.Context, request *exchange.Request, notes exchange.Notes) (*exchange.Response, error) {
 	return c.Start(ctx, request, notes)()
 }
 
-// Start implements exchange.Starter.
+// Start implements exchange.Conn.
 func (c *Conn) Start(ctx context.Context, request *exchange.Request, notes exchange.Notes) func() (*exchange.Response, error) {
 	x := &call{
 		conn: c, request: request, notes: notes, ctx: ctx,
@@ -171,7 +174,8 @@ func (x *call) cancel() {
 		}
 	}
 	x.finish(errCancelled)
-	if len(c.waiting) == 1 && c.waiting[0] == x {
+	c.ending = c.ending || c.settings.EndsAtCancelled
+	if c.waiting[0] == x && (len(c.waiting) == 1 || c.settings.EndsAtCancelled) {
 		c.endLocked(errClosed)
 	}
 }
@@ -217,7 +221,7 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// ClosedByUs tells whether it was this side that ended the connection.
+// ClosedByUs implements exchange.Conn.
 func (c *Conn) ClosedByUs() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,13 +240,17 @@ func (c *Conn) endLocked(err error) {
 		return
 	}
 	c.ended, c.ending, c.err = true, true, err
-	for _, x := range c.waiting {
+	for i, x := range c.waiting {
 		switch {
 		case x.begun:
 			x.finish(fmt.Errorf("the connection ended within the answer: %w", noEOF(err)))
 		case x.sent:
 			x.noteSent() // the kernel may have it, though Write has not returned
-			x.finish(fmt.Errorf("the connection ended before the answer (%w): %w", noEOF(err), exchange.ErrNotProcessed))
+			why := exchange.ErrNotProcessed
+			if i > 0 || c.said || err == errClosed {
+				why = exchange.ErrEvicted
+			}
+			x.finish(fmt.Errorf("the connection ended before the answer (%w): %w", noEOF(err), why))
 		default:
 			x.finish(fmt.Errorf("the connection ended before the request (%w): %w", noEOF(err), exchange.ErrNotSent))
 		}

@@ -35,7 +35,7 @@ func TestPipelinedRequestsAreAnsweredInTheirOrder(t *testing.T) {
 	for i, done := range all {
 		want(t, done, fmt.Sprint("answer ", i))
 	}
-	if c.Room() != 4 || !c.Lasting() {
+	if c.Room() != 4 || c.Leaving() {
 		t.Error("the connection is not as new")
 	}
 }

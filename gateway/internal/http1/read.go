@@ -64,9 +64,10 @@ func (c *Conn) answer(x *call) error {
 	x.response = &exchange.Response{Status: h.status, Fields: h.endToEnd(), Body: b, Trailers: b.allTrailers}
 	c.mu.Lock()
 	if !lasts {
-		c.ending = true
-	} else if h.minor >= 1 {
-		c.lasting = true
+		c.ending, c.said, x.response.Kept = true, true, exchange.ToBeClosed
+	}
+	if h.minor == 0 {
+		x.response.Kept = exchange.OldVersion
 	}
 	abandoned := x.cancelled
 	x.finish(nil)
@@ -130,7 +131,7 @@ func (c *Conn) dropRest(x *call, b *body, lasts bool) error {
 	c.mu.Lock()
 	alone := len(c.waiting) <= 1
 	c.mu.Unlock()
-	if !lasts || alone {
+	if !lasts || alone || c.settings.EndsAtCancelled {
 		return errClosed
 	}
 	if err := b.drop(); err != nil {
@@ -150,6 +151,9 @@ func (c *Conn) leave(x *call) {
 		c.ending = true
 	}
 	c.remove(x)
+	if c.settings.EndsAtCancelled && len(c.waiting) > 0 && c.waiting[0].cancelled {
+		c.endLocked(errClosed)
+	}
 }
 
 func parseLength(value string) (int64, error) {

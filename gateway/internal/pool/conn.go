@@ -9,23 +9,22 @@ import (
 	"lanelab/gateway/internal/wirelog"
 )
 
-// A protocolConn is a connection that speaks one of the protocols.
-type protocolConn interface {
-	exchange.Conn
-	exchange.Starter
-}
-
 // A wireConn is a connection of the pool.
 type wireConn struct {
 	number  int
 	host    string // for which it was made
+	backup  bool   // begun because another was late
 	dialled *dial.Conn
-	conn    protocolConn
+	conn    exchange.Conn // nil until it speaks its protocol
 
 	// guarded by the pool's lock
-	lastUsed int // order of use; 0: never
-	byUs     bool
-	logged   bool
+	lastUsed  int  // order of use; 0: never
+	wasIdle   bool // ready before a request was there for it
+	logged    bool
+	class     class // of what is on it, or was last
+	begun     int   // requests since it was idle last
+	successes int   // of these
+	unheard   int   // requests of which the policy has not learnt what became of them
 
 	mu           sync.Mutex
 	hosts        []string
@@ -54,11 +53,10 @@ func (c *wireConn) addHost(host string) {
 func (c *wireConn) event(protocol string) *wirelog.Connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	event := &wirelog.Connection{
-		Event: "connection", Connection: c.number, Host: c.host, Hosts: slices.Clone(c.hosts), Protocol: protocol,
+	return &wirelog.Connection{
+		Event: "connection", Connection: c.number, Host: c.host, Hosts: slices.Clone(c.hosts), Backup: c.backup, Protocol: protocol,
 		Remote: c.dialled.Remote, Local: c.dialled.Local, ALPN: wirelog.Some(c.dialled.ALPN), TLS: wirelog.Some(c.dialled.TLS),
 		TLSResumed: c.dialled.Resumed, Began: c.dialled.Began, Connected: c.dialled.Connected, Secured: c.dialled.Secured,
 		SentBytes: c.dialled.Sent(), ReceivedBytes: c.dialled.Received(), Requests: c.requests, MostInFlight: c.mostInFlight,
 	}
-	return event
 }

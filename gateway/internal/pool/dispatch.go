@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/exchange"
-	"lanelab/gateway/internal/http1"
+	"lanelab/gateway/internal/h2"
 	"lanelab/gateway/internal/spdy"
 )
 
@@ -30,34 +31,24 @@ func (p *Pool) dispatch(g *group) {
 	}
 }
 
-// startWhere starts, in order, each waiter for which find has a connection.
-func (p *Pool) startWhere(g *group, waiting []*waiter, find func(*waiter) *wireConn) {
-	for _, w := range slices.Clone(waiting) {
-		if c := find(w); c != nil {
-			g.waiting = slices.DeleteFunc(g.waiting, func(other *waiter) bool { return other == w })
-			p.start(w, c)
-		}
-	}
-}
-
 // dispatchMultiplexed: one connection carries all; another is begun where there is none that could, not where it is only full.
 func (p *Pool) dispatchMultiplexed(g *group) {
-	p.startWhere(g, g.waiting, func(w *waiter) *wireConn {
+	for _, w := range slices.Clone(g.waiting) {
 		for _, c := range g.conns {
 			if w.mayUse(c) && c.conn.Room() > 0 {
-				return c
+				p.start(g, w, c, solo)
+				break
 			}
 		}
-		return nil
-	})
+	}
 	for _, w := range g.waiting {
 		served := false
-		for _, host := range g.connecting {
+		for _, making := range g.connecting {
 			// Another host's connection may turn out to cover this one: at the same address, one is waited for.
-			served = served || host == w.host || !w.noCoalesce
+			served = served || making.host == w.host || !w.noCoalesce
 		}
 		for _, c := range g.conns {
-			served = served || (w.mayUse(c) && !p.leaving(c))
+			served = served || (w.mayUse(c) && !c.conn.Leaving())
 		}
 		if !served {
 			p.connect(g, w.host)
@@ -65,90 +56,61 @@ func (p *Pool) dispatchMultiplexed(g *group) {
 	}
 }
 
-// leaving tells whether a connection takes nothing new, ever.
-func (p *Pool) leaving(c *wireConn) bool {
-	select {
-	case <-c.conn.Done():
-		return true
-	default:
-	}
-	leaving, knows := c.conn.(interface{ Leaving() bool })
-	return knows && leaving.Leaving()
-}
-
-// dispatchHTTP1: an idle connection, else a new one; and then a place behind others where the arm pipelines.
+// dispatchHTTP1 does what the host's policy decides.
 func (p *Pool) dispatchHTTP1(g *group) {
-	p.startWhere(g, g.waiting, func(*waiter) *wireConn { return p.idle(g) })
-	for len(g.waiting) > len(g.connecting) && len(g.conns)+len(g.connecting) < p.wire.ConnectionsPerHost {
-		p.connect(g, g.waiting[0].host)
+	now := p.situationOf(g)
+	g.policy.settle(now)
+	decided := g.policy.decide(now)
+	waiting, conns := slices.Clone(g.waiting), slices.Clone(g.conns)
+	for _, one := range decided.starts {
+		p.start(g, waiting[one.waiting], conns[one.conn], now.waiting[one.waiting])
 	}
-	if p.wire.Pipelining > 1 && len(g.waiting) > len(g.connecting) {
-		// The last ones are left to the connections that are being made: the urgent ones are on their way now.
-		p.startWhere(g, g.waiting[:len(g.waiting)-len(g.connecting)], func(w *waiter) *wireConn { return p.shortest(g, w) })
+	for range decided.connect {
+		p.connect(g, waiting[0].host)
 	}
 }
 
-// idle finds a connection without a request: the one that was used last, else the oldest. That is Chromium's choice.
-func (p *Pool) idle(g *group) *wireConn {
-	var best *wireConn
+func (p *Pool) situationOf(g *group) situation {
+	s := situation{depth: p.wire.Pipelining, limit: p.wire.ConnectionsPerHost, connecting: len(g.connecting)}
+	for _, making := range g.connecting {
+		if !making.backup {
+			s.promised++
+		}
+	}
 	for _, c := range g.conns {
-		if c.conn.Room() == p.wire.Pipelining && (best == nil || c.lastUsed > best.lastUsed) {
-			best = c
+		room := c.conn.Room()
+		s.conns = append(s.conns, connState{
+			number: c.number, unanswered: p.wire.Pipelining - room, unheard: c.unheard, room: room, class: c.class, lastUsed: c.lastUsed,
+		})
+	}
+	for _, w := range g.waiting {
+		if w.needsEmptyConn {
+			s.waiting = append(s.waiting, solo)
+		} else {
+			s.waiting = append(s.waiting, g.policy.classOf(w.request))
 		}
 	}
-	return best
-}
-
-// shortest finds the connection with the fewest unanswered requests, if the host is known to keep its connections.
-func (p *Pool) shortest(g *group, w *waiter) *wireConn {
-	if w.needsIdle() {
-		return nil
-	}
-	var best, second *wireConn
-	for _, c := range g.conns {
-		if conn, ok := c.conn.(*http1.Conn); ok && conn.Lasting() {
-			g.lasting[w.host] = true
-		}
-		switch room := c.conn.Room(); {
-		case room > 0 && (best == nil || room > best.conn.Room()):
-			best, second = c, best
-		case room > 0 && (second == nil || room > second.conn.Room()):
-			second = c
-		}
-	}
-	switch {
-	case !g.lasting[w.host]:
-		return nil
-	case g.idleWantedBefore(w):
-		return second // nothing is put on the best, so that it becomes idle
-	}
-	return best
-}
-
-// needsIdle tells whether a request can only be the first on its connection.
-func (w *waiter) needsIdle() bool { return w.needsEmptyConn || !http1.Pipelinable(w.request) }
-
-// idleWantedBefore tells whether requests before w need connections without any other, more of them than are being made.
-func (g *group) idleWantedBefore(w *waiter) bool {
-	wanted := 0
-	for _, other := range g.waiting {
-		if other == w {
-			break
-		}
-		if other.needsIdle() {
-			wanted++
-		}
-	}
-	return wanted > len(g.connecting)
+	return s
 }
 
 // start hands a request over to a connection. With the lock: so requests are on a connection in this order.
-func (p *Pool) start(w *waiter, c *wireConn) {
+func (p *Pool) start(g *group, w *waiter, c *wireConn, class class) {
+	g.waiting = slices.DeleteFunc(g.waiting, func(other *waiter) bool { return other == w })
+	unanswered := p.wire.Pipelining - c.conn.Room()
+	if unanswered == 0 {
+		c.class, c.begun, c.successes = class, 0, 0
+	}
+	a := &attempt{
+		pool: p, group: g, record: w.record, conn: c, wirePriority: p.wirePriority(w.request.Priority), body: w.body,
+		class: class, position: unanswered + 1, proven: c.lastUsed > 0 || c.wasIdle,
+	}
 	p.uses++
 	c.lastUsed = p.uses
+	c.begun++
+	c.unheard++
 	c.addHost(w.host)
-	a := &attempt{pool: p, record: w.record, conn: c, wirePriority: p.wirePriority(w.request.Priority)}
 	wait := c.conn.Start(w.ctx, a.request(w.request), a)
+	a.learnt(begun)
 	w.attempt = a
 	w.started <- started{attempt: a, wait: wait}
 }
@@ -162,8 +124,8 @@ func (p *Pool) wirePriority(priority exchange.Priority) *int {
 			return nil
 		}
 		value = int(version.Priority(priority.Urgency))
-	case p.wire.Protocol.Multiplexed():
-		value = h2Weight(priority.Urgency)
+	case p.wire.Protocol == config.H2:
+		value = h2.Weight(priority.Urgency)
 	default:
 		return nil
 	}

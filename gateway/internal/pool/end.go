@@ -19,8 +19,10 @@ func (p *Pool) Close() {
 	p.closed = true
 	for _, g := range p.groups {
 		for _, c := range g.conns {
-			c.byUs = true
 			c.conn.Close()
+		}
+		for _, s := range g.spares {
+			s.dialled.Close()
 		}
 	}
 	p.mu.Unlock()
@@ -49,7 +51,7 @@ func (p *Pool) waitUntilLogged(patience <-chan time.Time) {
 		left := 0
 		p.mu.Lock()
 		for _, g := range p.groups {
-			left += len(g.conns) + len(g.connecting)
+			left += len(g.conns) + len(g.connecting) + len(g.spares)
 		}
 		p.mu.Unlock()
 		if left == 0 {

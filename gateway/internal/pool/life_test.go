@@ -117,7 +117,7 @@ func TestWhatMustBeAloneIsNotStarved(t *testing.T) {
 	first, second := withRoom(3), withRoom(2) // of 4: one and two requests are unanswered
 	b := newBench(t, config.Wire{Protocol: config.HTTP1, Pipelining: 4, Keepalive: true}, first, second)
 	g := b.group(host)
-	g.lasting[host] = true
+	g.policy.(*eager).lasting = true
 	b.begin(asking("POST"))
 	for range 3 {
 		later := asking("GET")

@@ -5,13 +5,10 @@ package pool
 import (
 	"context"
 	"sync"
+	"time"
 
 	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/dial"
-	"lanelab/gateway/internal/h2"
-	"lanelab/gateway/internal/http1"
-	"lanelab/gateway/internal/spdy"
-	"lanelab/gateway/internal/spdyconn"
 	"lanelab/gateway/internal/wirelog"
 )
 
@@ -29,6 +26,7 @@ type Pool struct {
 	names  *dial.Names
 	dialer *dial.Dialer
 	kicks  chan struct{}
+	wait   time.Duration // until a backup connection
 	ctx    context.Context
 	cancel func()
 
@@ -45,13 +43,16 @@ type Pool struct {
 type group struct {
 	waiting    []*waiter
 	conns      []*wireConn
-	connecting map[int]string // number of the connection -> host
-	lasting    map[string]bool
+	connecting map[int]*making
+	owed       int      // connections that were begun and are not connected, backups not counted
+	spares     []*spare // connected, and nobody needed them yet
+	backup     *time.Timer
+	policy     policy // of HTTP/1.1
 }
 
 // New makes a pool for one wire.
 func New(wire *config.Wire, names *dial.Names, dialer *dial.Dialer, log *wirelog.Log) *Pool {
-	p := &Pool{wire: wire, log: log, names: names, dialer: dialer, kicks: make(chan struct{}, 1), groups: map[string]*group{},
+	p := &Pool{wire: wire, log: log, names: names, dialer: dialer, kicks: make(chan struct{}, 1), wait: backupWait, groups: map[string]*group{},
 		looking: map[string][]func(*group, error){}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	go p.dispatchWhenKicked()
@@ -136,74 +137,10 @@ func (p *Pool) look(host string) {
 func (p *Pool) group(key string) *group {
 	g := p.groups[key]
 	if g == nil {
-		g = &group{connecting: map[int]string{}, lasting: map[string]bool{}}
+		g = &group{connecting: map[int]*making{}, policy: newPolicy(p.wire)}
 		p.groups[key] = g
 	}
 	return g
-}
-
-// connect begins a connection. With the lock.
-func (p *Pool) connect(g *group, host string) {
-	if p.closed {
-		return
-	}
-	p.connections++
-	number := p.connections
-	g.connecting[number] = host
-	go func() {
-		conn, err := p.establish(number, host)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(g.connecting, number)
-		switch {
-		case err != nil:
-			p.failWaiting(g, host, err)
-		case p.closed:
-			conn.byUs = true
-			go conn.conn.Close()
-			g.conns = append(g.conns, conn) // so that its end is waited for
-			p.watch(g, conn)
-		default:
-			g.conns = append(g.conns, conn)
-			p.watch(g, conn)
-		}
-		p.dispatch(g)
-	}()
-}
-
-func (p *Pool) establish(number int, host string) (*wireConn, error) {
-	addresses, err := p.names.Addresses(p.ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	c := &wireConn{number: number, host: host, hosts: []string{host}}
-	c.dialled, err = p.dialer.Connect(p.ctx, host, addresses)
-	if err == nil {
-		c.conn, err = p.speak(c.dialled)
-	}
-	if err != nil {
-		event := c.event(string(p.wire.Protocol))
-		event.Closed, event.EndedBy, event.Error = wirelog.At(p.log.Now()), wirelog.Some("error"), wirelog.Some(err.Error())
-		p.log.Write(event)
-		return nil, err
-	}
-	return c, nil
-}
-
-// speak begins the wire's protocol on a connection.
-func (p *Pool) speak(conn *dial.Conn) (protocolConn, error) {
-	switch {
-	case p.wire.Protocol == config.HTTP1:
-		return http1.NewClient(conn, http1.Settings{Depth: p.wire.Pipelining, Keepalive: p.wire.Keepalive}), nil
-	case p.wire.Protocol == config.H2:
-		return h2.NewClient(conn, h2.ClientSettings{Changed: p.kick}), nil
-	}
-	version, err := spdy.ParseVersion(string(p.wire.Protocol))
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return spdyconn.NewClient(conn, version, spdyconn.Settings{Changed: p.kick, HeaderLevel: &p.wire.SPDYHeaderCompression})
 }
 
 // watch takes a connection out of the pool when it has ended, and writes it to the log.
@@ -224,15 +161,17 @@ func (p *Pool) watch(g *group, c *wireConn) {
 }
 
 func (p *Pool) logEnd(c *wireConn) {
-	if c.logged {
-		return
+	if !c.logged {
+		c.logged = true
+		p.logEnded(c, c.conn.ClosedByUs(), c.conn.Err())
 	}
-	c.logged = true
+}
+
+func (p *Pool) logEnded(c *wireConn, byUs bool, err error) {
 	event := c.event(string(p.wire.Protocol))
 	event.Closed = wirelog.At(p.log.Now())
-	ours, knows := c.conn.(interface{ ClosedByUs() bool })
-	switch err := c.conn.Err(); {
-	case c.byUs || (knows && ours.ClosedByUs()):
+	switch {
+	case byUs:
 		event.EndedBy = wirelog.Some("gateway")
 	case err != nil:
 		event.EndedBy, event.Error = wirelog.Some("error"), wirelog.Some(err.Error())

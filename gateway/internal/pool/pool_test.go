@@ -34,10 +34,6 @@ func withRoom(room int64) *fake {
 	return f
 }
 
-func (f *fake) RoundTrip(ctx context.Context, r *exchange.Request, n exchange.Notes) (*exchange.Response, error) {
-	return f.Start(ctx, r, n)()
-}
-
 func (f *fake) Start(_ context.Context, r *exchange.Request, n exchange.Notes) func() (*exchange.Response, error) {
 	f.started, f.notes = append(f.started, r), append(f.notes, n)
 	try := len(f.started)
@@ -52,6 +48,8 @@ func (f *fake) Room() int             { return int(f.room.Load()) }
 func (f *fake) Close() error          { return nil }
 func (f *fake) Done() <-chan struct{} { return f.done }
 func (f *fake) Err() error            { return nil }
+func (f *fake) ClosedByUs() bool      { return false }
+func (f *fake) Leaving() bool         { return false }
 
 // A bench is a pool with fakes for a.example, and its log.
 type bench struct {
@@ -111,35 +109,54 @@ func answered() *exchange.Response {
 
 var multiplexed = config.Wire{Protocol: config.H2, Pipelining: 1}
 
-func TestWhatMayHaveBeenSentIsNotSentTwice(t *testing.T) {
+// A connection that was never used before was not closed for being idle.
+func TestHowOftenARequestIsSent(t *testing.T) {
 	for _, one := range []struct {
-		method string
 		err    error
+		used   bool
 		starts int
+		why    string
 	}{
-		{"POST", exchange.ErrNotProcessed, 1}, {"GET", exchange.ErrNotProcessed, mostTries},
-		{"POST", exchange.ErrNotSent, mostRefusals + 1}, {"GET", exchange.ErrNotSent, mostRefusals + mostTries},
+		{exchange.ErrNotProcessed, false, 1, ""}, {exchange.ErrNotProcessed, true, 21, closedOn}, {exchange.ErrRefused, false, 3, refused},
+		{exchange.ErrEvicted, false, 21, unpipelined}, {exchange.ErrNotSent, false, 21, noRoom}, {io.ErrUnexpectedEOF, true, 1, ""},
 	} {
-		f := withRoom(100)
-		f.answer = func(int) (*exchange.Response, error) { return nil, fmt.Errorf("it ended: %w", one.err) }
-		ticket, _ := newBench(t, multiplexed, f).begin(asking(one.method))
-		if _, err := ticket.Wait(); err == nil || len(f.started) != one.starts {
-			t.Errorf("%s, %v: %v, started %d times", one.method, one.err, err, len(f.started))
+		for _, method := range []string{"GET", "POST"} {
+			f := withRoom(100)
+			f.answer = func(int) (*exchange.Response, error) { return nil, fmt.Errorf("it ended: %w", one.err) }
+			b := newBench(t, multiplexed, f)
+			b.group(host).conns[0].wasIdle = one.used
+			ticket, record := b.begin(asking(method))
+			if _, err := ticket.Wait(); err == nil || len(f.started) != one.starts {
+				t.Errorf("%s, %v: %v, started %d times", method, one.err, err, len(f.started))
+			}
+			for _, why := range b.logged(record)["sent_again"].([]any) {
+				if why != one.why {
+					t.Errorf("%s, %v: again for %q", method, one.err, why)
+				}
+			}
 		}
 	}
 }
 
-func TestABodyOfWhichSomethingWasReadIsNotSentAgain(t *testing.T) {
-	f := withRoom(100)
-	f.answer = func(try int) (*exchange.Response, error) {
-		io.ReadFull(f.started[try-1].Body, make([]byte, 2))
-		return nil, exchange.ErrNotSent
-	}
-	request := asking("PUT")
-	request.Body = strings.NewReader("body")
-	ticket, _ := newBench(t, multiplexed, f).begin(request)
-	if _, err := ticket.Wait(); err == nil || len(f.started) != 1 {
-		t.Errorf("%v, started %d times", err, len(f.started))
+func TestABodyIsSentAgainFromItsBeginningWhileItIsThere(t *testing.T) {
+	for size, starts := range map[int]int{mostKept: 2, 2 * mostKept: 1} {
+		body := strings.Repeat("body", mostKept)[:size]
+		f := withRoom(100)
+		sent := ""
+		f.answer = func(try int) (*exchange.Response, error) {
+			text, err := io.ReadAll(f.started[try-1].Body)
+			sent = string(text)
+			if try == 1 {
+				return nil, exchange.ErrRefused
+			}
+			return answered(), err
+		}
+		request := asking("PUT")
+		request.Body = strings.NewReader(body)
+		ticket, _ := newBench(t, multiplexed, f).begin(request)
+		if _, err := ticket.Wait(); (err == nil) != (starts == 2) || len(f.started) != starts || sent != body {
+			t.Errorf("%d bytes: %v, started %d times, %d bytes at last", size, err, len(f.started), len(sent))
+		}
 	}
 }
 
@@ -170,7 +187,7 @@ func TestALateNoteOfADeadAttemptDoesNotChangeTheRecord(t *testing.T) {
 	first, second := withRoom(1), withRoom(1)
 	first.answer = func(int) (*exchange.Response, error) {
 		first.room.Store(0)
-		return nil, exchange.ErrNotProcessed
+		return nil, exchange.ErrRefused
 	}
 	second.answer = func(int) (*exchange.Response, error) {
 		second.notes[0].Sent(7, 10, 20, 1)

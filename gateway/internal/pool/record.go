@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"errors"
+	"slices"
 	"sync"
 
 	"lanelab/gateway/internal/exchange"
@@ -19,7 +21,7 @@ type Record struct {
 // NewRecord begins one now.
 func NewRecord(log *wirelog.Log, number int, method, url string, protocol string, priority exchange.Priority) *Record {
 	return &Record{log: log, event: wirelog.Request{
-		Event: "request", Request: number, Method: method, URL: url, Protocol: protocol, Priority: asLogged(priority), Queued: log.Now(),
+		Event: "request", Request: number, Method: method, URL: url, Protocol: protocol, Priority: asLogged(priority), Queued: log.Now(), SentAgain: []string{},
 	}}
 }
 
@@ -49,12 +51,16 @@ func (r *Record) End() {
 // An attempt is one try of a request on one connection. It is told what happens there, with that connection's lock held: so it only notes.
 type attempt struct {
 	pool         *Pool
+	group        *group
 	record       *Record
 	conn         *wireConn
 	wirePriority *int
+	body         *source // nil: none
+	class        class
+	position     int  // in its pipeline when it was sent, from 1
+	proven       bool // the connection had carried a request before, or had waited for one
 
 	mu   sync.Mutex
-	read bool // something of the request's body was read for it
 	over bool // the request goes another way: what is told of this one is of the past
 }
 
@@ -62,7 +68,7 @@ type attempt struct {
 func (a *attempt) request(asked *exchange.Request) *exchange.Request {
 	request := *asked
 	if request.Body != nil {
-		request.Body = &upload{asked.Body, a}
+		request.Body = &upload{source: a.body, attempt: a}
 	}
 	return &request
 }
@@ -117,10 +123,58 @@ func (a *attempt) change(f func(*wirelog.Request)) {
 	}
 }
 
-// giveUp ends an attempt so that the request can go another way. false: it cannot, since something of its body was read.
-func (a *attempt) giveUp() bool {
+func (a *attempt) isOver() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.over = a.over || !a.read
 	return a.over
+}
+
+// giveUp ends an attempt so that the request can go another way. false: it cannot, since what was read of its body is not there any more.
+func (a *attempt) giveUp() bool {
+	if a.body != nil {
+		a.body.mu.Lock()
+		defer a.body.mu.Unlock()
+		if a.body.gone {
+			return false
+		}
+		defer a.body.changed.Broadcast()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	return true
+}
+
+// learnt tells the host's policy of the attempt. With the pool's lock.
+func (a *attempt) learnt(what kind) {
+	c := a.conn
+	if what == good {
+		c.successes++
+	}
+	a.group.policy.learn(outcome{
+		kind: what, class: a.class, conn: c.number, position: a.position, successes: c.successes, alone: c.begun == 1,
+	})
+}
+
+// heard is called when it is known what became of the attempt.
+func (a *attempt) heard(response *exchange.Response, err error) {
+	a.pool.mu.Lock()
+	defer a.pool.mu.Unlock()
+	a.conn.unheard--
+	switch {
+	case errors.Is(err, exchange.ErrEvicted):
+		a.learnt(evicted)
+	case err != nil && !a.conn.conn.ClosedByUs() && !errors.Is(err, exchange.ErrNotSent):
+		a.learnt(broke)
+	case err != nil: // by us, or nothing was sent: that says nothing of the host
+	case response.Kept == exchange.OldVersion:
+		a.learnt(oldVersion)
+	case response.Kept == exchange.ToBeClosed:
+		a.learnt(closes)
+	case slices.ContainsFunc(response.Fields, func(f exchange.Field) bool { return f.Name == "www-authenticate" }):
+		a.learnt(authentication)
+	default:
+		a.learnt(good)
+	}
+	a.pool.kick()
 }

@@ -7,20 +7,21 @@ import (
 
 	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/exchange"
-	"lanelab/gateway/internal/h2"
+	"lanelab/gateway/internal/wirelog"
 )
 
-// mostTries of a request on connections that carry many at once: one, and two more where the server did not look at it.
-const mostTries = 3
+// Why a request is sent again, as the log has it.
+const (
+	noRoom      = "no-room"     // the connection took nothing of it, since it was full or ended: this was no try
+	refused     = "refused"     // the server said that it did not look at it
+	closedOn    = "closed"      // a connection that was in use, or had waited, was closed before a byte of the answer
+	unpipelined = "pipeline"    // its pipeline ended before it was its turn
+	misdirected = "misdirected" // 421 on another host's connection
+)
 
-// mostReuses: each try of HTTP/1.1's, but one on a new connection, may meet the moment at which the server ends what was idle. As Chromium
-// does, a request then goes on until it was the first on its connection, which retryable sees; a busy server may take some.
-const mostReuses = 20
-
-// mostRefusals of connections that took nothing of a request, since they had no room or ended: they are no tries.
-const mostRefusals = 20
-
-func h2Weight(urgency int) int { return h2.Weight(urgency) }
+// mostAgain is how often for each reason. Each connection that was in use may meet the moment at which the server ends what is idle: as in Chromium
+// a request goes on until it is the first on its connection, but not for ever.
+var mostAgain = map[string]int{noRoom: 20, refused: 2, closedOn: 20, unpipelined: 20, misdirected: 1}
 
 // A waiter is a request on its way to a connection.
 type waiter struct {
@@ -28,6 +29,7 @@ type waiter struct {
 	ctx      context.Context
 	host     string
 	request  *exchange.Request
+	body     *source // nil: none
 	record   *Record
 	sequence int
 	started  chan started // has room for one
@@ -54,6 +56,9 @@ type Ticket struct{ w *waiter }
 // Begin puts a request among those that wait, or starts it at once. It does not wait.
 func (p *Pool) Begin(ctx context.Context, host string, request *exchange.Request, record *Record) *Ticket {
 	w := &waiter{pool: p, ctx: ctx, host: host, request: request, record: record, started: make(chan started, 1)}
+	if request.Body != nil {
+		w.body = newSource(request.Body)
+	}
 	p.mu.Lock()
 	p.sequence++ // here, since queue may have to wait for an address; and a request that is sent again keeps its age
 	w.sequence = p.sequence
@@ -83,37 +88,46 @@ func (w *waiter) queue() {
 // Wait returns when the head of the answer is there. The body's Close must be called.
 func (t *Ticket) Wait() (*exchange.Response, error) {
 	w := t.w
-	refusals := 0
-	for tries := 1; ; tries++ {
+	times := map[string]int{}
+	for {
 		response, attempt, err := w.try()
-		switch {
-		case err == nil && response.Status == 421 && attempt.conn.host != w.host && attempt.giveUp():
-			response.Body.Close()
-			w.pool.mu.Lock()
-			w.noCoalesce = true
-			w.pool.mu.Unlock()
-		case err == nil:
-			return w.pool.kickedAtEnd(response), nil
-		case w.ctx.Err() != nil || attempt == nil:
-			return nil, err
-		case errors.Is(err, exchange.ErrNotSent) && refusals < mostRefusals && attempt.giveUp():
-			refusals++
-			tries--
-		case tries >= w.mostTries() || !w.retryable(attempt, err) || !attempt.giveUp():
-			return nil, err
+		why := w.againFor(response, attempt, err)
+		if times[why]++; why == "" || times[why] > mostAgain[why] || !attempt.giveUp() {
+			if err != nil {
+				return nil, err
+			}
+			response.Body = &kicking{response.Body, w.pool} // there may be room when it is closed
+			return response, nil
 		}
+		if err == nil {
+			response.Body.Close()
+		}
+		w.record.Change(func(event *wirelog.Request) { event.SentAgain = append(event.SentAgain, why) })
 		w.pool.mu.Lock()
-		w.needsEmptyConn = true
+		w.noCoalesce = w.noCoalesce || why == misdirected
+		w.needsEmptyConn = w.needsEmptyConn || why == unpipelined || why == closedOn
 		w.pool.mu.Unlock()
 		w.queue()
 	}
 }
 
-func (w *waiter) mostTries() int {
-	if w.pool.wire.Protocol.Multiplexed() {
-		return mostTries
+// againFor is why a request should be sent again; empty: it should not. The rules are Chromium's.
+func (w *waiter) againFor(response *exchange.Response, attempt *attempt, err error) string {
+	switch {
+	case err == nil && response.Status == 421 && attempt.conn.host != w.host:
+		return misdirected
+	case err == nil || w.ctx.Err() != nil || attempt == nil:
+		return ""
+	case errors.Is(err, exchange.ErrNotSent):
+		return noRoom
+	case errors.Is(err, exchange.ErrRefused):
+		return refused
+	case errors.Is(err, exchange.ErrEvicted):
+		return unpipelined
+	case errors.Is(err, exchange.ErrNotProcessed) && attempt.proven:
+		return closedOn
 	}
-	return mostReuses
+	return "" // a connection that was closed at its first request was not closed for being idle: the next would be, too
 }
 
 func (w *waiter) try() (*exchange.Response, *attempt, error) {
@@ -123,9 +137,7 @@ func (w *waiter) try() (*exchange.Response, *attempt, error) {
 			return nil, nil, start.err
 		}
 		response, err := start.wait()
-		if err != nil {
-			w.pool.kick()
-		}
+		start.attempt.heard(response, err)
 		return response, start.attempt, err
 	case <-w.ctx.Done():
 		w.withdraw()
@@ -143,34 +155,15 @@ func (w *waiter) withdraw() {
 	select {
 	case start := <-w.started:
 		if start.wait != nil {
-			if response, err := start.wait(); err == nil {
+			response, err := start.wait()
+			if err == nil {
 				response.Body.Close()
 			}
-			w.pool.kick()
+			start.attempt.heard(response, err)
 		}
 	default:
 	}
 }
-
-// retryable: only what the server did not act on.
-func (w *waiter) retryable(attempt *attempt, err error) bool {
-	if !errors.Is(err, exchange.ErrNotProcessed) {
-		return false
-	}
-	var sure interface{ Unprocessed() bool }
-	if errors.As(err, &sure) && sure.Unprocessed() {
-		return true
-	}
-	if !idempotent[w.request.Method] {
-		return false
-	}
-	// A connection that was closed at its first request was not closed for being idle: the next would be, too.
-	attempt.conn.mu.Lock()
-	defer attempt.conn.mu.Unlock()
-	return attempt.conn.requests > 1 || w.pool.wire.Protocol.Multiplexed()
-}
-
-var idempotent = map[string]bool{"GET": true, "HEAD": true, "OPTIONS": true, "TRACE": true, "PUT": true, "DELETE": true}
 
 // Reprioritise gives a request that waits another place, and tells the server where it was sent.
 func (t *Ticket) Reprioritise(priority exchange.Priority) {
@@ -206,10 +199,4 @@ func withPriority(fields []exchange.Field, priority exchange.Priority) []exchang
 		kept = append(kept, exchange.Field{Name: "priority", Value: said})
 	}
 	return kept
-}
-
-// kickedAtEnd looks for room when an answer has been closed.
-func (p *Pool) kickedAtEnd(response *exchange.Response) *exchange.Response {
-	response.Body = &kicking{response.Body, p}
-	return response
 }

@@ -20,6 +20,7 @@ type Client struct {
 	settings Settings
 	room     atomic.Int64
 	leaving  atomic.Bool
+	byUs     atomic.Bool // Close ended it
 
 	// What follows is the link's lock's.
 	exchanges map[uint32]*clientExchange
@@ -27,10 +28,7 @@ type Client struct {
 	held      int  // unread bytes of all bodies
 }
 
-var (
-	_ exchange.Conn    = (*Client)(nil)
-	_ exchange.Starter = (*Client)(nil)
-)
+var _ exchange.Conn = (*Client)(nil)
 
 // NewClient begins a session over a connection that is established (its TLS handshake done), which is the client's from now on.
 func NewClient(conn net.Conn, version spdy.Version, settings Settings) (*Client, error) {
@@ -78,9 +76,15 @@ func (c *Client) Err() error {
 func (c *Client) Close() error {
 	c.room.Store(0)
 	c.leaving.Store(true)
-	go c.do(func() { c.end(nil) }) // the caller may hold the lock: see Notes
+	go c.do(func() { // the caller may hold the lock: see Notes
+		c.byUs.Store(!c.ending)
+		c.end(nil)
+	})
 	return nil
 }
+
+// ClosedByUs tells whether Close ended it.
+func (c *Client) ClosedByUs() bool { return c.byUs.Load() }
 
 // errClosed is why exchanges end that were under way when Close was called, or the peer made an orderly end.
 var errClosed = errors.New("the connection was closed")
@@ -150,7 +154,7 @@ func (c *Client) handle(event spdy.Event) {
 	case spdy.WentAway:
 		for _, id := range e.Unprocessed {
 			c.with(id, func(x *clientExchange) {
-				x.fail(fmt.Errorf("%w: the server's GOAWAY (%s) has %d as the last stream", exchange.ErrNotProcessed, e.Status, e.LastGoodID))
+				x.fail(fmt.Errorf("%w: the server's GOAWAY (%s) has %d as the last stream", exchange.ErrRefused, e.Status, e.LastGoodID))
 			})
 		}
 		c.tellOwner()
@@ -163,7 +167,7 @@ func (c *Client) handle(event spdy.Event) {
 // resetError is what a reset means for the exchange: REFUSED_STREAM says that the server did nothing.
 func resetError(err *spdy.StreamError) error {
 	if err.ByPeer && err.Status == spdy.RefusedStream {
-		return fmt.Errorf("%w: %w", exchange.ErrNotProcessed, err)
+		return fmt.Errorf("%w: %w", exchange.ErrRefused, err)
 	}
 	return err
 }

@@ -38,6 +38,7 @@ type Connection struct {
 	Connection    int      `json:"connection"`
 	Host          string   `json:"host"`
 	Hosts         []string `json:"hosts"`
+	Backup        bool     `json:"backup"`
 	Remote        string   `json:"remote"`
 	Local         string   `json:"local"`
 	Protocol      string   `json:"protocol"`
@@ -88,6 +89,7 @@ type Request struct {
 	ResponseBodyBytes       int64    `json:"response_body_bytes"`
 	InFlight                int      `json:"in_flight"`
 	Tries                   int      `json:"tries"`
+	SentAgain               []string `json:"sent_again"`
 	Cancelled               bool     `json:"cancelled"`
 	Error                   *string  `json:"error"`
 }
