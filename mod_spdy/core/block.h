@@ -30,7 +30,7 @@ spdy_block_fault spdy_block_read(spdy_version version, const uint8_t *block, siz
                                  spdy_header_list *list);
 void spdy_header_list_free(spdy_header_list *list);
 
-/* Appends the block of these headers: names in lower case, values of one name joined. */
+/* Appends the block of these headers: names in lower case and in their order, values of one name joined. */
 spdy_result spdy_block_write(spdy_version version, const spdy_header *headers, size_t count, spdy_buffer *out);
 
 /* Same name, whatever the case of ASCII letters? */

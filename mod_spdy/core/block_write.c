@@ -1,5 +1,8 @@
 #include "block.h"
 
+#include "memory.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static char lower(char letter)
@@ -7,18 +10,20 @@ static char lower(char letter)
     return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-bool spdy_same_name(spdy_text one, spdy_text other)
+static int compare_names(spdy_text one, spdy_text other)
 {
+    size_t both = one.length < other.length ? one.length : other.length;
     size_t i;
 
-    if (one.length != other.length)
-        return false;
-    if (one.bytes == other.bytes) /* parts of one value share their name */
-        return true;
-    for (i = 0; i < one.length; i++)
+    for (i = 0; i < both && one.bytes != other.bytes; i++) /* parts of one value share their name */
         if (lower(one.bytes[i]) != lower(other.bytes[i]))
-            return false;
-    return true;
+            return lower(one.bytes[i]) < lower(other.bytes[i]) ? -1 : 1;
+    return (one.length > other.length) - (one.length < other.length);
+}
+
+bool spdy_same_name(spdy_text one, spdy_text other)
+{
+    return one.length == other.length && !compare_names(one, other);
 }
 
 static bool is_token_letter(char letter)
@@ -50,26 +55,13 @@ static bool write_count(spdy_version version, size_t count, spdy_buffer *out)
     return spdy_buffer_append(out, bytes, 4);
 }
 
-static bool came_before(const spdy_header *headers, size_t index)
+/* By name; values of one name stay as they came. */
+static int compare(const void *one, const void *other)
 {
-    size_t i;
+    const spdy_header *const *first = one, *const *second = other;
+    int names = compare_names((*first)->name, (*second)->name);
 
-    for (i = 0; i < index; i++)
-        if (spdy_same_name(headers[i].name, headers[index].name))
-            return true;
-    return false;
-}
-
-/* How long the joined values of one name are. Empty ones have no place among others. */
-static size_t joined_length(const spdy_header *headers, size_t count, size_t index)
-{
-    size_t length = 0;
-    size_t i;
-
-    for (i = index; i < count; i++)
-        if (headers[i].value.length && spdy_same_name(headers[i].name, headers[index].name))
-            length += headers[i].value.length + (length > 0);
-    return length;
+    return names ? names : (*first > *second) - (*first < *second);
 }
 
 static bool write_name(spdy_version version, spdy_text name, spdy_buffer *out)
@@ -88,61 +80,82 @@ static bool write_name(spdy_version version, spdy_text name, spdy_buffer *out)
     return true;
 }
 
-static bool write_values(spdy_version version, const spdy_header *headers, size_t count, size_t index, spdy_buffer *out)
+/* The joined values of the headers, all of one name. Empty ones have no place among others. */
+static bool write_values(spdy_version version, const spdy_header *const *headers, size_t count, spdy_buffer *out)
 {
-    bool first = true;
+    size_t length = 0;
     size_t i;
 
-    if (!write_count(version, joined_length(headers, count, index), out))
+    for (i = 0; i < count; i++)
+        if (headers[i]->value.length)
+            length += headers[i]->value.length + (length > 0);
+    if (!write_count(version, length, out))
         return false;
-    for (i = index; i < count; i++) {
-        spdy_text value = headers[i].value;
+    for (i = 0, length = 0; i < count; i++) {
+        spdy_text value = headers[i]->value;
 
-        if (!value.length || !spdy_same_name(headers[i].name, headers[index].name))
+        if (!value.length)
             continue;
-        if ((!first && !spdy_buffer_append(out, "", 1)) || !spdy_buffer_append(out, value.bytes, value.length))
+        if ((length && !spdy_buffer_append(out, "", 1)) || !spdy_buffer_append(out, value.bytes, value.length))
             return false;
-        first = false;
+        length += value.length;
     }
     return true;
 }
 
-/* SPDY/2 counts with 16 bits; a frame has 24. */
-static spdy_result check(spdy_version version, const spdy_header *headers, size_t count, size_t *names)
+/* SPDY/2 counts with 16 bits, each text that comes of these headers too; a frame has 24. */
+static spdy_result check(spdy_version version, const spdy_header *const *headers, size_t count)
 {
     size_t most = version == SPDY_VERSION_2 ? 0xffff : 0xffffff;
-    size_t total = 0;
+    size_t total = 0, values = 0;
     size_t i;
 
-    *names = 0;
     for (i = 0; i < count; i++) {
-        spdy_text name = headers[i].name, value = headers[i].value;
+        spdy_text name = headers[i]->name, value = headers[i]->value;
+        bool more = i && !compare_names(name, headers[i - 1]->name);
 
-        if (!spdy_is_name(name) || (value.length && memchr(value.bytes, 0, value.length)))
+        if ((!more && !spdy_is_name(name)) || (value.length && memchr(value.bytes, 0, value.length)))
             return SPDY_BAD_HEADERS;
         total += name.length + value.length + 8;
-        if (name.length > most || total > 0xffffff || joined_length(headers, count, i) > most)
+        values = more ? values + 1 + value.length : value.length;
+        if (name.length > most || values > most || total > 0xffffff)
             return SPDY_TOO_LARGE;
-        *names += !came_before(headers, i);
     }
-    return *names > most ? SPDY_TOO_LARGE : SPDY_OK;
+    return count > most ? SPDY_TOO_LARGE : SPDY_OK;
+}
+
+static spdy_result write_sorted(spdy_version version, const spdy_header *const *headers, size_t count,
+                                spdy_buffer *out)
+{
+    size_t names = 0, from, to;
+
+    for (from = 0; from < count; from++)
+        names += !from || compare_names(headers[from]->name, headers[from - 1]->name);
+    if (!write_count(version, names, out))
+        return SPDY_NO_MEMORY;
+    for (from = 0; from < count; from = to) {
+        for (to = from + 1; to < count && !compare_names(headers[to]->name, headers[from]->name); to++)
+            ;
+        if (!write_name(version, headers[from]->name, out) || !write_values(version, headers + from, to - from, out))
+            return SPDY_NO_MEMORY;
+    }
+    return SPDY_OK;
 }
 
 spdy_result spdy_block_write(spdy_version version, const spdy_header *headers, size_t count, spdy_buffer *out)
 {
-    size_t names;
+    const spdy_header **sorted = spdy_memory_get((count + 1) * sizeof *sorted);
+    spdy_result result;
     size_t i;
-    spdy_result result = check(version, headers, count, &names);
 
-    if (result != SPDY_OK)
-        return result;
-    if (!write_count(version, names, out))
+    if (!sorted)
         return SPDY_NO_MEMORY;
-    for (i = 0; i < count; i++) {
-        if (came_before(headers, i))
-            continue;
-        if (!write_name(version, headers[i].name, out) || !write_values(version, headers, count, i, out))
-            return SPDY_NO_MEMORY;
-    }
-    return SPDY_OK;
+    for (i = 0; i < count; i++)
+        sorted[i] = &headers[i];
+    qsort(sorted, count, sizeof *sorted, compare);
+    result = check(version, sorted, count);
+    if (result == SPDY_OK)
+        result = write_sorted(version, sorted, count, out);
+    spdy_memory_give_back(sorted);
+    return result;
 }

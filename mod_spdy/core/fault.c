@@ -13,6 +13,16 @@ void spdy_end_session(spdy_session *session, spdy_goaway_status status, const ch
     session->over_status = status;
     session->over_reason = reason;
     spdy_write_goaway(session, status);
+}
+
+spdy_result spdy_no_memory(spdy_session *session)
+{
+    spdy_end_session(session, SPDY_GOAWAY_INTERNAL_ERROR, "no memory");
+    return SPDY_NO_MEMORY;
+}
+
+void spdy_forget_streams(spdy_session *session)
+{
     spdy_streams_free(&session->streams);
     session->schedule = (spdy_schedule){{NULL}};
 }
@@ -24,6 +34,7 @@ void spdy_tell_session_error(spdy_session *session, spdy_event *event)
                           .reason = session->over_reason,
                           .ended = true};
     session->told = true;
+    spdy_forget_streams(session);
 }
 
 spdy_state spdy_state_of(const spdy_session *session, uint32_t stream_id)
@@ -55,8 +66,9 @@ void spdy_fail_stream(spdy_session *session, uint32_t stream_id, spdy_status sta
     spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
     spdy_habit habit = status == SPDY_STATUS_REFUSED_STREAM ? SPDY_HABIT_REFUSED : SPDY_HABIT_FAULT;
 
-    if (!spdy_count_habit(session, habit) || !spdy_write_reset(session, stream_id, status))
+    if (!spdy_count_habit(session, habit))
         return;
+    spdy_write_reset(session, stream_id, status);
     if (!stream) {
         spdy_streams_note(&session->streams, stream_id, SPDY_STATE_CUT);
         return;
@@ -84,6 +96,7 @@ bool spdy_count_habit(spdy_session *session, spdy_habit habit)
         [SPDY_HABIT_FAULT] = "too many stream errors",
         [SPDY_HABIT_SETTINGS] = "too many SETTINGS frames",
         [SPDY_HABIT_EMPTY] = "too many frames that carry nothing",
+        [SPDY_HABIT_HEADERS] = "too many HEADERS frames",
         [SPDY_HABIT_REFUSED] = "too many streams beyond what SETTINGS allow",
     };
     const uint32_t most[SPDY_HABITS] = {
@@ -92,6 +105,7 @@ bool spdy_count_habit(spdy_session *session, spdy_habit habit)
         [SPDY_HABIT_FAULT] = session->limits.period_faults,
         [SPDY_HABIT_SETTINGS] = session->limits.period_settings,
         [SPDY_HABIT_EMPTY] = session->limits.period_empty,
+        [SPDY_HABIT_HEADERS] = session->limits.period_headers,
         [SPDY_HABIT_REFUSED] = session->limits.period_refused,
     };
 

@@ -104,7 +104,9 @@ void spdy_stream_discard(spdy_session *session, uint32_t stream_id)
 
 static void session_window_update(spdy_session *session, uint32_t delta)
 {
-    if (!delta)
+    if (!spdy_has_session_window(session))
+        spdy_count_habit(session, SPDY_HABIT_EMPTY);
+    else if (!delta)
         spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "WINDOW_UPDATE of the session by 0");
     else if (session->send_window + delta > SPDY_MOST_WINDOW_BYTES)
         spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "WINDOW_UPDATE makes the session's window larger than 2^31");
@@ -112,12 +114,14 @@ static void session_window_update(spdy_session *session, uint32_t delta)
         session->send_window += delta;
 }
 
-void spdy_flow_window_update(spdy_session *session, uint32_t stream_id, uint32_t delta, spdy_event *event)
+void spdy_flow_window_update(spdy_session *session, spdy_event *event)
 {
+    uint32_t stream_id = spdy_get_32(session->reader.bytes) & SPDY_ID_MASK;
+    uint32_t delta = spdy_get_32(session->reader.bytes + 4) & SPDY_ID_MASK;
     spdy_step step = spdy_state_step(spdy_state_of(session, stream_id), SPDY_IN_WINDOW);
     spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
 
-    if (!stream_id && spdy_has_session_window(session)) {
+    if (!stream_id) {
         session_window_update(session, delta);
         return;
     }

@@ -34,13 +34,6 @@ void spdy_head_write_data(uint32_t stream_id, unsigned flags, uint32_t length, u
     spdy_put_24(bytes + 5, length);
 }
 
-size_t spdy_fixed_bytes(spdy_version version, spdy_frame_type type)
-{
-    if (type == SPDY_FRAME_SYN_STREAM)
-        return 10;
-    return version == SPDY_VERSION_2 ? 6 : 4; /* SPDY/2 has two unused bytes after the stream's number */
-}
-
 uint32_t spdy_setting_read_id(spdy_version version, const uint8_t entry[4])
 {
     if (version == SPDY_VERSION_2)

@@ -47,7 +47,7 @@ void spdy_head_write_control(spdy_version version, spdy_frame_type type, unsigne
                              uint8_t bytes[SPDY_HEAD_BYTES]);
 void spdy_head_write_data(uint32_t stream_id, unsigned flags, uint32_t length, uint8_t bytes[SPDY_HEAD_BYTES]);
 
-/* The part of SYN_STREAM, SYN_REPLY and HEADERS before their header block. */
+/* The part of a control frame's payload that each of its type has. */
 enum { SPDY_MOST_FIXED_BYTES = 10 };
 size_t spdy_fixed_bytes(spdy_version version, spdy_frame_type type);
 

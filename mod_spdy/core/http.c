@@ -225,21 +225,8 @@ void spdy_http_reply_write(spdy_version version, spdy_text status, spdy_text pro
     headers[1] = (spdy_header){names_of(version)[PROTOCOL], protocol};
 }
 
-size_t spdy_http_request_write(spdy_version version, const spdy_http_request *request,
-                               spdy_header headers[SPDY_HTTP_REQUEST_HEADERS])
-{
-    const spdy_text *names = names_of(version);
-
-    headers[0] = (spdy_header){names[METHOD], request->method};
-    headers[1] = (spdy_header){names[TARGET], request->target};
-    headers[2] = (spdy_header){names[PROTOCOL], request->protocol};
-    headers[3] = (spdy_header){names[HOST], request->host};
-    headers[4] = (spdy_header){names[SCHEME], request->scheme};
-    return 5;
-}
-
 size_t spdy_http_push_write(spdy_version version, const spdy_http_request *request,
-                            spdy_header headers[SPDY_HTTP_REQUEST_HEADERS])
+                            spdy_header headers[SPDY_HTTP_PUSH_HEADERS])
 {
     const spdy_text *names = names_of(version);
 

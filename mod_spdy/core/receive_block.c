@@ -7,11 +7,12 @@
 #include <string.h>
 
 /* The fixed part is complete: reader->bytes. */
-void spdy_begin_block(spdy_session *session)
+void spdy_begin_block(spdy_session *session, spdy_event *event)
 {
     spdy_reader *reader = &session->reader;
     const uint8_t *fixed = reader->bytes;
 
+    (void)event; /* follows when the block is whole */
     reader->stream_id = spdy_get_32(fixed) & SPDY_ID_MASK;
     reader->associated_id = 0;
     reader->priority = 0;
@@ -26,6 +27,7 @@ void spdy_begin_block(spdy_session *session)
         return;
     }
     reader->too_large = reader->left > session->limits.header_compressed_bytes;
+    reader->expanded_bytes = 0;
     session->totals.received_header_wire_bytes += reader->left;
     spdy_buffer_clear(&session->expanded);
     reader->phase = SPDY_PHASE_BLOCK;
@@ -84,7 +86,7 @@ static void accept_stream(spdy_session *session, spdy_state state, spdy_event *e
     spdy_stream *stream = spdy_streams_add(&session->streams, reader->stream_id, false);
 
     if (!stream) {
-        spdy_end_session(session, SPDY_GOAWAY_INTERNAL_ERROR, "no memory for a stream");
+        spdy_no_memory(session);
         return;
     }
     stream->priority = reader->priority;
@@ -134,6 +136,8 @@ static void receive_more_headers(spdy_session *session, const char *fault, spdy_
     spdy_step step = spdy_state_step(spdy_state_of(session, reader->stream_id), input);
     spdy_stream *stream = spdy_streams_find(&session->streams, reader->stream_id);
 
+    if (!reply && !fin && !spdy_count_habit(session, SPDY_HABIT_HEADERS))
+        return;
     if (step.action == SPDY_ACTION_RESET) {
         spdy_fail_stream(session, reader->stream_id, step.status,
                          reply ? "SYN_REPLY out of order" : "HEADERS out of order", event);
@@ -150,22 +154,21 @@ static void receive_more_headers(spdy_session *session, const char *fault, spdy_
 /* Reads the expanded block into session->headers; says what is wrong with it, else NULL. */
 static const char *read_block(spdy_session *session, spdy_status *status)
 {
-    size_t length = spdy_buffer_length(&session->expanded);
     spdy_block_fault fault;
 
-    session->totals.received_header_bytes += length;
+    session->totals.received_header_bytes += session->reader.expanded_bytes;
     session->headers.count = 0;
     *status = SPDY_STATUS_FRAME_TOO_LARGE;
     if (session->reader.too_large)
         return "header block larger than the limit";
     if (session->reader.head.length == spdy_fixed_bytes(session->version, session->reader.head.type))
         return NULL; /* the draft lets the block lack when it would say that there are no headers */
-    fault = spdy_block_read(session->version, spdy_buffer_bytes(&session->expanded), length, session->limits.headers,
-                            &session->headers);
+    fault = spdy_block_read(session->version, spdy_buffer_bytes(&session->expanded), session->reader.expanded_bytes,
+                            session->limits.headers, &session->headers);
     if (fault == SPDY_BLOCK_FINE)
         return NULL;
     if (fault == SPDY_BLOCK_NO_MEMORY)
-        spdy_end_session(session, SPDY_GOAWAY_INTERNAL_ERROR, spdy_block_fault_text(fault));
+        spdy_no_memory(session);
     if (fault != SPDY_BLOCK_TOO_MANY)
         *status = SPDY_STATUS_PROTOCOL_ERROR;
     return spdy_block_fault_text(fault);
@@ -187,21 +190,32 @@ static void finish_block(spdy_session *session, spdy_event *event)
         receive_more_headers(session, fault, status, event);
 }
 
-/* Expands the bytes; false when the session has ended over them. */
+/* Expands the bytes; false when the session has ended over them. Of a block that
+ * is too large only its size still matters: an idle peer must not hold memory. */
 static bool expand(spdy_session *session, const uint8_t *bytes, size_t length)
 {
-    size_t used;
-    spdy_expansion result = spdy_expander_add(&session->expander, bytes, length, session->limits.header_hard_bytes,
-                                              &session->expanded, &used);
+    spdy_reader *reader = &session->reader;
+    spdy_expansion result;
 
-    if (result == SPDY_EXPANSION_FULL)
-        spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "header block expands beyond all limits");
-    else if (result == SPDY_EXPANSION_BROKEN)
+    do {
+        size_t used, before;
+
+        if (reader->too_large)
+            spdy_buffer_clear(&session->expanded);
+        before = spdy_buffer_length(&session->expanded);
+        result = spdy_expander_add(&session->expander, bytes, length, (size_t)session->limits.header_expanded_bytes + 1,
+                                   &session->expanded, &used);
+        bytes += used;
+        length -= used;
+        reader->expanded_bytes += spdy_buffer_length(&session->expanded) - before;
+        reader->too_large = reader->too_large || result == SPDY_EXPANSION_FULL;
+        if (reader->expanded_bytes > session->limits.header_hard_bytes)
+            spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "header block expands beyond all limits");
+    } while (result == SPDY_EXPANSION_FULL && !session->over);
+    if (result == SPDY_EXPANSION_BROKEN)
         spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "header block cannot be expanded");
     else if (result == SPDY_EXPANSION_NO_MEMORY)
-        spdy_end_session(session, SPDY_GOAWAY_INTERNAL_ERROR, "no memory to expand a header block");
-    if (spdy_buffer_length(&session->expanded) > session->limits.header_expanded_bytes)
-        session->reader.too_large = true;
+        spdy_no_memory(session);
     return !session->over;
 }
 

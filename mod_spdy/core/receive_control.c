@@ -1,66 +1,5 @@
-/* Control frames of the peer that carry no header block. */
+/* Control frames of the peer: how each type looks, and those without a header block. */
 #include "session.h"
-
-static bool has_header_block(unsigned type)
-{
-    return type == SPDY_FRAME_SYN_STREAM || type == SPDY_FRAME_SYN_REPLY || type == SPDY_FRAME_HEADERS;
-}
-
-/* How much payload a frame has to have: its fixed part, and whether anything may follow. False: unknown type. */
-static bool shape(const spdy_session *session, size_t *fixed_bytes, bool *more)
-{
-    const spdy_head *head = &session->reader.head;
-
-    *more = has_header_block(head->type) || head->type == SPDY_FRAME_SETTINGS;
-    switch (head->type) {
-    case SPDY_FRAME_SYN_STREAM:
-    case SPDY_FRAME_SYN_REPLY:
-    case SPDY_FRAME_HEADERS:
-        *fixed_bytes = spdy_fixed_bytes(session->version, head->type);
-        return true;
-    case SPDY_FRAME_RST_STREAM:
-        *fixed_bytes = 8;
-        return true;
-    case SPDY_FRAME_SETTINGS:
-    case SPDY_FRAME_PING:
-        *fixed_bytes = 4;
-        return true;
-    case SPDY_FRAME_GOAWAY:
-        /* SPDY/2 has no status; some of its peers send SPDY/3's all the same. */
-        *fixed_bytes = session->version == SPDY_VERSION_2 && head->length == 4 ? 4 : 8;
-        return true;
-    case SPDY_FRAME_WINDOW_UPDATE:
-        *fixed_bytes = 8;
-        return spdy_has_stream_windows(session);
-    default:
-        return false;
-    }
-}
-
-static void pass_frame_over(spdy_session *session)
-{
-    if (!spdy_count_habit(session, SPDY_HABIT_EMPTY))
-        return;
-    session->reader.phase = SPDY_PHASE_SKIP;
-    if (!session->reader.left)
-        spdy_next_frame(session);
-}
-
-void spdy_begin_control(spdy_session *session)
-{
-    spdy_reader *reader = &session->reader;
-    size_t fixed_bytes;
-    bool more;
-
-    if (!shape(session, &fixed_bytes, &more)) {
-        pass_frame_over(session);
-    } else if (reader->left < fixed_bytes || (reader->left > fixed_bytes && !more)) {
-        spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "control frame of a wrong length");
-    } else {
-        reader->phase = SPDY_PHASE_FIXED;
-        reader->need = fixed_bytes;
-    }
-}
 
 static void receive_reset(spdy_session *session, spdy_event *event)
 {
@@ -84,16 +23,12 @@ static void receive_reset(spdy_session *session, spdy_event *event)
     spdy_enter(session, stream, spdy_state_step(stream->state, SPDY_IN_RESET).next);
 }
 
+/* One with a number of ours would answer one of ours: we send none. */
 static void receive_ping(spdy_session *session, spdy_event *event)
 {
-    uint32_t id = spdy_get_32(session->reader.bytes);
-
-    if (!spdy_count_habit(session, SPDY_HABIT_PING))
-        return;
-    if (!spdy_is_own_id(session, id))
+    (void)event;
+    if (spdy_count_habit(session, SPDY_HABIT_PING) && !spdy_is_own_id(session, spdy_get_32(session->reader.bytes)))
         spdy_write_control(session, SPDY_FRAME_PING, 0, session->reader.bytes, 4);
-    else if (id && id < session->next_ping_id) /* one that we did not send is passed over */
-        *event = (spdy_event){.type = SPDY_EVENT_PING_ANSWERED, .ping_id = id};
 }
 
 static void end_streams_after(spdy_session *session, uint32_t last_good_id)
@@ -108,8 +43,6 @@ static void end_streams_after(spdy_session *session, uint32_t last_good_id)
 
             if (stream->ours && stream->id > last_good_id)
                 spdy_enter(session, stream, SPDY_STATE_OVER);
-            if (session->over)
-                return;
             stream = next;
         }
     }
@@ -118,7 +51,7 @@ static void end_streams_after(spdy_session *session, uint32_t last_good_id)
 static void receive_goaway(spdy_session *session, spdy_event *event)
 {
     uint32_t last_good_id = spdy_get_32(session->reader.bytes) & SPDY_ID_MASK;
-    uint32_t status = session->reader.need < 8 ? 0 : spdy_get_32(session->reader.bytes + 4);
+    uint32_t status = session->version == SPDY_VERSION_2 ? 0 : spdy_get_32(session->reader.bytes + 4);
 
     if (session->goaway_received && !spdy_count_habit(session, SPDY_HABIT_EMPTY))
         return;
@@ -140,7 +73,6 @@ static void begin_settings(spdy_session *session, spdy_event *event)
     } else if (reader->left != 8 * reader->entries_left) {
         spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "SETTINGS of another length than its entries have");
     } else if (!reader->entries_left) {
-        spdy_next_frame(session);
         *event = (spdy_event){.type = SPDY_EVENT_SETTINGS};
     } else {
         reader->phase = SPDY_PHASE_SETTINGS;
@@ -176,26 +108,52 @@ void spdy_receive_setting(spdy_session *session, spdy_event *event)
     *event = (spdy_event){.type = SPDY_EVENT_SETTINGS};
 }
 
+/* What follows the fixed part is the business of `receive`, which is called when that has come; else it is skipped. */
+static const struct frame_kind {
+    size_t fixed_bytes[2]; /* in SPDY/2, and since SPDY/3 */
+    size_t most_bytes;     /* of the whole payload */
+    spdy_version since;
+    void (*receive)(spdy_session *session, spdy_event *event);
+} kinds[] = {
+    [SPDY_FRAME_SYN_STREAM] = {{10, 10}, SPDY_MOST_PAYLOAD_BYTES, SPDY_VERSION_2, spdy_begin_block},
+    [SPDY_FRAME_SYN_REPLY] = {{6, 4}, SPDY_MOST_PAYLOAD_BYTES, SPDY_VERSION_2, spdy_begin_block},
+    [SPDY_FRAME_RST_STREAM] = {{8, 8}, 8, SPDY_VERSION_2, receive_reset},
+    [SPDY_FRAME_SETTINGS] = {{4, 4}, SPDY_MOST_PAYLOAD_BYTES, SPDY_VERSION_2, begin_settings},
+    [SPDY_FRAME_PING] = {{4, 4}, 4, SPDY_VERSION_2, receive_ping},
+    /* SPDY/2 has no status; some of its peers send SPDY/3's all the same. */
+    [SPDY_FRAME_GOAWAY] = {{4, 8}, 8, SPDY_VERSION_2, receive_goaway},
+    [SPDY_FRAME_HEADERS] = {{6, 4}, SPDY_MOST_PAYLOAD_BYTES, SPDY_VERSION_2, spdy_begin_block},
+    [SPDY_FRAME_WINDOW_UPDATE] = {{8, 8}, 8, SPDY_VERSION_3, spdy_flow_window_update},
+};
+
+size_t spdy_fixed_bytes(spdy_version version, spdy_frame_type type)
+{
+    return kinds[type].fixed_bytes[version != SPDY_VERSION_2];
+}
+
+static bool is_known(const spdy_session *session, unsigned type)
+{
+    return type < sizeof kinds / sizeof kinds[0] && kinds[type].receive && session->version >= kinds[type].since;
+}
+
+void spdy_begin_control(spdy_session *session)
+{
+    spdy_reader *reader = &session->reader;
+    unsigned type = reader->head.type;
+
+    reader->phase = SPDY_PHASE_SKIP;
+    if (!is_known(session, type)) {
+        spdy_count_habit(session, SPDY_HABIT_EMPTY);
+        return;
+    }
+    reader->phase = SPDY_PHASE_FIXED;
+    reader->need = spdy_fixed_bytes(session->version, type);
+    if (reader->left < reader->need || reader->left > kinds[type].most_bytes)
+        spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "control frame of a wrong length");
+}
+
 void spdy_receive_fixed(spdy_session *session, spdy_event *event)
 {
-    unsigned type = session->reader.head.type;
-    const uint8_t *bytes = session->reader.bytes;
-
-    if (has_header_block(type)) {
-        spdy_begin_block(session);
-        return;
-    }
-    if (type == SPDY_FRAME_SETTINGS) {
-        begin_settings(session, event);
-        return;
-    }
-    if (type == SPDY_FRAME_RST_STREAM)
-        receive_reset(session, event);
-    else if (type == SPDY_FRAME_PING)
-        receive_ping(session, event);
-    else if (type == SPDY_FRAME_GOAWAY)
-        receive_goaway(session, event);
-    else
-        spdy_flow_window_update(session, spdy_get_32(bytes) & SPDY_ID_MASK, spdy_get_32(bytes + 4) & SPDY_ID_MASK, event);
-    spdy_next_frame(session);
+    session->reader.phase = SPDY_PHASE_SKIP;
+    kinds[session->reader.head.type].receive(session, event);
 }

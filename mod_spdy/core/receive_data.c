@@ -5,8 +5,6 @@
 static void skip_data(spdy_session *session)
 {
     session->reader.phase = SPDY_PHASE_SKIP;
-    if (!session->reader.left)
-        spdy_next_frame(session);
     spdy_flow_credit_session(session, session->reader.left);
 }
 
@@ -58,9 +56,7 @@ void spdy_begin_data(spdy_session *session, spdy_event *event)
         skip_data(session);
         return;
     }
-    reader->phase = SPDY_PHASE_DATA;
-    if (!reader->left && !fin)
-        spdy_next_frame(session);
+    reader->phase = reader->left || fin ? SPDY_PHASE_DATA : SPDY_PHASE_SKIP;
 }
 
 /* Bytes that nobody takes count as consumed. */

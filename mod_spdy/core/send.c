@@ -3,13 +3,8 @@
 
 #include <string.h>
 
-static bool out_of_memory(spdy_session *session)
-{
-    spdy_end_session(session, SPDY_GOAWAY_INTERNAL_ERROR, "no memory for output");
-    return false;
-}
-
-bool spdy_write_control(spdy_session *session, spdy_frame_type type, unsigned flags, const void *payload, size_t length)
+spdy_result spdy_write_control(spdy_session *session, spdy_frame_type type, unsigned flags, const void *payload,
+                               size_t length)
 {
     uint8_t head[SPDY_HEAD_BYTES];
     size_t before = spdy_buffer_length(&session->output);
@@ -17,19 +12,19 @@ bool spdy_write_control(spdy_session *session, spdy_frame_type type, unsigned fl
     spdy_head_write_control(session->version, type, flags, (uint32_t)length, head);
     if (spdy_buffer_append(&session->output, head, sizeof head) &&
         spdy_buffer_append(&session->output, payload, length))
-        return true;
+        return SPDY_OK;
     session->output.end = session->output.start + before; /* no half frames */
-    return out_of_memory(session);
+    return spdy_no_memory(session);
 }
 
-void spdy_write_goaway(spdy_session *session, spdy_goaway_status status)
+spdy_result spdy_write_goaway(spdy_session *session, spdy_goaway_status status)
 {
     uint8_t payload[8];
 
     spdy_put_32(payload, session->last_good_id);
     spdy_put_32(payload + 4, status);
     session->goaway_sent = true;
-    spdy_write_control(session, SPDY_FRAME_GOAWAY, 0, payload, session->version == SPDY_VERSION_2 ? 4 : 8);
+    return spdy_write_control(session, SPDY_FRAME_GOAWAY, 0, payload, session->version == SPDY_VERSION_2 ? 4 : 8);
 }
 
 /* SPDY/2 knows no status beyond FLOW_CONTROL_ERROR. */
@@ -38,7 +33,7 @@ static spdy_status known_status(spdy_version version, spdy_status status)
     return version == SPDY_VERSION_2 && status > SPDY_STATUS_FLOW_CONTROL_ERROR ? SPDY_STATUS_PROTOCOL_ERROR : status;
 }
 
-bool spdy_write_reset(spdy_session *session, uint32_t stream_id, spdy_status status)
+spdy_result spdy_write_reset(spdy_session *session, uint32_t stream_id, spdy_status status)
 {
     uint8_t payload[8];
 
@@ -47,7 +42,7 @@ bool spdy_write_reset(spdy_session *session, uint32_t stream_id, spdy_status sta
     return spdy_write_control(session, SPDY_FRAME_RST_STREAM, 0, payload, sizeof payload);
 }
 
-bool spdy_write_window_update(spdy_session *session, uint32_t stream_id, uint32_t delta)
+spdy_result spdy_write_window_update(spdy_session *session, uint32_t stream_id, uint32_t delta)
 {
     uint8_t payload[8];
 
@@ -63,10 +58,11 @@ static size_t add_setting(const spdy_session *session, uint32_t id, uint32_t val
     return at + 8;
 }
 
-bool spdy_write_settings(spdy_session *session)
+spdy_result spdy_write_settings(spdy_session *session)
 {
     uint8_t payload[20];
     size_t length = 4;
+    spdy_result result;
 
     length = add_setting(session, SPDY_SETTING_MAX_CONCURRENT_STREAMS, session->limits.concurrent_streams, payload,
                          length);
@@ -74,10 +70,10 @@ bool spdy_write_settings(spdy_session *session)
         length = add_setting(session, SPDY_SETTING_INITIAL_WINDOW_SIZE, session->limits.stream_window_bytes, payload,
                              length);
     spdy_put_32(payload, (uint32_t)(length / 8));
-    if (!spdy_write_control(session, SPDY_FRAME_SETTINGS, 0, payload, length))
-        return false;
-    if (!spdy_has_session_window(session) || session->limits.session_window_bytes == SPDY_DRAFT_WINDOW_BYTES)
-        return true;
+    result = spdy_write_control(session, SPDY_FRAME_SETTINGS, 0, payload, length);
+    if (result != SPDY_OK || !spdy_has_session_window(session) ||
+        session->limits.session_window_bytes == SPDY_DRAFT_WINDOW_BYTES)
+        return result;
     return spdy_write_window_update(session, 0, session->limits.session_window_bytes - SPDY_DRAFT_WINDOW_BYTES);
 }
 
@@ -93,16 +89,15 @@ static spdy_result write_block(spdy_session *session, spdy_frame_type type, unsi
     spdy_buffer_clear(&session->block);
     result = spdy_block_write(session->version, headers, count, &session->block);
     if (result == SPDY_NO_MEMORY)
-        out_of_memory(session);
+        return spdy_no_memory(session);
+    if (result == SPDY_OK)
+        result = spdy_write_control(session, type, flags, fixed, fixed_bytes);
     if (result != SPDY_OK)
         return result;
-    if (!spdy_write_control(session, type, flags, fixed, fixed_bytes))
-        return SPDY_NO_MEMORY;
     length = spdy_buffer_length(&session->block);
     if (!spdy_compressor_add(&session->compressor, spdy_buffer_bytes(&session->block), length, &session->output)) {
         session->output.end = session->output.start + start;
-        out_of_memory(session);
-        return SPDY_NO_MEMORY;
+        return spdy_no_memory(session);
     }
     session->totals.sent_header_bytes += length;
     length = spdy_buffer_length(&session->output) - start - SPDY_HEAD_BYTES;
@@ -155,15 +150,15 @@ spdy_result spdy_stream_headers(spdy_session *session, uint32_t stream_id, const
 spdy_result spdy_stream_reset(spdy_session *session, uint32_t stream_id, spdy_status status)
 {
     spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
+    spdy_result result;
 
     if (session->over)
         return SPDY_SESSION_OVER;
     if (!stream)
         return SPDY_NO_SUCH_STREAM;
-    if (!spdy_write_reset(session, stream_id, status))
-        return SPDY_NO_MEMORY;
+    result = spdy_write_reset(session, stream_id, status);
     spdy_enter(session, stream, spdy_state_step(stream->state, SPDY_OUT_RESET).next);
-    return SPDY_OK;
+    return result;
 }
 
 /* May a stream of ours be opened now? */
@@ -211,36 +206,19 @@ spdy_result spdy_stream_open(spdy_session *session, const spdy_opening *opening,
     if (result != SPDY_OK)
         return result;
     stream = add_own_stream(session, opening, id);
-    if (!stream) {
-        out_of_memory(session);
-        return SPDY_NO_MEMORY;
-    }
+    if (!stream)
+        return spdy_no_memory(session);
     spdy_put_32(fixed, id);
     spdy_put_32(fixed + 4, opening->associated_id);
     fixed[8] = (uint8_t)(stream->priority << (session->version == SPDY_VERSION_2 ? 6 : 5));
     result = write_block(session, SPDY_FRAME_SYN_STREAM, flags, fixed, headers, count);
     if (result != SPDY_OK) {
-        if (!session->over) /* else it is gone already */
-            spdy_streams_end(&session->streams, stream, SPDY_STATE_CUT);
+        spdy_streams_end(&session->streams, stream, SPDY_STATE_CUT);
         return result;
     }
     session->last_own_id = id;
     *stream_id = id;
     spdy_enter(session, stream, spdy_state_step(SPDY_STATE_NONE, spdy_input_with_fin(input, opening->fin)).next);
-    return SPDY_OK;
-}
-
-spdy_result spdy_session_ping(spdy_session *session, uint32_t *ping_id)
-{
-    uint8_t payload[4];
-
-    if (session->over)
-        return SPDY_SESSION_OVER;
-    *ping_id = session->next_ping_id;
-    spdy_put_32(payload, session->next_ping_id);
-    if (!spdy_write_control(session, SPDY_FRAME_PING, 0, payload, sizeof payload))
-        return SPDY_NO_MEMORY;
-    session->next_ping_id += 2;
     return SPDY_OK;
 }
 
@@ -251,9 +229,8 @@ spdy_result spdy_session_goaway(spdy_session *session, spdy_goaway_status status
     if (status != SPDY_GOAWAY_OK) {
         spdy_end_session(session, status, "ended on this side");
         session->told = true;
+        spdy_forget_streams(session);
         return SPDY_OK;
     }
-    if (!session->goaway_sent)
-        spdy_write_goaway(session, status);
-    return session->over ? SPDY_NO_MEMORY : SPDY_OK;
+    return session->goaway_sent ? SPDY_OK : spdy_write_goaway(session, status);
 }

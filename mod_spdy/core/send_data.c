@@ -39,7 +39,7 @@ bool spdy_session_next(spdy_session *session, spdy_slot *slot)
     bool window = !spdy_has_session_window(session) || session->send_window > 0;
     const spdy_stream *stream = spdy_schedule_next(&session->schedule, window);
 
-    if (!stream)
+    if (!stream || session->over)
         return false;
     slot->stream_id = stream->id;
     slot->context = stream->context;
@@ -95,10 +95,8 @@ spdy_result spdy_stream_data(spdy_session *session, uint32_t stream_id, const vo
     if (result != SPDY_OK)
         return result;
     room = spdy_buffer_room(&session->output, SPDY_HEAD_BYTES + length);
-    if (!room) {
-        spdy_end_session(session, SPDY_GOAWAY_INTERNAL_ERROR, "no memory for output");
-        return SPDY_NO_MEMORY;
-    }
+    if (!room)
+        return spdy_no_memory(session);
     spdy_head_write_data(stream_id, fin ? SPDY_FLAG_FIN : 0, (uint32_t)length, room);
     if (length)
         memcpy(room + SPDY_HEAD_BYTES, bytes, length);

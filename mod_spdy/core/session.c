@@ -24,6 +24,7 @@ void spdy_limits_default(spdy_limits *limits)
         .period_faults = 400,
         .period_settings = 50,
         .period_empty = 1000,
+        .period_headers = 200,
         .period_refused = 400,
     };
 }
@@ -53,7 +54,7 @@ static bool start(spdy_session *session)
 {
     return spdy_expander_start(&session->expander, session->version) &&
            spdy_compressor_start(&session->compressor, session->version, (int)session->limits.header_compression) &&
-           spdy_write_settings(session);
+           spdy_write_settings(session) == SPDY_OK;
 }
 
 spdy_session *spdy_session_new(spdy_role role, spdy_version version, const spdy_limits *limits)
@@ -69,7 +70,6 @@ spdy_session *spdy_session_new(spdy_role role, spdy_version version, const spdy_
     session->receive_window = session->limits.session_window_bytes;
     session->peer_initial_window = version == SPDY_VERSION_2 ? INT32_MAX : SPDY_DRAFT_WINDOW_BYTES;
     session->peer_most_streams = UINT32_MAX;
-    session->next_ping_id = role == SPDY_ROLE_CLIENT ? 1 : 2;
     spdy_next_frame(session);
     if (!start(session)) {
         spdy_session_free(session);
@@ -92,11 +92,6 @@ void spdy_session_free(spdy_session *session)
     spdy_memory_give_back(session);
 }
 
-spdy_version spdy_session_version(const spdy_session *session)
-{
-    return session->version;
-}
-
 size_t spdy_session_streams(const spdy_session *session)
 {
     return session->streams.ours + session->streams.theirs;
@@ -106,11 +101,6 @@ bool spdy_session_over(const spdy_session *session)
 {
     return session->over ||
            ((session->goaway_sent || session->goaway_received) && !spdy_session_streams(session));
-}
-
-uint32_t spdy_session_last_stream(const spdy_session *session)
-{
-    return session->last_good_id;
 }
 
 uint32_t spdy_session_peer_streams(const spdy_session *session)
@@ -135,47 +125,12 @@ bool spdy_stream_is_open(const spdy_session *session, uint32_t stream_id)
     return spdy_streams_find(&session->streams, stream_id) != NULL;
 }
 
-bool spdy_stream_may_send(const spdy_session *session, uint32_t stream_id)
-{
-    const spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
-
-    return stream && (spdy_state_step(stream->state, SPDY_OUT_REPLY).action == SPDY_ACTION_DO ||
-                      spdy_state_step(stream->state, SPDY_OUT_DATA).action == SPDY_ACTION_DO);
-}
-
-unsigned spdy_stream_priority(const spdy_session *session, uint32_t stream_id)
-{
-    const spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
-
-    return stream ? stream->priority : spdy_lowest_priority(session->version);
-}
-
-void *spdy_stream_context(const spdy_session *session, uint32_t stream_id)
-{
-    const spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
-
-    return stream ? stream->context : NULL;
-}
-
 void spdy_stream_set_context(spdy_session *session, uint32_t stream_id, void *context)
 {
     spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
 
     if (stream)
         stream->context = context;
-}
-
-void spdy_session_each(const spdy_session *session, void (*visit)(void *, uint32_t stream_id, void *context),
-                       void *with)
-{
-    size_t i;
-
-    for (i = 0; i < SPDY_STREAM_CHAINS; i++) {
-        const spdy_stream *stream;
-
-        for (stream = session->streams.chains[i]; stream; stream = stream->chain)
-            visit(with, stream->id, stream->context);
-    }
 }
 
 void spdy_session_clock(spdy_session *session, uint64_t now_ms)

@@ -43,6 +43,7 @@ typedef struct spdy_reader {
     uint32_t stream_id, associated_id;
     unsigned priority, slot;
     bool too_large;
+    size_t expanded_bytes;
     /* of SETTINGS */
     uint32_t entries_left;
     uint32_t seen_ids; /* bit per known ID: of several values the first counts */
@@ -55,6 +56,7 @@ typedef enum spdy_habit {
     SPDY_HABIT_FAULT,
     SPDY_HABIT_SETTINGS,
     SPDY_HABIT_EMPTY,
+    SPDY_HABIT_HEADERS,
     SPDY_HABIT_REFUSED,
     SPDY_HABITS
 } spdy_habit;
@@ -80,7 +82,6 @@ struct spdy_session {
     spdy_streams streams;
     spdy_schedule schedule;
     uint32_t last_peer_id, last_good_id, last_own_id;
-    uint32_t next_ping_id;
 
     int64_t send_window, receive_window; /* SPDY/3.1: of the session */
     uint32_t credit_bytes;
@@ -103,8 +104,12 @@ static inline bool spdy_has_session_window(const spdy_session *session)
 }
 
 /* ---- fault.c ---- */
-/* Ends the session: GOAWAY goes to the output, all streams end. */
+/* Ends the session: GOAWAY goes to the output, nothing else is done any more. Its
+ * streams stay in memory until the caller is told: whoever ends it may hold them. */
 void spdy_end_session(spdy_session *session, spdy_goaway_status status, const char *reason);
+/* All that lacks memory ends the session here. Returns SPDY_NO_MEMORY. */
+spdy_result spdy_no_memory(spdy_session *session);
+void spdy_forget_streams(spdy_session *session);
 void spdy_tell_session_error(spdy_session *session, spdy_event *event);
 /* RST_STREAM for a peer's mistake; ends the stream if it lives, and tells that by the event. */
 void spdy_fail_stream(spdy_session *session, uint32_t stream_id, spdy_status status, const char *reason,
@@ -120,7 +125,7 @@ bool spdy_is_own_id(const spdy_session *session, uint32_t stream_id);
 /* ---- receive_*.c: each takes what it can and says how much; sets the phase for what comes next ---- */
 void spdy_next_frame(spdy_session *session);
 size_t spdy_receive_block(spdy_session *session, const uint8_t *bytes, size_t length, spdy_event *event);
-void spdy_begin_block(spdy_session *session);
+void spdy_begin_block(spdy_session *session, spdy_event *event);
 void spdy_begin_data(spdy_session *session, spdy_event *event);
 size_t spdy_receive_data(spdy_session *session, const uint8_t *bytes, size_t length, spdy_event *event);
 void spdy_begin_control(spdy_session *session);
@@ -134,16 +139,17 @@ bool spdy_flow_take_session(spdy_session *session, uint32_t bytes);
 /* Gives the peer window for bytes of the session, of the stream. */
 void spdy_flow_credit_session(spdy_session *session, uint32_t bytes);
 void spdy_flow_credit_stream(spdy_session *session, spdy_stream *stream, uint32_t bytes);
-void spdy_flow_window_update(spdy_session *session, uint32_t stream_id, uint32_t delta, spdy_event *event);
+void spdy_flow_window_update(spdy_session *session, spdy_event *event);
 /* The peer's INITIAL_WINDOW_SIZE: shifts all windows; false when one would overflow. */
 bool spdy_flow_initial_window(spdy_session *session, uint32_t bytes);
 
 /* ---- send.c ---- */
-/* Writes a control frame with this payload; without memory the session ends, false. */
-bool spdy_write_control(spdy_session *session, spdy_frame_type type, unsigned flags, const void *payload, size_t length);
-void spdy_write_goaway(spdy_session *session, spdy_goaway_status status);
-bool spdy_write_reset(spdy_session *session, uint32_t stream_id, spdy_status status);
-bool spdy_write_window_update(spdy_session *session, uint32_t stream_id, uint32_t delta);
-bool spdy_write_settings(spdy_session *session);
+/* Writes a control frame with this payload. Like all of these, SPDY_OK or SPDY_NO_MEMORY. */
+spdy_result spdy_write_control(spdy_session *session, spdy_frame_type type, unsigned flags, const void *payload,
+                               size_t length);
+spdy_result spdy_write_goaway(spdy_session *session, spdy_goaway_status status);
+spdy_result spdy_write_reset(spdy_session *session, uint32_t stream_id, spdy_status status);
+spdy_result spdy_write_window_update(spdy_session *session, uint32_t stream_id, uint32_t delta);
+spdy_result spdy_write_settings(spdy_session *session);
 
 #endif

@@ -50,14 +50,11 @@ enum { SPDY_HTTP_REPLY_HEADERS = 2 };
 void spdy_http_reply_write(spdy_version version, spdy_text status, spdy_text protocol,
                            spdy_header headers[SPDY_HTTP_REPLY_HEADERS]);
 
-/* The special headers of a request (a client's, or those of a pushed stream). */
-enum { SPDY_HTTP_REQUEST_HEADERS = 5 };
-/* Returns how many it wrote. */
-size_t spdy_http_request_write(spdy_version version, const spdy_http_request *request,
-                               spdy_header headers[SPDY_HTTP_REQUEST_HEADERS]);
-/* What SYN_STREAM of a push says: SPDY/3 :scheme, :host, :path; SPDY/2 url (absolute, built by the caller in target). */
+/* What SYN_STREAM of a push says: SPDY/3 :scheme, :host, :path; SPDY/2 url (absolute, built by the caller in target).
+ * Returns how many it wrote. */
+enum { SPDY_HTTP_PUSH_HEADERS = 3 };
 size_t spdy_http_push_write(spdy_version version, const spdy_http_request *request,
-                            spdy_header headers[SPDY_HTTP_REQUEST_HEADERS]);
+                            spdy_header headers[SPDY_HTTP_PUSH_HEADERS]);
 
 /* May this field name pass from an HTTP/1.1 response into SPDY? False for connection, keep-alive,
  * proxy-connection, transfer-encoding and upgrade. Any case. */

@@ -49,6 +49,7 @@ typedef struct spdy_limits {
     uint32_t period_faults;    /* stream errors that we answered (400) */
     uint32_t period_settings;  /* 50 */
     uint32_t period_empty;     /* frames that carry nothing: DATA of 0 bytes without FIN, NOOP, unknown types (1000) */
+    uint32_t period_headers;   /* HEADERS that do not end the peer's side of a stream (200) */
     uint32_t period_refused;   /* streams over concurrent_streams (400) */
 } spdy_limits;
 
@@ -71,7 +72,6 @@ typedef enum spdy_event_type {
     SPDY_EVENT_STREAM_FAILED, /* peer broke a rule on this stream: our RST_STREAM is in the output, the stream
                                  has ended; status, reason. Only for streams that an event has opened. */
     SPDY_EVENT_SETTINGS,      /* peer's SETTINGS have taken effect (stored values are spdy_session_peer_*) */
-    SPDY_EVENT_PING_ANSWERED, /* to spdy_session_ping: ping_id */
     SPDY_EVENT_GOAWAY,        /* peer takes no streams of ours after stream_id: status (spdy_goaway_status).
                                  Streams of ours with higher numbers have ended: it did nothing for them. */
     SPDY_EVENT_SESSION_ERROR  /* the session is over: status (spdy_goaway_status), reason; send the output
@@ -90,7 +90,6 @@ typedef struct spdy_event {
     unsigned priority;
     uint32_t associated_id;
     uint32_t status;
-    uint32_t ping_id;
     const char *reason;     /* why the peer's doing was an error, for the log */
     const spdy_header *headers;
     size_t header_count;
@@ -168,7 +167,6 @@ spdy_result spdy_stream_data(spdy_session *session, uint32_t stream_id, const vo
 bool spdy_session_output(spdy_session *session, const uint8_t **bytes, size_t *length);
 void spdy_session_output_sent(spdy_session *session, size_t length);
 
-spdy_result spdy_session_ping(spdy_session *session, uint32_t *ping_id);
 /* Tells the peer that no further stream of it will be served; those that are
  * open go on. Streams that it opens afterwards are passed over. With a status
  * other than OK the session ends at once. */
@@ -182,22 +180,13 @@ void spdy_session_blame(spdy_session *session, spdy_blame blame);
 
 /* ---- asking ---- */
 
-spdy_version spdy_session_version(const spdy_session *session);
 size_t spdy_session_streams(const spdy_session *session); /* open ones, of both sides */
 bool spdy_session_over(const spdy_session *session); /* after an error, or GOAWAY of either side and no stream left */
-uint32_t spdy_session_last_stream(const spdy_session *session);  /* the peer's last one that was accepted */
 uint32_t spdy_session_peer_streams(const spdy_session *session); /* how many of ours it allows (MAX_CONCURRENT_STREAMS) */
 int64_t spdy_session_send_window(const spdy_session *session);   /* SPDY/3.1; else INT32_MAX */
 int64_t spdy_stream_send_window(const spdy_session *session, uint32_t stream_id); /* may be negative; SPDY/2: INT32_MAX */
 bool spdy_stream_is_open(const spdy_session *session, uint32_t stream_id);
-/* May we still send on it (no FIN of ours yet)? */
-bool spdy_stream_may_send(const spdy_session *session, uint32_t stream_id);
-unsigned spdy_stream_priority(const spdy_session *session, uint32_t stream_id);
-void *spdy_stream_context(const spdy_session *session, uint32_t stream_id);
 void spdy_stream_set_context(spdy_session *session, uint32_t stream_id, void *context);
-/* Calls visit for each open stream; visit may not call the session. */
-void spdy_session_each(const spdy_session *session, void (*visit)(void *, uint32_t stream_id, void *context),
-                       void *with);
 
 /* The caller's monotonic clock, for the limits per period; without it they are per session. */
 void spdy_session_clock(spdy_session *session, uint64_t now_ms);

@@ -281,7 +281,7 @@ static void call(dialogue *with)
         spdy_session_clock(with->session, with->now_ms += next_word(with));
         break;
     default:
-        spdy_session_ping(with->session, &id);
+        spdy_session_blame(with->session, choice & 0x80 ? SPDY_BLAME_FAULT : SPDY_BLAME_REFUSED);
     }
 }
 

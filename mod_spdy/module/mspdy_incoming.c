@@ -68,7 +68,6 @@ static void handle(mspdy_session *session, const spdy_event *event, uint64_t hea
     case SPDY_EVENT_NONE:
     case SPDY_EVENT_REPLY:
     case SPDY_EVENT_SETTINGS:
-    case SPDY_EVENT_PING_ANSWERED:
         break;
     }
 }

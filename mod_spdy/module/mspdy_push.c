@@ -92,7 +92,7 @@ static bool push(mspdy_stream *stream, const pushed *what)
     spdy_http_request request;
     spdy_header passed[sizeof(passed_on) / sizeof(passed_on[0])];
     spdy_http_field fields[sizeof(passed_on) / sizeof(passed_on[0])];
-    spdy_header headers[SPDY_HTTP_REQUEST_HEADERS];
+    spdy_header headers[SPDY_HTTP_PUSH_HEADERS];
     spdy_opening opening = {what->priority, stream->job->id, true, false};
     uint32_t id;
     uint64_t before = spdy_session_totals(session->core).sent_header_wire_bytes;

@@ -7,6 +7,7 @@
 #include "peer.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Checksums that implementations of the drafts know their dictionaries by. */
@@ -88,6 +89,37 @@ TEST(values_of_one_name_come_apart_and_together)
     CHECK_EQUAL(list.headers[2].value.length, 0);
     spdy_header_list_free(&list);
     spdy_buffer_free(&written);
+}
+
+/* Quadratic work would take minutes. */
+TEST(many_headers_are_written_by_name)
+{
+    enum { MANY = 40000 };
+    static char names[MANY][8];
+    static spdy_header headers[MANY + 1];
+    spdy_buffer block = {0};
+    spdy_header_list list = {0};
+    size_t i;
+
+    for (i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "N%zu", MANY - 1 - i);
+        headers[i] = header(names[i], "v");
+    }
+    headers[MANY] = header("n7", "w");
+    CHECK_EQUAL(spdy_block_write(SPDY_VERSION_3, headers, MANY + 1, &block), SPDY_OK);
+    CHECK_EQUAL(spdy_get_32(spdy_buffer_bytes(&block)), MANY);
+    CHECK_EQUAL(spdy_block_read(SPDY_VERSION_3, spdy_buffer_bytes(&block), spdy_buffer_length(&block), 10, &list),
+                SPDY_BLOCK_TOO_MANY);
+    spdy_buffer_clear(&block);
+    CHECK_EQUAL(spdy_block_write(SPDY_VERSION_3, headers + MANY - 8, 9, &block), SPDY_OK);
+    CHECK_EQUAL(spdy_block_read(SPDY_VERSION_3, spdy_buffer_bytes(&block), spdy_buffer_length(&block), 10, &list),
+                SPDY_BLOCK_FINE);
+    CHECK_EQUAL(list.count, 9);
+    CHECK_BYTES(list.headers[0].name.bytes, list.headers[0].name.length, "n0", 2);
+    CHECK_BYTES(list.headers[7].value.bytes, list.headers[7].value.length, "v", 1);
+    CHECK_BYTES(list.headers[8].value.bytes, list.headers[8].value.length, "w", 1);
+    spdy_header_list_free(&list);
+    spdy_buffer_free(&block);
 }
 
 static spdy_result write_one(spdy_version version, spdy_text name, spdy_text value)

@@ -150,19 +150,16 @@ TEST(faults_of_requests_are_found)
     CHECK_EQUAL(read_request(SPDY_VERSION_3, NULL, 0), SPDY_HTTP_MISSING);
 }
 
-TEST(written_requests_and_replies_have_each_versions_names)
+TEST(written_replies_and_pushes_have_each_versions_names)
 {
     const spdy_http_request request = {.method = text("GET"), .target = text("/x"), .protocol = text("HTTP/1.1"),
                                        .host = text("a"), .scheme = text("http")};
-    spdy_header headers[SPDY_HTTP_REQUEST_HEADERS];
+    spdy_header headers[SPDY_HTTP_PUSH_HEADERS];
     size_t version;
 
     for (version = 0; version < 3; version++) {
         bool is_2 = all_versions[version] == SPDY_VERSION_2;
 
-        CHECK_EQUAL(spdy_http_request_write(all_versions[version], &request, headers), 5);
-        CHECK_EQUAL(read_request(all_versions[version], headers, 5), SPDY_HTTP_FINE);
-        check_text(got.target, "/x");
         spdy_http_reply_write(all_versions[version], text("200 OK"), text("HTTP/1.1"), headers);
         check_text(headers[0].name, is_2 ? "status" : ":status");
         check_text(headers[0].value, "200 OK");

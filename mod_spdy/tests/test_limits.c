@@ -1,6 +1,7 @@
 /* Peers that mean no good. */
 #include "block.h"
 #include "check.h"
+#include "memory.h"
 #include "peer.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static peer *strict(spdy_version version)
     limits.period_faults = 3;
     limits.period_settings = 3;
     limits.period_empty = 3;
+    limits.period_headers = 3;
     limits.period_refused = 3;
     at = peer_new(SPDY_ROLE_SERVER, version, &limits);
     peer_forget(at);
@@ -43,11 +45,9 @@ TEST(streams_beyond_the_limit_are_refused)
         peer_expect_reset(at, 5, SPDY_STATUS_REFUSED_STREAM);
         peer_send_data(at, 5, SPDY_FLAG_FIN, "late", 4); /* sent before it knew */
         peer_expect_silence(at);
-        CHECK_EQUAL(spdy_session_last_stream(at->session), 3);
         CHECK_EQUAL(spdy_stream_reset(at->session, 1, SPDY_STATUS_CANCEL), SPDY_OK);
         peer_open(at, 7, 0, 0);
         CHECK_EQUAL(peer_event(at).event.stream_id, 7);
-        CHECK_EQUAL(spdy_session_last_stream(at->session), 7);
         peer_free(at);
     }
 }
@@ -95,6 +95,40 @@ TEST(a_block_that_expands_beyond_all_limits_ends_the_session)
 
     open_with_value(at, 1, 20000, true);
     peer_expect_end(at, SPDY_GOAWAY_PROTOCOL_ERROR);
+    peer_free(at);
+}
+
+static size_t largest;
+
+static void *watched(void *old, size_t bytes)
+{
+    largest = bytes > largest ? bytes : largest;
+    return realloc(old, bytes);
+}
+
+/* A kilobyte on the wire must not make an idle connection hold a megabyte. */
+TEST(a_block_that_is_too_large_takes_no_more_memory_than_one_that_is_not)
+{
+    static char value[1000000];
+    static const uint8_t fixed[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
+    const spdy_header large = {text("large"), {value, sizeof value}};
+    spdy_buffer block = {0}, payload = {0};
+    peer *at = peer_new(SPDY_ROLE_SERVER, SPDY_VERSION_3, NULL);
+
+    memset(value, 'x', sizeof value);
+    peer_forget(at);
+    CHECK_EQUAL(spdy_block_write(at->version, &large, 1, &block), SPDY_OK);
+    CHECK(spdy_buffer_append(&payload, fixed, sizeof fixed));
+    CHECK(spdy_compressor_add(&at->compressor, spdy_buffer_bytes(&block), spdy_buffer_length(&block), &payload));
+    spdy_memory_source = watched;
+    peer_send_control(at, SPDY_FRAME_SYN_STREAM, 0, spdy_buffer_bytes(&payload), spdy_buffer_length(&payload));
+    spdy_memory_source = realloc;
+    peer_expect_reset(at, 1, SPDY_STATUS_FRAME_TOO_LARGE);
+    CHECK(largest <= 2 * 65536);
+    peer_open(at, 3, 0, 0); /* the compression has kept in step */
+    CHECK_EQUAL(peer_event_type(at), SPDY_EVENT_OPENED);
+    spdy_buffer_free(&block);
+    spdy_buffer_free(&payload);
     peer_free(at);
 }
 
@@ -183,6 +217,16 @@ static void empty_data(peer *at, unsigned turn)
     peer_send_data(at, 1, 0, NULL, 0);
 }
 
+static void more_headers(peer *at, unsigned turn)
+{
+    size_t count;
+    const spdy_header *headers = small_headers(&count);
+
+    if (!turn)
+        peer_open(at, 1, 0, 0);
+    peer_send_headers(at, SPDY_FRAME_HEADERS, 1, 0, headers, count);
+}
+
 static void refused(peer *at, unsigned turn)
 {
     if (!turn) {
@@ -218,6 +262,7 @@ TEST(nuisances_are_borne_so_often_in_a_period)
     check_nuisance(settings);
     check_nuisance(noop);
     check_nuisance(empty_data);
+    check_nuisance(more_headers);
     check_nuisance(refused);
 }
 
