@@ -120,8 +120,8 @@ _REST = (
              "how hard client and server compress SPDY's headers; 0: not at all", "0",
              meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"))),
     Setting("tls_key_share", choice("GROUP", "browser", "x25519", "p-256"), "browser",
-             "the key exchange that the client offers: as Chromium does today (X25519MLKEM768, then X25519), or one of "
-             "the elliptic curves alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),
+             "the key exchange that the client offers: as Chromium does today (X25519MLKEM768, then X25519), or a key "
+             "of one curve alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),
 )
 # fmt: on
 OWNER = {setting.name: server.name for server in SERVERS.values() for setting in server.settings}
