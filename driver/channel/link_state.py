@@ -16,7 +16,7 @@ from driver.selftest import traffic
 from driver.selftest.attempts import ATTEMPTS
 from driver.selftest.plan import Pings
 from driver.shaping.addresses import ADDRESSES
-from driver.shaping.shaping import Shaping, shape, unshape_lines
+from driver.shaping.shaping import KERNEL, Shaping, shape, unshape_lines
 from model.errors import CommandFailed, InputError, LanelabError, LinkError
 from model.link import Link
 from model.link.results import shown
@@ -25,6 +25,13 @@ from model.units import Duration
 DRAIN_LIMIT_S, DRAIN_LOOKS = 0.5, 2
 ORPHANS_S = 1.5  # what was thrown away is sent once more, by a kernel that does not know that nobody waits for it
 UNSHAPED = Link.parse({})
+SET_KERNEL = """
+cd /proc/sys
+while [ $# -gt 0 ]; do
+    [ "$(cat "$1")" = "$2" ] || printf %s "$2" >"$1" || exit 1
+    shift 2
+done
+"""
 WIRE_PINGS = Pings(40, 2000)
 
 
@@ -130,8 +137,12 @@ class LinkState:
         _batch(router, "ip", shaping.router_ip)
         _batch(router, "tc", shaping.router_tc)
         self._verify(router, shaping)
-        for name, lines in (("client", shaping.client_ip), ("server", shaping.server_ip)):
+        for name, lines, kernel in (
+            ("client", shaping.client_ip, shaping.client_kernel),
+            ("server", shaping.server_ip, shaping.server_kernel),
+        ):
             _batch(self._substrate.node(name), "ip", lines)
+            _set_kernel(self._substrate.node(name), {**KERNEL, **dict(line.split("=") for line in kernel)})
 
     def _verify(self, router: Node, shaping: Shaping) -> None:
         """The kernel holds exactly the qdiscs that were asked for."""
@@ -172,6 +183,14 @@ def _wanted(line: str) -> tuple[str, str]:
     after = "root" if "root" in words else "parent"
     rest = words[words.index(after) + (1 if after == "root" else 2) :]
     return device, rest[2]
+
+
+def _set_kernel(node: Node, wanted: Mapping[str, str]) -> None:
+    """What already is as it should be is left alone: containers let nobody write there."""
+    pairs = [word for name, value in wanted.items() for word in (name.replace(".", "/"), value)]
+    done = node.run(["sh", "-c", SET_KERNEL, "sh", *pairs], check=False)
+    if done.status:
+        raise LinkError(f"the {node.name}'s kernel does not let itself be set: {done.stderr.strip() or done.stdout}")
 
 
 def _batch(node: Node, program: str, lines: tuple[str, ...], *, check: bool = True) -> None:

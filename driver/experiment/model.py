@@ -26,6 +26,8 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "spdy_header_compression": 9,
     "tls_key_share": "browser",
 }
+# The same of links, as their canonical form has them.
+LATER_LINK_SETTINGS: Mapping[str, str] = {"delayed_ack": "true", "timestamps": "true", "tail_loss_probe": "true"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class LinkCase:
 
     label: str
     link: Link
+
+
+def _without(later: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in settings.items() if name not in later or value != later[name]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +58,9 @@ class Cell:
     def id(self) -> str:
         """The same for the same effective settings, whatever things are called and in which order they are written."""
         if not self._id:
-            arm = {
-                name: value
-                for name, value in self.arm.settings().items()
-                if name not in LATER_ARM_SETTINGS or value != LATER_ARM_SETTINGS[name]
-            }
-            settings = {"site": self.site, "link": self.link.link.to_mapping(), "arm": arm}
+            arm = _without(LATER_ARM_SETTINGS, self.arm.settings())
+            link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
+            settings = {"site": self.site, "link": link, "arm": arm}
             text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
             object.__setattr__(self, "_id", hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
         return self._id

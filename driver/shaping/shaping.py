@@ -28,6 +28,9 @@ from model.units import NS_PER_S, PPB, Duration
 
 TO_CLIENT, TO_SERVER = CLIENT.router_port.device, SERVER.router_port.device
 DEVICES = (QUEUE_DOWN, QUEUE_UP, TO_CLIENT, TO_SERVER)
+TIMESTAMPS, TAIL_LOSS_PROBE = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_retrans"
+# What a link decides of the hosts' kernels, with the values of a new namespace. Everything else is the user's.
+KERNEL: Mapping[str, str] = {TIMESTAMPS: "1", TAIL_LOSS_PROBE: "3"}
 SMALLEST_FRAME = 60
 ROUTER_MAX_BPS = 1_200_000_000  # what can enter a delay when no rate is set
 UNSHAPED_QUEUE_PACKETS = 1000
@@ -44,6 +47,8 @@ class Shaping:
     router_tc: tuple[str, ...]
     client_ip: tuple[str, ...]
     server_ip: tuple[str, ...]
+    client_kernel: tuple[str, ...]  # `net.ipv4.name=value`: what is not as KERNEL has it
+    server_kernel: tuple[str, ...]
 
 
 class _Side(NamedTuple):
@@ -67,6 +72,8 @@ def shape(link: Link, compensation: Duration) -> Shaping:
         router_tc=_texts(_tc_lines(link, compensation)),
         client_ip=_texts(_host_lines(CLIENT, link.client, link.mtu)),
         server_ip=_texts(_host_lines(SERVER, link.server, link.mtu)),
+        client_kernel=_texts(_kernel_lines(link.client)),
+        server_kernel=_texts(_kernel_lines(link.server)),
     )
 
 
@@ -77,6 +84,8 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
         ("In the router", "tc", _tc_lines(link, compensation)),
         ("On the client", "ip", _host_lines(CLIENT, link.client, link.mtu)),
         ("On the server", "ip", _host_lines(SERVER, link.server, link.mtu)),
+        ("On the client", "sysctl -w", _kernel_lines(link.client)),
+        ("On the server", "sysctl -w", _kernel_lines(link.server)),
     )
     return [
         Words(f"{program} {line.text}", f"{where}: {line.meaning}.")
@@ -111,17 +120,31 @@ def _device_lines(link: Link) -> list[Words]:
 
 
 def _host_lines(host: BedHost, settings: Host, mtu: int) -> list[Words]:
-    """TCP's settings as properties of the routes: they need no sysctl, which containers forbid, and they can name a
-    congestion control that the administrator reserves, which a sysctl of an unprivileged namespace cannot."""
+    """TCP's settings as properties of the routes, where routes have them: they need no sysctl, which containers forbid,
+    and they can name a congestion control that the administrator reserves, which a sysctl of an unprivileged namespace
+    cannot."""
     tcp = f"congctl {settings.congestion_control} initcwnd {settings.initial_window}"
     meaning = (
         f"TCP on this route uses {settings.congestion_control} and begins with {settings.initial_window} "
         f"packet{'s' if settings.initial_window > 1 else ''}"
     )
+    if not settings.delayed_ack:
+        tcp += " quickack 1"
+        meaning += ", and acknowledges each segment at once"
     return [
         Words(f"link set dev {host.port.device} mtu {mtu}", f"IP packets have up to {mtu} bytes"),
         *(Words(text, meaning) for text in route_lines(host, tcp)),
     ]
+
+
+def _kernel_lines(settings: Host) -> list[Words]:
+    """What no route can carry and namespaces have of their own."""
+    lines = []
+    if not settings.timestamps:
+        lines.append(Words(f"{TIMESTAMPS}=0", "TCP offers no timestamps"))
+    if not settings.tail_loss_probe:
+        lines.append(Words(f"{TAIL_LOSS_PROBE}=0", "TCP waits for its retransmission timeout before it repeats a tail"))
+    return lines
 
 
 def _tc_lines(link: Link, compensation: Duration) -> list[Words]:

@@ -15,6 +15,7 @@ class RouteSettings(Coded):
     to: str
     congestion_control: str | None
     initial_window: int | None
+    delayed_ack: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class HostSettings(Coded):
 
     mtu: int | None
     routes: tuple[RouteSettings, ...]
+    timestamps: bool
+    tail_loss_probe: bool
     offloads: tuple[str, ...]  # those that are on, of those that make packets longer than the wire carries them
 
 

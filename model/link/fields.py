@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.link.bottleneck import DEFAULT_QUEUE_PACKETS, QUEUE
 from model.link.impairments import IMPAIRMENTS
 from model.link.kinds import DIRECTIONS, HOSTS, MAX_MTU, MAX_WINDOW, MIN_MTU, MIN_WINDOW, NAME, RATE
-from model.settings.kinds import DURATION, choice, count
+from model.settings.kinds import DURATION, FLAG, choice, count
 from model.settings.setting import Setting, Table
 
 _OF_ARMS = {
@@ -31,5 +31,11 @@ SETTINGS = Table((
     Setting("congestion_control", NAME, "cubic", "TCP congestion control", "bbr", sides=HOSTS, aliases=("cc",)),
     Setting("initial_window", count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW), "10",
             "TCP initial congestion window", "3", sides=HOSTS, aliases=("iw",)),
+    Setting("delayed_ack", FLAG, "true", "whether TCP acknowledges every second segment, or later, instead of each one",
+            "false", sides=HOSTS, aliases=("quickack",)),
+    Setting("timestamps", FLAG, "true", "whether TCP offers timestamps. A connection has them where both hosts do",
+            "false", sides=HOSTS, aliases=("tcp_timestamps",)),
+    Setting("tail_loss_probe", FLAG, "true", "whether TCP sends its last segment again after two round trips without "
+            "an answer, before the retransmission timeout", "false", sides=HOSTS, aliases=("tlp",)),
 ), noun="setting", all_are="Settings are", elsewhere=_OF_ARMS)
 # fmt: on

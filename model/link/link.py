@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple, cast
 
 from model.errors import InputError
@@ -22,10 +22,15 @@ MAX_DELAY = Duration.parse("10s")  # one way
 class Host:
     congestion_control: str
     initial_window: int
+    delayed_ack: bool
+    timestamps: bool
+    tail_loss_probe: bool
 
     def texts(self) -> dict[str, str | None]:
         """Each setting as a user would write it."""
-        return {"congestion_control": self.congestion_control, "initial_window": str(self.initial_window)}
+        return {
+            name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in asdict(self).items()
+        }
 
 
 class Described(NamedTuple):
@@ -143,4 +148,4 @@ def _split(rtt: Duration, down: Duration | None, up: Duration | None) -> tuple[D
 
 
 def _host(written: WrittenLink, side: str) -> Host:
-    return Host(written.value("congestion_control", side), written.value("initial_window", side))
+    return Host(**{field.name: written.value(field.name, side) for field in fields(Host)})

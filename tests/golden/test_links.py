@@ -47,6 +47,8 @@ def commands(shaping: Shaping) -> list[str]:
         ("router", "tc", shaping.router_tc),
         ("client", "ip", shaping.client_ip),
         ("server", "ip", shaping.server_ip),
+        ("client", "sysctl -w", shaping.client_kernel),
+        ("server", "sysctl -w", shaping.server_kernel),
     )
     return [f"{node}$ {program} {line}" for node, program, lines in parts for line in lines]
 

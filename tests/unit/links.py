@@ -34,6 +34,9 @@ EITHER = {
     "discipline": st.sampled_from(["fifo", "fq_codel", "cake"]),
     "congestion_control": st.sampled_from(["bbr", "reno", "cubic"]),
     "initial_window": st.integers(1, 1000),
+    "delayed_ack": st.booleans(),
+    "timestamps": st.booleans(),
+    "tail_loss_probe": st.booleans(),
 }
 ONE_WAY = st.integers(40_000_000, 2 * 10**9).map(lambda ns: str(Duration(ns)))
 

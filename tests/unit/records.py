@@ -175,9 +175,10 @@ def settings(link: Link) -> SettingsEvidence:
 
     def host(of: BedHost, own: Host) -> HostSettings:
         routes = [
-            RouteSettings(line.split()[2], own.congestion_control, own.initial_window) for line in route_lines(of)
+            RouteSettings(line.split()[2], own.congestion_control, own.initial_window, own.delayed_ack)
+            for line in route_lines(of)
         ]
-        return HostSettings(link.mtu, tuple(routes), ())
+        return HostSettings(link.mtu, tuple(routes), own.timestamps, own.tail_loss_probe, ())
 
     return SettingsEvidence(
         client=host(CLIENT, link.client), server=host(SERVER, link.server),

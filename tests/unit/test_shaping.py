@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -151,11 +152,11 @@ def test_up_mirrors_down(mapping: dict[str, object], compensation: Duration) -> 
 @given(links(), COMPENSATIONS)
 def test_every_line_is_explained_in_one_sentence(link: Link, compensation: Duration) -> None:
     shaping = shape(link, compensation)
-    count = sum(map(len, (shaping.router_ip, shaping.router_tc, shaping.client_ip, shaping.server_ip)))
+    count = sum(map(len, dataclasses.astuple(shaping)))
     explained = explain(link, compensation)
     assert len(explained) == count
     for line in explained:
-        assert line.text.split()[0] in ("ip", "tc")
+        assert line.text.split()[0] in ("ip", "tc", "sysctl")
         assert line.meaning.endswith(".")
         assert "\n" not in line.meaning
 

@@ -15,7 +15,7 @@ from driver.servers.life import MODIFIED
 from driver.shaping.addresses import CLIENT, SERVER
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.asked import shown_queues
-from driver.shaping.shaping import DEVICES
+from driver.shaping.shaping import DEVICES, KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
 from model.errors import RecordError
 from model.evidence.settings import HostSettings, RouteSettings, Setting, SettingsEvidence
 
@@ -36,6 +36,7 @@ tc -j qdisc show; echo; echo --
 for device; do read -r mtu <"/sys/class/net/$device/mtu"; echo "$device $mtu"; done
 """
 SEGMENTING = {"tcp-segmentation-offload", "generic-segmentation-offload"}
+PROBING = ("3", "4")  # values of tcp_early_retrans
 Kernel = dict[str, str]  # setting -> value
 
 
@@ -78,24 +79,30 @@ class ReadBack:
 
 
 def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
-    """Its settings, the files somebody has written to, and what its kernel is set to."""
+    """Its settings, the files somebody has written to, and what its kernel is set to beyond the link's own."""
     routes, device, features, content, kernel = _split(answer, 5, host.name)
     shown = _json(device, host.name)[:1]
     states = (line.strip().partition(": ") for line in features.splitlines())
     on = {name for name, _, value in states if value.startswith("on")}
     if any(each.get("gso_max_segs") == 1 for each in shown):  # on, and without effect: driver/bed/ssh/router.py
         on -= SEGMENTING
+    values = _kernel(kernel)
+    of_link = {name: values.pop(name.replace(".", "/"), "") for name in KERNEL}
     settings = HostSettings(
         mtu=int(shown[0]["mtu"]) if shown else None,
         routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),
+        timestamps=of_link[TIMESTAMPS] != "0",
+        tail_loss_probe=of_link[TAIL_LOSS_PROBE] in PROBING,
         offloads=tuple(name for name in LENGTHENING if name in on),
     )
-    return settings, tuple(content.split("\n")) if content else (), _kernel(kernel)
+    return settings, tuple(content.split("\n")) if content else (), values
 
 
 def _route(shown: Mapping[str, Any]) -> RouteSettings:
     metrics = {name: value for each in shown.get("metrics", []) for name, value in each.items()}
-    return RouteSettings(shown["dst"], metrics.get("congestion"), metrics.get("initcwnd"))
+    return RouteSettings(
+        shown["dst"], metrics.get("congestion"), metrics.get("initcwnd"), delayed_ack=not metrics.get("quickack")
+    )
 
 
 def _named(text: str) -> Kernel:

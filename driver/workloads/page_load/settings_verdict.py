@@ -58,6 +58,12 @@ class SettingsVerdict:
             if found.mtu != self.link.mtu:
                 yield f"the MTU of the {host.name} is {found.mtu} instead of {self.link.mtu}"
             yield from _routes(host, asked, found)
+            for what, is_on, wanted in (
+                ("use of timestamps", found.timestamps, asked.timestamps),
+                ("tail loss probe", found.tail_loss_probe, asked.tail_loss_probe),
+            ):
+                if is_on != wanted:
+                    yield f"the {host.name}'s {what} is {_state(is_on)} instead of {_state(wanted)}"
 
     def _offloads(self) -> Iterator[str]:
         for name, host in (("client", self.settings.client), ("server", self.settings.server)):
@@ -83,5 +89,11 @@ def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
             yield f"the {host.name}'s congestion control is {used} instead of {wanted_control}"
         if route.initial_window != asked.initial_window:
             yield f"the {host.name}'s initial window is {route.initial_window} instead of {asked.initial_window}"
+        if route.delayed_ack != asked.delayed_ack:
+            yield f"the {host.name}'s delayed ACK is {_state(route.delayed_ack)} instead of {_state(asked.delayed_ack)}"
     for to in sorted(by_target.keys() - set(wanted)):
         yield f"the {host.name} has a route to {to}, which nobody asked for"
+
+
+def _state(is_on: bool) -> str:
+    return "on" if is_on else "off"

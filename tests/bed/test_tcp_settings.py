@@ -1,0 +1,147 @@
+"""TCP's settings of a link: in the namespaces that they are for, seen in captures and counters, and gone afterwards."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from captures.timeline import Stream, read_timeline
+from driver.shaping.addresses import ADDRESSES, SERVER
+from driver.shaping.shaping import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
+from tests.kit.handles import OpenBed
+from tests.kit.scripts import run_script
+
+CLIENT = ADDRESSES["client"]
+AMOUNT = 400_000  # bytes: many times what a new connection acknowledges one by one
+SERVE = f"""
+import socket
+with socket.create_server(("", 8080)) as listening:
+    print("ready", flush=True)
+    connection, _ = listening.accept()
+    connection.sendall(bytes({AMOUNT}))
+    connection.close()
+"""
+ASK = f"""
+import socket
+connection = socket.create_connection(("{ADDRESSES["server"]}", 8080))
+while connection.recv(65536):
+    pass
+"""
+# The server's frames go to nobody's address while its last one is lost, so that it has to be sent again.
+ROUTER, NOBODY = SERVER.router_port.mac, "02:00:00:00:00:99"
+LOSE_A_TAIL = f"""
+import pathlib, socket, subprocess, time
+
+def neighbour(mac):
+    words = "ip neigh replace {SERVER.router_port.address} dev {SERVER.port.device} nud permanent lladdr".split()
+    subprocess.run([*words, mac], check=True)
+
+def probes():
+    lines = [line.split() for line in pathlib.Path("/proc/net/netstat").read_text().splitlines()]
+    names, values = [line for line in lines if line[0] == "TcpExt:"]
+    return int(values[names.index("TCPLossProbes")])
+
+with socket.create_server(("", 8080)) as listening:
+    print("ready", flush=True)
+    connection, _ = listening.accept()
+for _ in range(5):  # it has to know the round trip
+    connection.sendall(b"a")
+    connection.recv(1)
+before = probes()
+neighbour("{NOBODY}")
+connection.sendall(b"b")
+time.sleep(0.15)
+neighbour("{ROUTER}")
+connection.recv(1)
+print("probes", probes() - before)
+"""  # noqa: S608 - no SQL
+ANSWER = f"""
+import socket
+connection = socket.create_connection(("{ADDRESSES["server"]}", 8080))
+while connection.recv(1):
+    connection.sendall(b"c")
+"""
+
+
+def kernel(bed: OpenBed, node: str) -> dict[str, str]:
+    return {name: bed.run(node, "cat", f"/proc/sys/{name.replace('.', '/')}").stdout.strip() for name in KERNEL}
+
+
+def test_each_host_has_its_own_and_a_new_link_takes_them_back(bed: OpenBed) -> None:
+    bed.set(timestamps_client="false", tail_loss_probe_server="off", delayed_ack_client="false")
+    assert kernel(bed, "client") == {**KERNEL, TIMESTAMPS: "0"}
+    assert kernel(bed, "server") == {**KERNEL, TAIL_LOSS_PROBE: "0"}
+    routes = {node: bed.run(node, "ip", "route", "show", "dev", "eth0").stdout for node in ("client", "server")}
+    assert routes["client"].count("quickack 1") == 2
+    assert "quickack" not in routes["server"]
+    bed.set(rtt="10ms")
+    for node in ("client", "server"):
+        assert kernel(bed, node) == KERNEL
+        assert "quickack" not in bed.run(node, "ip", "route", "show", "dev", "eth0").stdout
+
+
+@pytest.mark.parametrize("settings", [{}, {"delayed_ack_client": "false"}], ids=["delayed", "at once"])
+def test_segments_are_acknowledged_together_or_one_by_one(
+    bed: OpenBed, tmp_path: Path, settings: dict[str, str]
+) -> None:
+    """The link gives each segment a millisecond of its own, so that none is there already when one is handled."""
+    bed.set(rtt="20ms", rate="10mbit", **settings)
+    stream = transfer(bed, tmp_path)
+    segments = sum(bool(packet.payload) for packet in stream.down)
+    alone = sum(not packet.payload for packet in stream.up)
+    assert segments > AMOUNT // 1460
+    assert alone >= 0.9 * segments if settings else alone <= 0.7 * segments, (alone, segments)
+
+
+@pytest.mark.parametrize("side", ["", "_client", "_server"])
+def test_without_timestamps_no_packet_has_any(bed: OpenBed, tmp_path: Path, side: str) -> None:
+    """One host that does not want them is enough."""
+    bed.set(rtt="20ms", rate="10mbit", **{f"timestamps{side}": "false"})
+    stream = transfer(bed, tmp_path)
+    began = 0 if side != "_server" else 1  # the client's SYN offers them where only the server will not have them
+    assert {packet.timestamp for packet in stream.packets[began:]} == {None}
+    assert max(packet.payload for packet in stream.down) == 1460
+    bed.set(rtt="20ms", rate="10mbit")
+    assert None not in {packet.timestamp for packet in transfer(bed, tmp_path).packets}
+
+
+@pytest.mark.parametrize(("settings", "probes"), [({}, True), ({"tail_loss_probe_server": "false"}, False)])
+def test_a_lost_tail_is_probed_for_or_waited_for(
+    bed: OpenBed, tmp_path: Path, settings: dict[str, str], *, probes: bool
+) -> None:
+    bed.set(rtt="20ms", **settings)
+    (tmp_path / "serve.py").write_text(LOSE_A_TAIL)
+    (tmp_path / "ask.py").write_text(ANSWER)
+    said = run_script(bed, script(tmp_path, "true"))
+    (found,) = re.findall(r"probes (\d+)", said)
+    assert (int(found) > 0) == probes
+
+
+def transfer(bed: OpenBed, folder: Path) -> Stream:
+    """The packets, as the client saw them, of a transfer from the server."""
+    (folder / "serve.py").write_text(SERVE)
+    (folder / "ask.py").write_text(ASK)
+    capture = """node client tcpdump -i eth0 -U -w client.pcap -s 128 --immediate-mode 'tcp port 8080' 2>client.err &
+        capturing=$!
+        while ! grep -q 'listening on' client.err; do sleep 0.1; done"""
+    run_script(bed, script(folder, capture, "sleep 0.5; kill $capturing; wait $capturing || true"))
+    (stream,) = read_timeline(folder / "client.pcap", CLIENT).streams
+    return stream
+
+
+def script(folder: Path, before: str, after: str = "true") -> str:
+    return f"""
+        set -e
+        cd {folder}
+        rm -f client.err served
+        {before}
+        node server "$LANELAB_PYTHON" serve.py >served &
+        serving=$!
+        while ! grep -q ready served; do sleep 0.1; done
+        node client "$LANELAB_PYTHON" ask.py
+        wait $serving
+        {after}
+        cat served
+        """
