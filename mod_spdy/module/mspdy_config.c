@@ -31,12 +31,18 @@ static const number_rule rule_buffer = RULE(buffer_bytes, 4096, 1 << 26, 65536, 
 static const number_rule rule_unsent = RULE(unsent_bytes, 0, 1 << 26, 65536, "bytes");
 static const number_rule rule_max_header = RULE(max_header_bytes, 1024, 1 << 20, 65536, "bytes");
 static const number_rule rule_min_body_rate = RULE(min_body_rate, 0, 1 << 30, 500, "bytes per second");
+static const number_rule rule_min_response_rate = RULE(min_response_rate, 0, 1 << 30, 500, "bytes per second");
+static const number_rule rule_header_compression = RULE(header_compression, 0, 9, 9, "levels of zlib");
 static const number_rule rule_min_threads = RULE(min_threads, 1, 10000, DEFAULT_MIN_THREADS, "threads");
 static const number_rule rule_max_threads = RULE(max_threads, 1, 10000, UNSET, "threads");
 
+static const number_rule rule_max_session_threads = RULE(max_session_threads, 1, 10000, UNSET, "threads");
+
 static const number_rule *const rules[] = {
-    &rule_max_streams, &rule_stream_window, &rule_session_window, &rule_data_frame,  &rule_buffer,
-    &rule_unsent,      &rule_max_header,    &rule_min_body_rate,  &rule_min_threads, &rule_max_threads,
+    &rule_max_streams,         &rule_stream_window,      &rule_session_window, &rule_data_frame,
+    &rule_buffer,              &rule_unsent,             &rule_max_header,     &rule_min_body_rate,
+    &rule_min_response_rate,   &rule_header_compression, &rule_min_threads,    &rule_max_threads,
+    &rule_max_session_threads,
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
@@ -69,6 +75,7 @@ void mspdy_config_limits(const server_rec *s, spdy_limits *limits)
     limits->stream_window_bytes = (uint32_t)config->stream_window_bytes;
     limits->session_window_bytes = (uint32_t)config->session_window_bytes;
     limits->data_frame_bytes = (uint32_t)config->data_frame_bytes;
+    limits->header_compression = (uint32_t)config->header_compression;
     limits->header_expanded_bytes = (uint32_t)config->max_header_bytes;
     limits->header_compressed_bytes = (uint32_t)config->max_header_bytes;
     if (limits->header_hard_bytes < 2 * limits->header_expanded_bytes)
@@ -208,8 +215,12 @@ const command_rec mspdy_config_directives[] = {
     NUMBER("SpdyUnsentBytes", set_number, rule_unsent, "bytes that wait unsent in the kernel; 0: as it likes"),
     NUMBER("SpdyMaxHeaderBytes", set_number, rule_max_header, "largest block of request headers, expanded"),
     NUMBER("SpdyMinBodyRate", set_number, rule_min_body_rate, "bytes per second that a request's body has to bring"),
+    NUMBER("SpdyMinResponseRate", set_number, rule_min_response_rate,
+           "bytes per second that a client has to take of a response"),
+    NUMBER("SpdyHeaderCompression", set_number, rule_header_compression, "0 to 9: zlib's level for sent headers"),
     NUMBER("SpdyMinThreadsPerProcess", set_threads, rule_min_threads, "threads for streams that are kept when idle"),
     NUMBER("SpdyMaxThreadsPerProcess", set_threads, rule_max_threads, "threads for streams at most"),
+    NUMBER("SpdyMaxThreadsPerSession", set_threads, rule_max_session_threads, "of those, for one session at most"),
     {.name = NULL},
 };
 
@@ -267,6 +278,10 @@ static int check_threads(server_rec *main_server, mspdy_config *config)
         config->max_threads = per_child > LEAST_DEFAULT_MAX_THREADS ? per_child : LEAST_DEFAULT_MAX_THREADS;
         if (config->max_threads < config->min_threads)
             config->max_threads = config->min_threads;
+    }
+    if (config->max_session_threads == UNSET) { /* others find some, and one that is alone has most */
+        int others = config->max_threads < 4 ? 1 : config->max_threads / 4;
+        config->max_session_threads = config->max_threads > 1 ? config->max_threads - others : 1;
     }
     if (config->min_threads > config->max_threads) {
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_CRIT, 0, main_server,

@@ -28,9 +28,12 @@ typedef struct mspdy_config {
     int unsent_bytes;                     /* waiting in the kernel; 0: as the kernel likes */
     int max_header_bytes;
     int min_body_rate;                    /* of a request that is waited for, in bytes per second; 0: none */
+    int min_response_rate;                /* of a response that waits for its client; likewise */
+    int header_compression;               /* zlib's level */
     int push;
     int min_threads;                      /* these two: of the whole process */
     int max_threads;
+    int max_session_threads;              /* of those, for one session */
 } mspdy_config;
 
 const mspdy_config *mspdy_config_of(const server_rec *s);

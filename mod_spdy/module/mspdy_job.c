@@ -6,7 +6,7 @@
 #include "http_request.h"
 
 /* What a job's allocator keeps for the next job of the session. */
-enum { ALLOCATOR_KEEPS_BYTES = 64 * 1024, MOST_KEEPALIVES = 32000 };
+enum { ALLOCATOR_KEEPS_BYTES = 64 * 1024, MOST_KEEPALIVES = 32000, REFUSED_TEXT_BYTES = 200 };
 
 static apr_pool_t *pool_new(mspdy_job_kit *kit)
 {
@@ -75,24 +75,26 @@ static conn_rec *secondary_connection(mspdy_job *job, conn_rec *c1)
     return c2;
 }
 
-static const char *text_copy(apr_pool_t *pool, spdy_text text)
+/* Of a refused request no more than a log needs. */
+static const char *text_copy(const mspdy_job *job, spdy_text text)
 {
-    return apr_pstrmemdup(pool, text.bytes, text.length);
+    bool cut = job->refused && text.length > REFUSED_TEXT_BYTES;
+    return apr_pstrmemdup(job->pool, text.bytes, cut ? REFUSED_TEXT_BYTES : text.length);
 }
 
 static void copy_request(mspdy_job *job, const spdy_http_request *request)
 {
     apr_pool_t *pool = job->pool;
-    job->method = text_copy(pool, request->method);
-    job->target = text_copy(pool, request->target);
-    job->protocol = text_copy(pool, request->protocol);
-    job->scheme = text_copy(pool, request->scheme);
+    job->method = text_copy(job, request->method);
+    job->target = text_copy(job, request->target);
+    job->protocol = text_copy(job, request->protocol);
+    job->scheme = text_copy(job, request->scheme);
     job->headers = apr_table_make(pool, (int)request->field_count + 2);
-    apr_table_addn(job->headers, "Host", text_copy(pool, request->host));
-    for (size_t i = 0; i < request->field_count; i++) {
+    apr_table_addn(job->headers, "Host", text_copy(job, request->host));
+    for (size_t i = 0; i < request->field_count && !job->refused; i++) {
         char *value = apr_palloc(pool, request->fields[i].length + 1);
         spdy_http_field_join(&request->fields[i], value);
-        apr_table_addn(job->headers, text_copy(pool, request->fields[i].name), value);
+        apr_table_addn(job->headers, text_copy(job, request->fields[i].name), value);
     }
 }
 
@@ -114,6 +116,7 @@ mspdy_job *mspdy_job_new(mspdy_job_kit *kit, void *owner, const mspdy_job_origin
     job->priority = origin->priority;
     job->pushed = origin->pushed;
     job->has_body = origin->has_body;
+    job->refused = origin->refused;
     job->version = kit->version;
     job->config = kit->config;
     job->share = kit->share;

@@ -33,6 +33,7 @@ typedef struct mspdy_job {
     unsigned priority;
     bool pushed;
     bool has_body;
+    int refused; /* it went beyond a limit: answer this status; 0: it did not */
     spdy_version version;
     const mspdy_config *config;
     struct mspdy_share *share; /* the session's, of the workers */
@@ -75,6 +76,7 @@ typedef struct mspdy_job_origin {
     unsigned priority;
     bool pushed;
     bool has_body;
+    int refused; /* a status of HTTP, 0: none. Then of the request little is copied */
 } mspdy_job_origin;
 
 /* NULL when httpd has no memory for it. `request` and its fields are copied. */

@@ -66,9 +66,9 @@ mspdy_session *mspdy_loop_begin(conn_rec *c1, server_rec *server, spdy_version v
                          .slot = session->slot, .share = mspdy_workers_join(c1->pool, session->desk)};
     session->kit = kit;
     apr_pool_pre_cleanup_register(c1->pool, session, session_destroy);
-    session->idle_since = session->written_at = apr_time_now();
-    mspdy_wire_prepare(session);
-    return session;
+    session->idle_since = session->batch_at = session->written_at = apr_time_now();
+    session->patience.left = server->timeout;
+    return mspdy_wire_prepare(session) ? session : NULL;
 }
 
 /* ---- one turn ---- */
@@ -144,6 +144,19 @@ static apr_time_t idle_ends(const mspdy_session *session)
     return session->idle_since + session->server->keep_alive_timeout;
 }
 
+/* A client may be slow, but something has to be taken within Timeout, and a
+ * batch in a time that its length justifies. */
+static apr_time_t write_ends(const mspdy_session *session)
+{
+    apr_interval_time_t timeout = session->server->timeout;
+    int rate = session->config->min_response_rate;
+    apr_time_t something = session->written_at + timeout;
+    if (rate == 0)
+        return something;
+    apr_time_t all = session->batch_at + timeout + apr_time_from_sec((apr_time_t)session->batch_bytes) / rate;
+    return all < something ? all : something;
+}
+
 static bool is_idle(mspdy_session *session)
 {
     return session->stream_count == 0 && !has_output(session);
@@ -152,8 +165,7 @@ static bool is_idle(mspdy_session *session)
 /* Is it over? And if not, how long may it wait? */
 static bool is_over(mspdy_session *session, int *wait_ms)
 {
-    bool blocked = mspdy_wire_blocked(session);
-    if (session->c1->aborted || (blocked && apr_time_now() > session->written_at + session->server->timeout))
+    if (session->c1->aborted || (mspdy_wire_blocked(session) && apr_time_now() > write_ends(session)))
         return true;
     *wait_ms = STALL_CHECK_MS;
     if (has_output(session))

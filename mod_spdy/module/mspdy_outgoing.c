@@ -34,15 +34,13 @@ static void send_offer(mspdy_stream *stream, offer o)
 {
     spdy_offer kind = o.data ? SPDY_OFFER_DATA : o.whole ? SPDY_OFFER_FIN : SPDY_OFFER_NOTHING;
     spdy_stream_offer(stream->session->core, stream->job->id, kind);
-    if (kind != SPDY_OFFER_DATA || !stream->offers_data)
-        stream->progress_at = apr_time_now();
     stream->offers_data = kind == SPDY_OFFER_DATA;
 }
 
 static void count_sent(mspdy_stream *stream, uint64_t wire_bytes)
 {
     stream->job->wire_bytes_out += wire_bytes;
-    stream->progress_at = apr_time_now();
+    mspdy_stream_progress(stream, wire_bytes);
 }
 
 /* What stands before the compressed block in SYN_REPLY and HEADERS. */
@@ -138,8 +136,6 @@ static size_t send_frame(mspdy_stream *stream, char *to, size_t most)
     }
     memcpy(to, head, sizeof(head));
     count_sent(stream, SPDY_FRAME_HEAD_BYTES + taken);
-    if (taken > 0)
-        session->data_sent_at = stream->progress_at;
     if (fin)
         mspdy_stream_sent_all(stream);
     else if (o.failed)

@@ -39,30 +39,6 @@ static void open_connection(mspdy_job *job, apr_thread_t *thread, int thread_num
     mspdy_filters_of_connection(job);
 }
 
-/* The limits that httpd's own reader of requests keeps to. */
-static int check_limits(request_rec *r)
-{
-    const apr_array_header_t *fields = apr_table_elts(r->headers_in);
-    const apr_table_entry_t *field = (const apr_table_entry_t *)fields->elts;
-    if (strlen(r->the_request) > (size_t)r->server->limit_req_line) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, "the request's line is longer than LimitRequestLine (%d)",
-                      r->server->limit_req_line);
-        return HTTP_REQUEST_URI_TOO_LARGE;
-    }
-    if (r->server->limit_req_fields > 0 && fields->nelts > r->server->limit_req_fields) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, "%d request headers are more than LimitRequestFields (%d)",
-                      fields->nelts, r->server->limit_req_fields);
-        return HTTP_BAD_REQUEST;
-    }
-    for (int i = 0; i < fields->nelts; i++)
-        if (strlen(field[i].key) + strlen(field[i].val) > (size_t)r->server->limit_req_fieldsize) {
-            ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, "request header %s is longer than LimitRequestFieldSize (%d)",
-                          ap_escape_logitem(r->pool, field[i].key), r->server->limit_req_fieldsize);
-            return HTTP_BAD_REQUEST;
-        }
-    return HTTP_OK;
-}
-
 /* httpd learns that a body follows from one of two headers; SPDY needs neither. */
 static int check_body(request_rec *r, const mspdy_job *job)
 {
@@ -84,7 +60,13 @@ static int check_request(request_rec *r, const mspdy_job *job)
     if (!ap_parse_request_line(r))
         return r->status != HTTP_OK ? r->status : HTTP_BAD_REQUEST;
     r->per_dir_config = r->server->lookup_defaults;
-    if ((status = check_limits(r)) != HTTP_OK || (status = check_body(r, job)) != HTTP_OK)
+    if (job->refused) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, "the request goes beyond LimitRequestLine (%d), "
+                      "LimitRequestFields (%d) or LimitRequestFieldSize (%d)", r->server->limit_req_line,
+                      r->server->limit_req_fields, r->server->limit_req_fieldsize);
+        return job->refused;
+    }
+    if ((status = check_body(r, job)) != HTTP_OK)
         return status;
     if (r->method_number == M_CONNECT)
         return HTTP_NOT_IMPLEMENTED; /* a tunnel would be given the socket that all streams share */

@@ -12,6 +12,13 @@
 #include "mspdy_job.h"
 #include "spdy_session.h"
 
+/* How long a client is waited for: Timeout at first and at most. Waiting takes
+ * from it, and each byte sent adds what SpdyMinResponseRate gives it. */
+typedef struct mspdy_patience {
+    apr_interval_time_t left;
+    bool waited; /* at the last look */
+} mspdy_patience;
+
 typedef struct mspdy_session {
     conn_rec *c1;
     server_rec *server;        /* whose configuration counts: the handshake's */
@@ -34,9 +41,11 @@ typedef struct mspdy_session {
     apr_bucket_brigade *in_brigade;
     apr_bucket_brigade *out_brigade;
     apr_time_t idle_since;     /* when the last stream ended, or the session began */
-    apr_time_t written_at;     /* when the connection last took something */
-    apr_time_t data_sent_at;   /* when any stream last sent some of a body */
-    apr_time_t stalls_checked_at;
+    apr_time_t batch_at;       /* when the connection was last given something, */
+    size_t batch_bytes;        /* and how much */
+    apr_time_t written_at;     /* when it last took something */
+    mspdy_patience patience;   /* while the session's window is closed */
+    apr_time_t looked_at;      /* for whom there is patience left */
 } mspdy_session;
 
 #endif

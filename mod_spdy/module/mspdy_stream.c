@@ -8,7 +8,7 @@
 
 APLOG_USE_MODULE(spdy);
 
-#define STALLS_EVERY apr_time_from_sec(1)
+#define LOOK_EVERY apr_time_from_sec(1)
 
 bool mspdy_stream_is_over(const mspdy_stream *stream)
 {
@@ -28,6 +28,26 @@ static void answer_bad_request(mspdy_session *session, const spdy_event *event, 
     if (!event->fin)
         spdy_stream_discard(session->core, event->stream_id);
     spdy_session_blame(session->core, SPDY_BLAME_FAULT);
+}
+
+/* The limits that httpd's own reader of requests keeps to, before anything is
+ * copied: each part of a field counts as one, as it would in HTTP/1.1. 0: kept to. */
+static int limit_status(const mspdy_session *session, const spdy_http_request *request)
+{
+    const server_rec *server = session->server;
+    size_t parts = 1, longest = strlen("host") + request->host.length;
+    for (size_t i = 0; i < request->field_count; i++) {
+        const spdy_http_field *field = &request->fields[i];
+        size_t length = field->name.length + field->length;
+        parts += field->value_count;
+        longest = length > longest ? length : longest;
+    }
+    if (request->method.length + request->target.length + request->protocol.length + 2 >
+        (size_t)server->limit_req_line)
+        return HTTP_REQUEST_URI_TOO_LARGE;
+    return longest > (size_t)server->limit_req_fieldsize ||
+                   (server->limit_req_fields > 0 && parts > (size_t)server->limit_req_fields)
+               ? HTTP_BAD_REQUEST : 0;
 }
 
 static void refuse(mspdy_session *session, uint32_t id)
@@ -59,7 +79,7 @@ static bool begin(mspdy_session *session, const mspdy_job_origin *origin, const 
     stream->session = session;
     stream->job = job;
     stream->body_ended = !origin->has_body;
-    stream->progress_at = apr_time_now();
+    stream->patience.left = session->server->timeout;
     stream->next = session->first_stream;
     if (stream->next != NULL)
         stream->next->previous = stream;
@@ -77,7 +97,7 @@ static bool begin(mspdy_session *session, const mspdy_job_origin *origin, const 
 
 void mspdy_stream_open(mspdy_session *session, const spdy_event *event, uint64_t wire_bytes)
 {
-    mspdy_job_origin origin = {event->stream_id, event->priority, false, !event->fin};
+    mspdy_job_origin origin = {event->stream_id, event->priority, false, !event->fin, 0};
     spdy_http_request request;
     if (event->unidirectional) { /* a request that may not be answered */
         refuse(session, event->stream_id);
@@ -90,15 +110,17 @@ void mspdy_stream_open(mspdy_session *session, const spdy_event *event, uint64_t
         answer_bad_request(session, event, fault);
     else if (too_many(session))
         refuse(session, event->stream_id);
-    else
+    else {
+        origin.refused = limit_status(session, &request);
         begin(session, &origin, &request, wire_bytes);
+    }
     apr_pool_clear(session->event_pool);
 }
 
 bool mspdy_stream_push(mspdy_session *session, uint32_t id, unsigned priority, const spdy_http_request *request,
                        uint64_t wire_bytes)
 {
-    mspdy_job_origin origin = {id, priority, true, false};
+    mspdy_job_origin origin = {id, priority, true, false, 0};
     return begin(session, &origin, request, wire_bytes);
 }
 
@@ -223,28 +245,69 @@ void mspdy_streams_cut_all(mspdy_session *session)
     }
 }
 
-/* Has it waited for window since then? While the session's window goes to
- * streams that are more urgent, others are only outrun. */
-static bool is_stalled(mspdy_stream *stream, apr_time_t since)
+/* ---- patience ---- */
+
+static void earn(const mspdy_session *session, mspdy_patience *patience, size_t bytes)
 {
-    mspdy_session *session = stream->session;
-    if (mspdy_stream_is_over(stream) || !stream->offers_data || stream->progress_at > since)
-        return false;
-    return spdy_stream_send_window(session->core, stream->job->id) <= 0 ||
-           (spdy_session_send_window(session->core) <= 0 && session->data_sent_at <= since);
+    int rate = session->config->min_response_rate;
+    apr_interval_time_t most = session->server->timeout;
+    apr_interval_time_t earned = rate > 0 ? apr_time_from_sec((apr_interval_time_t)bytes) / rate : most;
+    patience->left = patience->left + earned < most ? patience->left + earned : most;
+}
+
+void mspdy_stream_progress(mspdy_stream *stream, size_t bytes)
+{
+    earn(stream->session, &stream->patience, bytes);
+    earn(stream->session, &stream->session->patience, bytes);
+}
+
+/* What waits now and did so at the last look has waited in between: a client
+ * that gives a byte of window from time to time waits at nearly all of them. */
+static bool runs_out(mspdy_patience *patience, bool waits, apr_interval_time_t passed)
+{
+    if (waits && patience->waited)
+        patience->left -= passed;
+    patience->waited = waits;
+    return waits && patience->left <= 0;
+}
+
+static bool wants_window(const mspdy_stream *stream)
+{
+    return !mspdy_stream_is_over(stream) && stream->offers_data;
+}
+
+static bool own_window_is_closed(const mspdy_stream *stream)
+{
+    return spdy_stream_send_window(stream->session->core, stream->job->id) <= 0;
+}
+
+/* While the session's window goes to streams that are more urgent, others are
+ * only outrun: its bytes are everybody's patience. */
+static bool session_runs_out(mspdy_session *session, apr_interval_time_t passed)
+{
+    bool waits = false;
+    if (spdy_session_send_window(session->core) <= 0)
+        for (mspdy_stream *stream = session->first_stream; stream != NULL && !waits; stream = stream->next)
+            waits = wants_window(stream) && !own_window_is_closed(stream);
+    return runs_out(&session->patience, waits, passed);
 }
 
 void mspdy_streams_reset_stalled(mspdy_session *session)
 {
-    apr_time_t now = apr_time_now(), limit = now - session->server->timeout;
-    if (now < session->stalls_checked_at + STALLS_EVERY)
+    apr_time_t now = apr_time_now();
+    apr_interval_time_t passed = now - session->looked_at;
+    if (passed < LOOK_EVERY)
         return;
-    session->stalls_checked_at = now;
+    session->looked_at = now;
+    if (passed > 2 * LOOK_EVERY)
+        passed = 2 * LOOK_EVERY; /* this thread was held up, not the client */
+    bool all = session_runs_out(session, passed);
     for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
-        if (!is_stalled(stream, limit))
+        bool closed = wants_window(stream) && own_window_is_closed(stream);
+        if (!runs_out(&stream->patience, closed, passed) && !(all && wants_window(stream)))
             continue;
         ap_log_cerror(APLOG_MARK, APLOG_INFO, APR_TIMEUP, session->c1,
-                      "stream %u: the client gives no window for its response", (unsigned)stream->job->id);
+                      "stream %u: the client gives too little window for its response", (unsigned)stream->job->id);
         mspdy_stream_reset(stream, SPDY_STATUS_CANCEL);
         mspdy_stream_settle(stream);
     }

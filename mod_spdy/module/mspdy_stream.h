@@ -25,7 +25,7 @@ typedef struct mspdy_stream {
     mspdy_job *job;
     bool body_ended;        /* of the request */
     bool offers_data;       /* has bytes that the client has to give window for */
-    apr_time_t progress_at; /* when it last sent something, or had nothing to send */
+    mspdy_patience patience; /* while its own window is closed */
 } mspdy_stream;
 
 /* The client opens a stream. */
@@ -38,6 +38,8 @@ void mspdy_stream_body(mspdy_stream *stream, const spdy_event *event);
 /* The stream's worker has read so much of it. */
 void mspdy_stream_body_used(mspdy_stream *stream, size_t bytes);
 
+/* So much of the response was sent. */
+void mspdy_stream_progress(mspdy_stream *stream, size_t bytes);
 /* The response is sent to its end. */
 void mspdy_stream_sent_all(mspdy_stream *stream);
 /* The stream is over before that: by us, or by the client. */
@@ -53,7 +55,7 @@ void mspdy_streams_input_ended(mspdy_session *session);
 void mspdy_streams_goaway(mspdy_session *session);
 /* The session has failed. */
 void mspdy_streams_cut_all(mspdy_session *session);
-/* Those that have waited for the client's window for longer than Timeout. */
+/* Those for whose client's window there is no patience left. To be called often. */
 void mspdy_streams_reset_stalled(mspdy_session *session);
 /* Frees what is finished. Logs each as complete only if `sent`. */
 void mspdy_streams_bury(mspdy_session *session, bool sent);

@@ -69,10 +69,27 @@ static void remove_request_timeouts(conn_rec *c1)
     }
 }
 
-void mspdy_wire_prepare(mspdy_session *session)
+/* The last of a connection's output filters. */
+static ap_filter_t *network_filter(const conn_rec *c1)
+{
+    ap_filter_t *last = c1->output_filters;
+    while (last != NULL && last->next != NULL)
+        last = last->next;
+    return last;
+}
+
+bool mspdy_wire_prepare(mspdy_session *session)
 {
     conn_rec *c1 = session->c1;
     apr_socket_t *socket = ap_get_conn_socket(c1);
+    const ap_filter_t *last = network_filter(c1);
+    if (last == NULL || last->frec != ap_core_output_filter_handle) {
+        ap_log_cerror(APLOG_MARK, APLOG_ERR, 0, c1,
+                      "SPDY session could not begin: the connection's last output filter is %s, and mod_spdy knows only "
+                      "httpd's own to write without waiting; the module that has put it there does not go with SPDY",
+                      last != NULL ? last->frec->name : "none");
+        return false;
+    }
     remove_request_timeouts(c1);
     apr_socket_timeout_set(socket, session->server->timeout);
 #ifdef TCP_NOTSENT_LOWAT
@@ -81,6 +98,7 @@ void mspdy_wire_prepare(mspdy_session *session)
     if (unsent_bytes > 0 && apr_os_sock_get(&fd, socket) == APR_SUCCESS)
         setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof(unsent_bytes));
 #endif
+    return true;
 }
 
 bool mspdy_wire_blocked(const mspdy_session *session)
@@ -163,12 +181,10 @@ static size_t collect(mspdy_session *session, char *batch)
     return filled;
 }
 
-/* httpd's last filter, called with nothing, writes what it holds and does not wait. */
+/* httpd's network filter, called with nothing, writes what it holds and does not wait. */
 static apr_status_t write_held(conn_rec *c1)
 {
-    ap_filter_t *last = c1->output_filters;
-    while (last->next != NULL)
-        last = last->next;
+    ap_filter_t *last = network_filter(c1);
     return last->frec->filter_func.out_func(last, NULL);
 }
 
@@ -211,7 +227,8 @@ static mspdy_wire write_batch(mspdy_session *session)
         session->c1->aborted = 1;
         return MSPDY_WIRE_ENDED;
     }
-    session->written_at = apr_time_now();
+    session->batch_at = session->written_at = apr_time_now();
+    session->batch_bytes = length;
     return MSPDY_WIRE_PROGRESS;
 }
 

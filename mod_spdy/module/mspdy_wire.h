@@ -13,8 +13,9 @@ typedef enum mspdy_wire {
     MSPDY_WIRE_ENDED     /* the client has closed or vanished */
 } mspdy_wire;
 
-/* Before the first byte: how the socket is to behave. */
-void mspdy_wire_prepare(mspdy_session *session);
+/* Before the first byte: how the socket is to behave. False: this connection's
+ * filters are not as we need them; told in the error log. */
+bool mspdy_wire_prepare(mspdy_session *session);
 
 /* Reads once, and hands what came to mspdy_incoming_receive. */
 mspdy_wire mspdy_wire_read(mspdy_session *session);

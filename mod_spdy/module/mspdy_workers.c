@@ -235,7 +235,7 @@ void mspdy_workers_init(apr_pool_t *child_pool, server_rec *main_server)
     all.server = main_server;
     all.least = config->min_threads;
     all.most = config->max_threads > 0 ? config->max_threads : 1;
-    all.most_of_session = all.most;
+    all.most_of_session = config->max_session_threads > 0 ? config->max_session_threads : 1;
     all.number_used = apr_pcalloc(all.pool, (apr_size_t)all.most);
     if (apr_thread_mutex_create(&all.mutex, APR_THREAD_MUTEX_DEFAULT, all.pool) != APR_SUCCESS ||
         apr_thread_cond_create(&all.work, all.pool) != APR_SUCCESS ||

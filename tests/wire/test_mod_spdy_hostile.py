@@ -6,22 +6,39 @@ import contextlib
 import random
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from .httpd import Httpd, Module, memory_kib, running, threads_of
-from .spdy_client import FIN, INITIAL_WINDOW, PING, RST_STREAM, SETTINGS, SYN_REPLY, SYN_STREAM, Closed, connect
+from .spdy_client import (
+    FIN,
+    HEADERS,
+    INITIAL_WINDOW,
+    PING,
+    RST_STREAM,
+    SETTINGS,
+    SYN_REPLY,
+    SYN_STREAM,
+    WAIT_S,
+    Closed,
+    connect,
+)
 from .spdy_client import SpdyClient as Client
 
 PROTOCOL_ERROR = 1  # of GOAWAY
+BOTH = "SpdyEnabled on\nSpdyCleartext 3.1"
+MOST_THREADS = 32  # for streams
 SLOW = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nsleep 0.2\n"
 
 
 @pytest.fixture(scope="module")
 def server(apache: Path, spdy_module: Module) -> Iterator[Httpd]:
-    with running(apache, spdy_module, "SpdyEnabled on\nSpdyCleartext 3.1\nTimeout 3", threads=32) as httpd:
+    with running(
+        apache, spdy_module, f"{BOTH}\nTimeout 3\nSpdyMaxThreadsPerProcess {MOST_THREADS}", threads=32
+    ) as httpd:
         httpd.expect("AH10244: invalid URI path")
         httpd.put("page.html", b"<p>page</p>")
         httpd.put("large", bytes(4 << 20))
@@ -141,6 +158,146 @@ def test_answers_a_request_that_is_none(server: Httpd, name: str) -> None:
     client.close()
 
 
+@pytest.mark.parametrize("control", ["\x01", "\x08", "\x1b", "\x7f", "\r", "\n"], ids=ascii)
+def test_refuses_control_characters_in_a_field(server: Httpd, control: str) -> None:
+    client = connect(server.tls_port, "3.1", tls=True)
+    assert client.get("/page.html", headers=[("x-a", f"b{control}c")]).status == "400 Bad Request"
+    assert client.get("/page.html", headers=[("x-a", "b\tc")]).status == "200 OK"
+    client.close()
+
+
+PARTS = "\0".join(["y" * 335] * 190)  # of one field: 64 KB expanded, some hundred bytes on the wire
+AMPLIFIERS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "field-of-many-parts": ("/page.html", [("x-a", PARTS)]),
+    "cookie-of-many-parts": ("/page.html", [("cookie", PARTS)]),
+    "long-path": ("/" + "y" * 64000, []),
+    "long-host": ("/page.html", [(":host", "y" * 64000)]),
+}
+
+
+@pytest.mark.parametrize("name", AMPLIFIERS)
+def test_little_input_takes_little_memory(apache: Path, spdy_module: Module, name: str) -> None:
+    """A hundred answers that are never taken: what each of them keeps is counted."""
+    path, headers = AMPLIFIERS[name]
+    with running(apache, spdy_module, "SpdyCleartext 3\nTimeout 300") as httpd:
+        httpd.put("page.html", b"<p>page</p>")
+        client = connect(httpd.port, "3", window_updates=False)
+        assert client.get("/page.html").status == "200 OK"
+        (child,) = httpd.children()
+        client.set({INITIAL_WINDOW: 0})
+        before = memory_kib(child)
+        special = {":method": "GET", ":path": path, ":version": "HTTP/1.1", ":host": "a.example", ":scheme": "http"}
+        streams = [client.syn_stream(list({**special, **dict(headers)}.items())) for _ in range(100)]
+        client.until(lambda: all(client.responses[stream].headers for stream in streams))
+        assert {client.responses[stream].status[:3] for stream in streams} <= {"400", "414"}
+        if not spdy_module.environment:  # the sanitizers keep what is freed
+            assert memory_kib(child) < before + (16 << 10)
+        client.close()
+
+
+def test_counts_each_part_of_a_field(apache: Path, spdy_module: Module) -> None:
+    with running(apache, spdy_module, "SpdyCleartext 3\nLimitRequestFields 10") as httpd:
+        httpd.put("page.html", b"<p>page</p>")
+        client = connect(httpd.port, "3")
+        for name in ("x-a", "cookie"):
+            assert client.get("/page.html", headers=[(name, "\0".join("abcde"))]).status == "200 OK"
+            assert client.get("/page.html", headers=[(name, "\0".join("abcdefghijk"))]).status == "400 Bad Request"
+        assert [line["status"] for line in httpd.access(4)] == [200, 400, 200, 400]
+        client.close()
+
+
+# Clients that hold threads
+
+ENDLESS = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat /dev/zero\n"
+PAGE = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\npage'\n"
+CANCEL = 5  # of RST_STREAM
+
+
+def drip(client: Client, streams: list[int], enough: Callable[[], bool]) -> None:
+    """A byte of window for each, again and again."""
+    while not enough():
+        for stream in streams:
+            if client.responses[stream].reset is None:
+                client.window_update(stream, 1)
+        client.settle(0.7)
+
+
+@pytest.fixture
+def endless(apache: Path, spdy_module: Module) -> Iterator[Httpd]:
+    """Eight threads; whatever the script writes waits for its client."""
+    directives = "SpdyCleartext 3.1\nTimeout 2\nSpdyMaxThreadsPerProcess 8"
+    with running(apache, spdy_module, directives) as httpd:
+        httpd.put("cgi/endless", ENDLESS)
+        httpd.put("cgi/page", PAGE)
+        yield httpd
+
+
+def test_drops_of_window_are_too_little(endless: Httpd) -> None:
+    """And while they last, others are served."""
+    client = connect(endless.port, "3.1", window_updates=False)
+    client.set({INITIAL_WINDOW: 1})
+    streams = [client.request("/cgi/endless") for _ in range(8)]
+    client.until(lambda: sum(bool(client.responses[stream].headers) for stream in streams) == 6)
+    client.settle()
+    assert sum(bool(client.responses[stream].headers) for stream in streams) == 6, "two threads are left for others"
+    other = connect(endless.port, "3.1")
+    assert other.get("/cgi/page").body == b"page"
+    assert all(client.responses[stream].reset is None for stream in streams), "it was served during the attack"
+    deadline = time.monotonic() + WAIT_S
+    drip(
+        client,
+        streams,
+        lambda: all(client.responses[s].reset == CANCEL for s in streams) or time.monotonic() > deadline,
+    )
+    assert {client.responses[stream].reset for stream in streams} == {CANCEL}
+    client.close()
+    other.close()
+
+
+def test_drops_of_the_sessions_window_are_too_little(endless: Httpd) -> None:
+    client = connect(endless.port, "3.1", window_updates=False)
+    client.set({INITIAL_WINDOW: 1 << 30})
+    stream = client.request("/cgi/endless")
+    client.until(lambda: len(client.responses[stream].body) == 65536)
+    deadline = time.monotonic() + WAIT_S
+    while client.responses[stream].reset is None and time.monotonic() < deadline:
+        client.window_update(0, 1)
+        client.settle(0.7)
+    assert client.responses[stream].reset == CANCEL
+    client.close()
+
+
+def test_a_slow_line_is_no_attack(endless: Httpd) -> None:
+    """Four responses at once over a modem's 5 KB/s, for several times Timeout."""
+    client = connect(endless.port, "3.1", window_updates=False)
+    client.set({INITIAL_WINDOW: 4096})
+    streams = [client.request("/cgi/endless") for _ in range(4)]
+    client.until(lambda: all(len(client.responses[stream].body) == 4096 for stream in streams))
+    for _ in range(40):
+        for stream in streams:
+            client.window_update(stream, 300)
+        client.settle(0.2)
+    assert [client.responses[stream].reset for stream in streams] == [None] * 4
+    client.close()
+
+
+def test_a_rate_of_nothing_lets_drops_pass(apache: Path, spdy_module: Module) -> None:
+    directives = "SpdyCleartext 3.1\nTimeout 3\nSpdyMinResponseRate 0\nSpdyMaxThreadsPerSession 1"
+    with running(apache, spdy_module, directives) as httpd:
+        httpd.put("cgi/endless", ENDLESS)
+        client = connect(httpd.port, "3.1", window_updates=False)
+        client.set({INITIAL_WINDOW: 1})
+        first, second = client.request("/cgi/endless"), client.request("/cgi/endless")
+        until = time.monotonic() + 10
+        drip(client, [first], lambda: time.monotonic() > until)
+        assert client.responses[first].reset is None
+        assert not client.responses[second].headers, "the session has one thread"
+        client.reset(second)
+        client.reset(first)
+        client.settle()
+        client.close()
+
+
 def test_refuses_a_tunnel(server: Httpd) -> None:
     client = connect(server.tls_port, "3.1", tls=True)
     assert client.get("/", method="CONNECT").status[:3] in {"400", "405", "501"}
@@ -167,7 +324,20 @@ def test_ends_a_session_that_opens_and_resets(server: Httpd) -> None:
             if number % 100 == 0:
                 most = max(most, threads_of(child))
     until_gone(client)
-    assert most <= before + 32, "the most threads for streams, as many as for connections"
+    assert most <= before + MOST_THREADS
+    client.close()
+
+
+def test_ends_a_session_that_floods_with_headers(server: Httpd) -> None:
+    """On an open stream: each costs the server an expansion, and says nothing."""
+    client = connect(server.tls_port, "3.1", tls=True)
+    stream = client.request("/cgi/slow", method="POST", fin=False)
+    with contextlib.suppress(Closed):
+        for _ in range(9000):
+            client.control(HEADERS, struct.pack(">I", stream) + client.block([("x-a", "b")]))
+    with pytest.raises(Closed):
+        client.get("/page.html")
+    assert client.goaway is None or client.goaway.status == PROTOCOL_ERROR  # a reset may overtake it
     client.close()
 
 
@@ -234,8 +404,8 @@ def test_neither_threads_nor_memory_grow(server: Httpd, spdy_module: Module) -> 
             client.close()
 
     rounds(40)
-    threads, memory = threads_of(child), memory_kib(child)
+    memory = memory_kib(child)
     rounds(120)
-    assert threads_of(child) <= threads + 2
+    assert threads_of(child) <= 32 + 2 + MOST_THREADS, "for connections, httpd's own two, and for streams"
     if not spdy_module.environment:  # the sanitizers keep what is freed
         assert memory_kib(child) < memory + 2048, "6000 more streams on 120 more connections"

@@ -13,6 +13,7 @@ from model.errors import InputError
 from model.site.site import Site
 
 COMPRESSORS = {"gzip": "deflate", "br": "brotli"}  # modules, by what objects are to be compressed with
+MOD_SPDYS_LEVEL = 9  # its own, unless it is told another: of zlib, for headers
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
 # One line of JSON per request. What Apache escapes in it (\xhh) is no JSON: log.py knows. Not in it: whatever comes
@@ -125,9 +126,11 @@ def _spdy(arm: ServerArm) -> list[str]:
     """By ALPN in TLS. In clear the client begins with it, without asking."""
     if not arm.spdy:
         return []
+    level = arm.spdy_header_compression
+    headers = [f"SpdyHeaderCompression {level}"] if level != MOD_SPDYS_LEVEL else []
     if arm.tls == "off":
-        return [f"SpdyCleartext {arm.spdy}"]
-    return ["SpdyEnabled on", f"SpdyVersions {arm.spdy}"]
+        return [f"SpdyCleartext {arm.spdy}", *headers]
+    return ["SpdyEnabled on", f"SpdyVersions {arm.spdy}", *headers]
 
 
 def _tls(arm: ServerArm, place: Place) -> list[str]:
