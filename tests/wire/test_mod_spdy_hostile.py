@@ -406,6 +406,6 @@ def test_neither_threads_nor_memory_grow(server: Httpd, spdy_module: Module) -> 
     rounds(40)
     memory = memory_kib(child)
     rounds(120)
-    assert threads_of(child) <= 32 + 2 + MOST_THREADS, "for connections, httpd's own two, and for streams"
+    assert threads_of(child) <= 32 + 32 + 2 + MOST_THREADS, "connections', HTTP/2's, two of httpd's, streams'"
     if not spdy_module.environment:  # the sanitizers keep what is freed
         assert memory_kib(child) < memory + 2048, "6000 more streams on 120 more connections"
