@@ -156,6 +156,22 @@ def test_many_requests_share_one_connection(world: World, server: Server) -> Non
             assert request["request_header_wire_bytes"] < request["request_header_bytes"]
 
 
+@pytest.mark.parametrize("server", ["mod_spdy 3.1 TLS"], indirect=True)
+@pytest.mark.parametrize(("tls", "share"), [("1.2", "p-256"), ("1.3", "browser"), ("1.3", "x25519"), ("1.3", "p-256")])
+def test_apache_resumes_sessions_with_each_key_share(world: World, server: Server, tls: str, share: str) -> None:
+    """One connection after another: but for the first two, which a navigation begins together."""
+    wire = {"protocol": "http/1.1", "keepalive": False, "tls": tls, "tls_key_share": share}
+    with gateway_before(
+        world.program, world.curl, world.folder / "front", server.port, wire, server.certificate
+    ) as front:
+        for _ in range(5):
+            (answer,) = front.ask("/bytes/1000")
+            assert (answer.status, answer.size) == (200, 1000)
+        connections = [each for each in events(front.stop(), "connection") if each["requests"]]
+    assert {connection["tls"] for connection in connections} == {f"TLS {tls}"}
+    assert [connection["tls_resumed"] for connection in connections[-3:]] == [True, True, True]
+
+
 def test_bodies_of_64_mib_both_ways_at_once(world: World, server: Server, tmp_path: Path) -> None:
     # Jetty loses bytes of a large body while it writes another one: a capture showed that all of them reached it.
     up = LARGE_BYTES if server.name != "Jetty" else 100_000
