@@ -1,4 +1,5 @@
-// Package front is the gateway's side towards the browser: it takes connections on the loopback as if it were the origin.
+// Package front is the gateway's side towards the browser: it takes connections on the loopback as if it were the origin. HTTP/2 only: HTTP/1.1
+// would tell neither priorities nor, by net/http, the order of fields.
 package front
 
 import (
@@ -25,7 +26,6 @@ type Front struct {
 	listener net.Listener
 	relay    *relay.Relay
 	config   *tls.Config
-	old      *oldFront
 	room     chan struct{}
 
 	mu     sync.Mutex
@@ -45,14 +45,13 @@ func Listen(address, certificate, key string, to *relay.Relay, hello func(host s
 	}
 	f := &Front{listener: listener, relay: to, room: make(chan struct{}, mostConnections), open: map[net.Conn]bool{}}
 	f.config = &tls.Config{
-		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"},
 		DynamicRecordSizingDisabled: true,
 		GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
 			hello(info.ServerName)
 			return nil, nil
 		},
 	}
-	f.old = newOldFront(to)
 	go f.accept()
 	return f, nil
 }
@@ -91,8 +90,7 @@ func (f *Front) serve(conn net.Conn) {
 		return // the browser says why, if it is one
 	}
 	if secured.ConnectionState().NegotiatedProtocol != "h2" {
-		f.old.serve(secured)
-		return
+		return // HTTP/1.1: a tool's, or a WebSocket
 	}
 	session := h2.Serve(secured, func(x *h2.Exchange) { f.relay.Serve(x) })
 	<-session.Done()
