@@ -39,6 +39,7 @@ type Response struct {
 	Fields   []Field
 	Body     io.ReadCloser  // never nil. Closed before its end, it cancels the exchange on the wire
 	Trailers func() []Field // after Body's end; nil: none can come
+	Ended    bool           // nothing follows the head, not even trailers, and Body is at its end
 }
 
 // Kept is what an answer of HTTP/1 says of its connection; the other protocols say nothing of the kind.

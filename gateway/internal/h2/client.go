@@ -234,7 +234,9 @@ func (k *call) wait() (*exchange.Response, error) {
 		k.unhook()
 		return nil, k.err
 	}
-	return &exchange.Response{Status: k.status, Fields: k.fields, Body: body{k}, Trailers: k.allTrailers}, nil
+	return &exchange.Response{
+		Status: k.status, Fields: k.fields, Body: body{k}, Trailers: k.allTrailers, Ended: k.recvEnded && k.buffer.size == 0 && k.trailers == nil,
+	}, nil
 }
 
 func (k *call) allTrailers() []exchange.Field {

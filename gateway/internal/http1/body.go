@@ -2,7 +2,6 @@ package http1
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -12,31 +11,23 @@ import (
 
 // A body is read from the connection by whoever wants it, so that nothing is held here: who does not read stops the server.
 type body struct {
-	call    *call
-	framing framing
-	unhook  func() bool
+	call   *call
+	from   io.Reader // gives io.EOF where the body ends, and an error where it breaks off
+	unhook func() bool
 
-	mu       sync.Mutex
-	left     int64 // counted: of the body. chunked: of the chunk
-	begun    bool  // chunked: a chunk was begun
-	over     bool  // nothing more is read by the consumer
-	err      error // what the consumer gets then
-	broken   error // the connection cannot be read any further
-	trailers []exchange.Field
+	mu     sync.Mutex
+	over   bool  // nothing more is read by the consumer
+	err    error // what the consumer gets then
+	broken error // the connection cannot be read any further
 }
 
-func newBody(x *call, framing framing, length int64) *body {
-	b := &body{call: x, framing: framing}
-	if framing == counted {
-		b.left = length
-	}
-	return b
-}
-
-func (b *body) allTrailers() []exchange.Field {
+func (b *body) trailers() []exchange.Field {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.trailers
+	if chunked, is := b.from.(*chunks); is {
+		return chunked.trailers
+	}
+	return nil
 }
 
 // Read implements io.Reader.
@@ -46,20 +37,15 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.over {
 		return 0, b.err
 	}
-	n, err := b.readPart(p)
+	n, err := b.from.Read(p)
 	if err == io.EOF {
 		b.completeLocked()
-		return n, io.EOF
-	}
-	if err != nil {
+	} else if err != nil {
 		b.broken = b.reason(err)
 		b.end(fmt.Errorf("the answer broke off: %w", b.broken))
-		return n, b.err
+		err = b.err
 	}
-	if b.framing == counted && b.left == 0 {
-		b.completeLocked() // the connection is free as soon as the last byte was read, not when somebody asks for one more
-	}
-	return n, nil
+	return n, err
 }
 
 // reason is why reading failed: when the connection was ended by this side, that.
@@ -73,96 +59,42 @@ func (b *body) reason(err error) error {
 	return err
 }
 
-func (b *body) readPart(p []byte) (int, error) {
-	reader := b.call.conn.reader
-	switch b.framing {
-	case counted:
-		n, err := reader.Read(p[:min(int64(len(p)), b.left)])
-		b.left -= int64(n)
-		return n, noEOF(err)
-	case chunked:
-		return b.readChunked(reader, p)
-	case toTheEnd:
-		return reader.Read(p)
-	}
-	return 0, io.EOF
+// counted reads a body of a known length. Its end comes with its last byte, so that the connection is free at once.
+type counted struct {
+	reader io.Reader
+	left   int64
 }
 
-func (b *body) readChunked(reader *bufio.Reader, p []byte) (int, error) {
-	if b.left == 0 {
-		last, err := b.nextChunk(reader)
-		if err != nil {
-			return 0, noEOF(err)
-		}
-		if last {
-			return 0, io.EOF
-		}
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.reader.Read(p[:min(int64(len(p)), c.left)])
+	if c.left -= int64(n); c.left == 0 {
+		return n, io.EOF
 	}
-	n, err := reader.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
 	return n, noEOF(err)
 }
 
-// mostChunkLine bytes with the size of a chunk and its extensions.
-const mostChunkLine = 4 << 10
+// chunks reads a body in chunks, and what is behind it.
+type chunks struct {
+	reader   *bufio.Reader
+	decoded  io.Reader
+	trailers []exchange.Field
+}
 
-func (b *body) nextChunk(reader *bufio.Reader) (last bool, err error) {
-	if b.begun {
-		if err := endOfChunk(reader); err != nil {
-			return false, err
-		}
+func (c *chunks) Read(p []byte) (int, error) {
+	n, err := c.decoded.Read(p)
+	if err != io.EOF {
+		return n, err
 	}
-	b.begun = true
-	left := mostChunkLine
-	line, err := readLine(reader, &left)
+	if n > 0 {
+		return n, nil // trailers may take their time
+	}
+	left := mostHeadBytes
+	fields, err := readFields(c.reader, &left)
 	if err != nil {
-		return false, err
+		return 0, noEOF(err)
 	}
-	if b.left, err = parseChunkSize(line); err != nil || b.left > 0 {
-		return false, err
-	}
-	left = mostHeadBytes
-	b.trailers, err = readFields(reader, &left)
-	return true, err
-}
-
-func endOfChunk(reader *bufio.Reader) error {
-	left := 2
-	line, err := readLine(reader, &left)
-	if err == nil && len(line) > 0 || errors.Is(err, errHeadTooLarge) {
-		return errors.New("a chunk is longer than it says")
-	}
-	return err
-}
-
-func parseChunkSize(line []byte) (int64, error) {
-	size, digits := int64(0), 0
-	for ; digits < len(line); digits++ {
-		value := hexValue(line[digits])
-		if value < 0 {
-			break
-		}
-		if digits >= 15 {
-			return 0, errors.New("a chunk with a size beyond reason")
-		}
-		size = size<<4 + int64(value)
-	}
-	if digits == 0 || (digits < len(line) && line[digits] != ';' && line[digits] != ' ' && line[digits] != '\t') {
-		return 0, fmt.Errorf("%.20q is no size of a chunk", line)
-	}
-	return size, nil
-}
-
-func hexValue(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
+	c.trailers = (&head{fields: fields, length: -1}).endToEnd()
+	return 0, io.EOF
 }
 
 // complete: the answer was read to its end.
@@ -222,20 +154,21 @@ func (b *body) Close() error {
 	return nil
 }
 
-// drop reads the rest for nobody.
+// mostDropped bytes of an answer are read for nobody.
+const mostDropped = 4 << 20
+
+// drop reads the rest for nobody. What is too long for that ends the connection: those who wait behind go elsewhere.
 func (b *body) drop() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	buffer := bodyBuffers.Get().(*[32 << 10]byte)
-	defer bodyBuffers.Put(buffer)
-	for {
-		_, err := b.readPart(buffer[:])
-		if err == io.EOF || (err == nil && b.framing == counted && b.left == 0) {
-			b.call.conn.leave(b.call)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	if rest, known := b.from.(*counted); known && rest.left > mostDropped {
+		return errClosed
+	}
+	switch _, err := io.CopyN(io.Discard, b.from, mostDropped); err {
+	case nil:
+		return errClosed
+	case io.EOF:
+		b.call.conn.leave(b.call)
+		return nil
+	default:
+		return err
 	}
 }

@@ -1,5 +1,8 @@
 // Package http1 is the HTTP/1.1 client of the wire, with pipelining. It writes what Chromium writes, byte for byte, and notes what net/http does
 // not tell.
+//
+// Heads are read here and not by http.ReadResponse: that loses the order of fields, adds a Cache-Control to a Pragma and takes Trailer away, and the
+// browser is to get what the server sent.
 package http1
 
 import (
@@ -9,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 
 	"lanelab/gateway/internal/exchange"
@@ -155,7 +159,7 @@ func (x *call) wait() (*exchange.Response, error) {
 	return x.response, nil
 }
 
-// cancel: HTTP/1.1 has no way to say it but to end the connection. Where others wait behind, the answer is read and dropped instead.
+// cancel: HTTP/1.1 has no way to say it but to end the connection. Where others wait for theirs, the answer is read and dropped instead.
 func (x *call) cancel() {
 	c := x.conn
 	c.mu.Lock()
@@ -164,20 +168,25 @@ func (x *call) cancel() {
 		return
 	}
 	x.cancelled = true
-	for i, other := range c.unsent { // not even taken by the writer: nothing is lost
-		if other == x {
-			c.unsent = append(c.unsent[:i:i], c.unsent[i+1:]...)
-			c.started--
-			c.remove(x)
-			x.finish(errCancelled)
-			return
-		}
+	if i := slices.Index(c.unsent, x); i >= 0 { // not even taken by the writer: nothing is lost
+		c.unsent = slices.Delete(c.unsent, i, i+1)
+		c.started--
+		c.remove(x)
+	} else {
+		c.ending = c.ending || c.settings.EndsAtCancelled
 	}
 	x.finish(errCancelled)
-	c.ending = c.ending || c.settings.EndsAtCancelled
-	if c.waiting[0] == x && (len(c.waiting) == 1 || c.settings.EndsAtCancelled) {
+	c.endIfUnwanted()
+}
+
+// endIfUnwanted ends a connection whose answers nobody wants any more; or whose next one, where that is enough. With the lock.
+func (c *Conn) endIfUnwanted() bool {
+	wanted := slices.IndexFunc(c.waiting, func(x *call) bool { return !x.cancelled })
+	unwanted := len(c.waiting) > 0 && (wanted < 0 || wanted > 0 && c.settings.EndsAtCancelled)
+	if unwanted {
 		c.endLocked(errClosed)
 	}
+	return unwanted
 }
 
 // finish lets wait return. With the lock.
@@ -194,12 +203,7 @@ func (x *call) finish(err error) {
 }
 
 func (c *Conn) remove(x *call) {
-	for i, other := range c.waiting {
-		if other == x {
-			c.waiting = append(c.waiting[:i:i], c.waiting[i+1:]...)
-			return
-		}
-	}
+	c.waiting = slices.DeleteFunc(c.waiting, func(other *call) bool { return other == x })
 }
 
 // Close implements exchange.Conn.

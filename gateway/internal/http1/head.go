@@ -5,6 +5,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"net/http/httputil"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -17,22 +22,13 @@ const mostHeadBytes = 256 << 10
 
 // A head of an answer.
 type head struct {
-	minor  int // of the version
-	status int
-	fields []exchange.Field
-	bytes  int // on the wire
-	length int64
+	minor   int // of the version
+	status  int
+	fields  []exchange.Field
+	bytes   int   // on the wire
+	length  int64 // of the body; -1: not said
+	chunked bool
 }
-
-// framing is how an answer's body ends.
-type framing int
-
-const (
-	none framing = iota
-	counted
-	chunked
-	toTheEnd
-)
 
 var errHeadTooLarge = fmt.Errorf("a head of more than %d bytes", mostHeadBytes)
 
@@ -67,34 +63,19 @@ func readHead(reader *bufio.Reader) (*head, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &head{}
-	if err := h.parseStatus(string(line)); err != nil {
-		return nil, err
+	parts := statusLine.FindSubmatch(line)
+	if parts == nil {
+		return nil, fmt.Errorf("%.100q is no status line of HTTP/1", line)
 	}
+	h := &head{length: -1}
+	h.minor, _ = strconv.Atoi(string(parts[1]))
+	h.status, _ = strconv.Atoi(string(parts[2]))
 	h.fields, err = readFields(reader, &left)
 	h.bytes = mostHeadBytes - left
 	return h, err
 }
 
-func (h *head) parseStatus(line string) error {
-	wrong := fmt.Errorf("%.100q is no status line of HTTP/1", line)
-	if len(line) < 12 || !strings.HasPrefix(line, "HTTP/1.") || line[8] != ' ' || (len(line) > 12 && line[12] != ' ') {
-		return wrong
-	}
-	if h.minor = int(line[7] - '0'); h.minor < 0 || h.minor > 9 {
-		return wrong
-	}
-	for _, digit := range []byte(line[9:12]) {
-		if digit < '0' || digit > '9' {
-			return wrong
-		}
-		h.status = h.status*10 + int(digit-'0')
-	}
-	if h.status < 100 {
-		return wrong
-	}
-	return nil
-}
+var statusLine = regexp.MustCompile(`^HTTP/1\.([0-9]) ([1-9][0-9]{2})(?: |$)`)
 
 // readFields reads fields up to the empty line: those of a head, or trailers.
 func readFields(reader *bufio.Reader, left *int) ([]exchange.Field, error) {
@@ -134,74 +115,71 @@ func parseField(line string) (exchange.Field, error) {
 	return exchange.Field{Name: strings.ToLower(name), Value: value}, nil
 }
 
-func (h *head) has(name, token string) bool {
+// list is what all fields of a name say, which are lists.
+func (h *head) list(name string) []string {
+	var items []string
 	for _, field := range h.fields {
-		if field.Name == name && httpguts.HeaderValuesContainsToken([]string{field.Value}, token) {
-			return true
+		if field.Name == name {
+			for item := range strings.SplitSeq(field.Value, ",") {
+				items = append(items, strings.ToLower(strings.Trim(item, " \t")))
+			}
 		}
 	}
-	return false
+	return items
 }
 
 // keepsConnection is what the server says about the connection.
 func (h *head) keepsConnection() bool {
-	if h.has("connection", "close") {
-		return false
-	}
-	return h.minor >= 1 || h.has("connection", "keep-alive")
+	said := h.list("connection")
+	return !slices.Contains(said, "close") && (h.minor >= 1 || slices.Contains(said, "keep-alive"))
 }
 
-// framing finds out how the body ends. Two lengths that disagree end the connection: where one answer ends and the next begins is not known.
-func (h *head) framing(method string) (framing, error) {
-	h.length = -1
-	coded := false
-	for _, field := range h.fields {
-		switch field.Name {
-		case "transfer-encoding":
-			if !strings.EqualFold(field.Value, "chunked") && !strings.EqualFold(field.Value, "identity") {
-				return none, fmt.Errorf("transfer-encoding: %q is not known", field.Value)
-			}
-			coded = coded || strings.EqualFold(field.Value, "chunked")
-		case "content-length":
-			for value := range strings.SplitSeq(field.Value, ",") {
-				length, err := parseLength(strings.Trim(value, " \t"))
-				if err != nil {
-					return none, err
-				}
-				if h.length >= 0 && h.length != length {
-					return none, fmt.Errorf("content-length: %d and %d at the same time", h.length, length)
-				}
-				h.length = length
-			}
-		}
+// frame finds out how the body ends (RFC 9112, section 6.3). Where two readers could see its end in two places there is no answer: what is measured
+// must be what a browser would have got.
+func (h *head) frame() error {
+	switch codings := h.list("transfer-encoding"); {
+	case codings == nil:
+	case h.minor == 0 || len(codings) != 1 || codings[0] != "chunked":
+		return fmt.Errorf("transfer-encoding: %.100q in HTTP/1.%d is not known", codings, h.minor)
+	default:
+		h.chunked = true // and a length is not true, or of no use
+		return nil
 	}
+	lengths := h.list("content-length")
+	for _, value := range lengths {
+		length, err := strconv.ParseUint(value, 10, 63)
+		if err != nil || value != lengths[0] {
+			return fmt.Errorf("content-length: %.100q is not one number", lengths)
+		}
+		h.length = int64(length)
+	}
+	return nil
+}
+
+// body is what reads the answer's body. nil: it has none. lasts: the connection may go on after it.
+func (h *head) body(method string, reader *bufio.Reader) (from io.Reader, lasts bool) {
 	switch {
-	case method == "HEAD" || h.status == 204 || h.status == 304 || h.status < 200:
-		return none, nil
-	case coded:
-		return chunked, nil
-	case h.length == 0:
-		return none, nil
+	case method == "HEAD" || h.status == 204 || h.status == 304 || h.length == 0:
+		return nil, true
+	case h.chunked:
+		return &chunks{reader: reader, decoded: httputil.NewChunkedReader(reader)}, true
 	case h.length > 0:
-		return counted, nil
+		return &counted{reader, h.length}, true
 	}
-	return toTheEnd, nil
+	return reader, false
 }
 
-// endToEnd are the fields that are not about this connection.
+// endToEnd are the fields that are not about this connection. The length is said once, and only where it is known.
 func (h *head) endToEnd() []exchange.Field {
-	var named []string
-	for _, field := range h.fields {
-		if field.Name == "connection" {
-			for token := range strings.SplitSeq(strings.ToLower(field.Value), ",") {
-				named = append(named, strings.TrimSpace(token))
-			}
-		}
-	}
+	named, said := h.list("connection"), h.length < 0
 	kept := make([]exchange.Field, 0, len(h.fields))
 	for _, field := range h.fields {
-		if !hopByHop[field.Name] && !contains(named, field.Name) {
+		switch {
+		case hopByHop[field.Name] || slices.Contains(named, field.Name):
+		case field.Name != "content-length":
 			kept = append(kept, field)
+		case !said:
+			kept, said = append(kept, exchange.Field{Name: field.Name, Value: strconv.FormatInt(h.length, 10)}), true
 		}
 	}
 	return kept
@@ -209,13 +187,4 @@ func (h *head) endToEnd() []exchange.Field {
 
 var hopByHop = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-connection": true, "transfer-encoding": true, "upgrade": true, "te": true,
-}
-
-func contains(names []string, name string) bool {
-	for _, other := range names {
-		if other == name {
-			return true
-		}
-	}
-	return false
 }

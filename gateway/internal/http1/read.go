@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
+	"slices"
 
 	"lanelab/gateway/internal/exchange"
 )
@@ -19,7 +19,7 @@ func (c *Conn) readLoop() {
 		}
 		x := c.first()
 		if x == nil {
-			c.end(fmt.Errorf("the server sent something nobody had asked for: %w", io.EOF))
+			c.end(c.unasked())
 			return
 		}
 		if err := c.answer(x); err != nil {
@@ -54,14 +54,15 @@ func (c *Conn) answer(x *call) error {
 	if err != nil {
 		return err
 	}
-	framing, err := h.framing(x.request.Method)
-	if err != nil {
+	if err := h.frame(); err != nil {
 		return err
 	}
-	lasts := h.keepsConnection() && framing != toTheEnd && c.settings.Keepalive
+	from, lasts := h.body(x.request.Method, c.reader)
+	kept := lasts && h.keepsConnection()
+	lasts = kept && c.settings.Keepalive
 	x.notes.FirstByte(h.bytes, h.bytes)
-	b := newBody(x, framing, h.length)
-	x.response = &exchange.Response{Status: h.status, Fields: h.endToEnd(), Body: b, Trailers: b.allTrailers}
+	b := &body{call: x, from: from}
+	x.response = &exchange.Response{Status: h.status, Fields: h.endToEnd(), Body: b, Trailers: b.trailers, Ended: from == nil}
 	c.mu.Lock()
 	if !lasts {
 		c.ending, c.said, x.response.Kept = true, true, exchange.ToBeClosed
@@ -72,7 +73,7 @@ func (c *Conn) answer(x *call) error {
 	abandoned := x.cancelled
 	x.finish(nil)
 	c.mu.Unlock()
-	if framing == none {
+	if from == nil {
 		b.complete()
 	} else if abandoned {
 		b.Close()
@@ -83,7 +84,7 @@ func (c *Conn) answer(x *call) error {
 	switch {
 	case lasts && x.isWhole():
 		return nil
-	case h.keepsConnection() && framing != toTheEnd && x.isWhole():
+	case kept && x.isWhole():
 		return errClosed // the server would have kept it
 	}
 	return io.EOF
@@ -129,9 +130,10 @@ func (c *Conn) dropRest(x *call, b *body, lasts bool) error {
 		return b.broken
 	}
 	c.mu.Lock()
-	alone := len(c.waiting) <= 1
+	x.cancelled = true
+	unwanted := c.endIfUnwanted()
 	c.mu.Unlock()
-	if !lasts || alone || c.settings.EndsAtCancelled {
+	if !lasts || unwanted {
 		return errClosed
 	}
 	if err := b.drop(); err != nil {
@@ -151,20 +153,24 @@ func (c *Conn) leave(x *call) {
 		c.ending = true
 	}
 	c.remove(x)
-	if c.settings.EndsAtCancelled && len(c.waiting) > 0 && c.waiting[0].cancelled {
-		c.endLocked(errClosed)
+	c.endIfUnwanted()
+	if c.reader.Buffered() > 0 && !slices.ContainsFunc(c.waiting, func(other *call) bool { return other.sent }) {
+		c.endLocked(c.unasked()) // now: the next request would take it for its answer
 	}
 }
 
-func parseLength(value string) (int64, error) {
-	for _, digit := range []byte(value) {
-		if digit < '0' || digit > '9' {
-			return 0, fmt.Errorf("content-length: %q is no number", value)
-		}
+// A TrailingError ends a connection on which the server sent what belongs to no answer, as a body that is longer than its Content-Length.
+type TrailingError struct{ Begins string }
+
+func (e *TrailingError) Error() string {
+	return fmt.Sprintf("the server sent what belongs to no answer: %q", e.Begins)
+}
+
+// unasked is what it means that the server says something which nobody has asked for. 408 is how some close a connection that is idle.
+func (c *Conn) unasked() error {
+	said, _ := c.reader.Peek(min(c.reader.Buffered(), 100))
+	if status := statusLine.FindSubmatch(said); status != nil && string(status[2]) == "408" {
+		return io.EOF
 	}
-	length, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("content-length: %q is no number", value)
-	}
-	return length, nil
+	return &TrailingError{string(said)}
 }

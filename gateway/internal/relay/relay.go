@@ -3,6 +3,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -112,6 +113,7 @@ type carriage struct {
 	request *exchange.Request
 	host    string
 	body    *countedBody
+	headed  bool // the browser was given the answer's head
 }
 
 // carry waits for the answer and passes it on. The record is written before the browser sees the answer's end: who has seen it finds it in the log.
@@ -143,11 +145,11 @@ func (r *Relay) carry(ctx context.Context, c *carriage) {
 // finish tells the browser how it ended.
 func (r *Relay) finish(c *carriage, response *exchange.Response, err error) {
 	switch {
-	case err == nil && c.bodiless(response):
+	case err == nil && !c.headed:
 		c.asked.Respond(response.Status, r.fieldsForBrowser(response), true)
 	case err == nil:
 		c.asked.End(trailersOf(response))
-	case response != nil || c.asked.Context().Err() != nil:
+	case c.headed || c.asked.Context().Err() != nil:
 		c.asked.Abort(err) // the browser must not take what it has for all
 	default:
 		refuseOpen(c.asked, 502, fmt.Sprintf("the gateway cannot get %s%s: %v\n", c.host, c.request.Path, err))
@@ -155,15 +157,15 @@ func (r *Relay) finish(c *carriage, response *exchange.Response, err error) {
 	c.asked.Finish()
 }
 
-func (c *carriage) bodiless(response *exchange.Response) bool {
-	return c.request.Method == "HEAD" || response.Status == 204 || response.Status == 304
-}
-
 // pass streams an answer to the browser, as fast as the browser takes it; all but its end.
 func (r *Relay) pass(c *carriage, response *exchange.Response) (received int64, err error) {
-	if c.bodiless(response) {
-		return io.Copy(io.Discard, response.Body) // there is nothing; but so it says
+	if response.Status < 200 || response.Status > 999 {
+		return 0, fmt.Errorf("the server's answer has the status %d", response.Status)
 	}
+	if response.Ended {
+		return io.Copy(io.Discard, response.Body) // its head says so to the browser, too
+	}
+	c.headed = true
 	if err := c.asked.Respond(response.Status, r.fieldsForBrowser(response), false); err != nil {
 		return 0, err
 	}
@@ -172,6 +174,9 @@ func (r *Relay) pass(c *carriage, response *exchange.Response) (received int64, 
 	for {
 		n, err := response.Body.Read(buffer[:])
 		received += int64(n)
+		if n > 0 && c.bodiless(response) {
+			return received, errors.New("the answer has a body, where none may be")
+		}
 		if n > 0 {
 			if _, err := c.asked.Write(buffer[:n]); err != nil {
 				return received, err
@@ -184,6 +189,10 @@ func (r *Relay) pass(c *carriage, response *exchange.Response) (received int64, 
 			return received, err
 		}
 	}
+}
+
+func (c *carriage) bodiless(response *exchange.Response) bool {
+	return c.request.Method == "HEAD" || response.Status == 204 || response.Status == 304
 }
 
 func trailersOf(response *exchange.Response) []exchange.Field {

@@ -117,7 +117,7 @@ func (x *clientExchange) replied(e spdy.Replied) {
 		x.fail(err)
 		return
 	}
-	x.response = &exchange.Response{Status: status, Fields: fields, Body: &responseBody{x}, Trailers: x.trailersNow}
+	x.response = &exchange.Response{Status: status, Fields: fields, Body: &responseBody{x}, Trailers: x.trailersNow, Ended: e.Fin}
 	close(x.head)
 	if e.Fin {
 		x.finished()
