@@ -15,6 +15,7 @@ from driver.bed.ssh.router import settle_cable
 from driver.recorders.machine import Machine, MachineOptions
 from driver.recorders.recorder import Context
 from driver.recorders.tcpdump import Capture
+from driver.shaping.shaping import KERNEL
 from model.errors import NodeError
 from model.evidence.machine import MachineEvidence
 from tests.kit.inside import InsideBed, main
@@ -134,6 +135,19 @@ def its_link_is_shaped_and_measured(bed: InsideBed) -> None:
         assert abs(found[f"queue {way}"]["achieved"] / found[f"queue {way}"]["target"] - 1) < 0.3
 
 
+def tcp_of_the_hosts_is_set_and_taken_back(bed: InsideBed) -> None:
+    def found(node: Node) -> tuple[list[str], bool]:
+        files = [f"/proc/sys/{name.replace('.', '/')}" for name in KERNEL]
+        routes = node.run(["ip", "route", "show", "dev", "eth0"]).stdout
+        return node.run(["cat", *files]).stdout.split(), "quickack 1" in routes
+
+    bed.link.set({"timestamps": "false", "tail_loss_probe_server": "false", "delayed_ack_client": "false"})
+    assert found(bed.client) == (["0", "3"], True)
+    assert found(bed.server) == (["0", "0"], False)
+    bed.link.set({"rtt": "20ms"})
+    assert found(bed.client) == found(bed.server) == (list(KERNEL.values()), False)
+
+
 def packets_are_as_on_the_wire(bed: InsideBed) -> None:
     """Captures on both ends show none longer than a frame; one where packets are longer would show it."""
     bed.link.set({})
@@ -173,5 +187,6 @@ if __name__ == "__main__":
         a_file_of_the_systems_is_covered_here_alone,
         nobody_in_it_is_root,
         its_link_is_shaped_and_measured,
+        tcp_of_the_hosts_is_set_and_taken_back,
         packets_are_as_on_the_wire,
     )
