@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { FIRST_CAPACITY_BYTES = 512, KEPT_CAPACITY_BYTES = 65536 };
+enum { FIRST_CAPACITY_BYTES = 512, KEPT_CAPACITY_BYTES = 16384 };
 
 uint8_t *spdy_buffer_room(spdy_buffer *buffer, size_t more)
 {

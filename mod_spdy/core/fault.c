@@ -90,27 +90,21 @@ void spdy_session_blame(spdy_session *session, spdy_blame blame)
 
 bool spdy_count_habit(spdy_session *session, spdy_habit habit)
 {
-    static const char *const reasons[SPDY_HABITS] = {
-        [SPDY_HABIT_PING] = "too many PING frames",
-        [SPDY_HABIT_RESET] = "too many streams reset by the peer",
-        [SPDY_HABIT_FAULT] = "too many stream errors",
-        [SPDY_HABIT_SETTINGS] = "too many SETTINGS frames",
-        [SPDY_HABIT_EMPTY] = "too many frames that carry nothing",
-        [SPDY_HABIT_HEADERS] = "too many HEADERS frames",
-        [SPDY_HABIT_REFUSED] = "too many streams beyond what SETTINGS allow",
-    };
-    const uint32_t most[SPDY_HABITS] = {
-        [SPDY_HABIT_PING] = session->limits.period_pings,
-        [SPDY_HABIT_RESET] = session->limits.period_resets,
-        [SPDY_HABIT_FAULT] = session->limits.period_faults,
-        [SPDY_HABIT_SETTINGS] = session->limits.period_settings,
-        [SPDY_HABIT_EMPTY] = session->limits.period_empty,
-        [SPDY_HABIT_HEADERS] = session->limits.period_headers,
-        [SPDY_HABIT_REFUSED] = session->limits.period_refused,
+    const struct {
+        const char *reason;
+        uint32_t most;
+    } habits[SPDY_HABITS] = {
+        [SPDY_HABIT_PING] = {"too many PING frames", session->limits.period_pings},
+        [SPDY_HABIT_RESET] = {"too many streams reset by the peer", session->limits.period_resets},
+        [SPDY_HABIT_FAULT] = {"too many stream errors", session->limits.period_faults},
+        [SPDY_HABIT_SETTINGS] = {"too many SETTINGS frames", session->limits.period_settings},
+        [SPDY_HABIT_EMPTY] = {"too many frames that carry nothing", session->limits.period_empty},
+        [SPDY_HABIT_HEADERS] = {"too many HEADERS frames", session->limits.period_headers},
+        [SPDY_HABIT_REFUSED] = {"too many streams beyond what SETTINGS allow", session->limits.period_refused},
     };
 
-    if (++session->habits[habit] > most[habit])
-        spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, reasons[habit]);
+    if (++session->habits[habit] > habits[habit].most)
+        spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, habits[habit].reason);
     else if (spdy_buffer_length(&session->output) > session->limits.output_bytes)
         spdy_end_session(session, SPDY_GOAWAY_PROTOCOL_ERROR, "peer sends but does not read");
     return !session->over;

@@ -42,8 +42,10 @@ static bool is(spdy_text text, const char *literal)
     return spdy_same_name(text, other);
 }
 
-bool spdy_http_field_passes(spdy_text name)
+bool spdy_http_field_passes(spdy_version version, spdy_text name)
 {
+    if (version == SPDY_VERSION_2 && (is(name, "status") || is(name, "version")))
+        return false;
     return !is(name, "connection") && !is(name, "keep-alive") && !is(name, "proxy-connection") &&
            !is(name, "transfer-encoding") && !is(name, "upgrade");
 }
@@ -189,7 +191,7 @@ spdy_http_fault spdy_http_request_read(spdy_version version, const spdy_header *
         if (fault != SPDY_HTTP_FINE)
             return fault;
         i += special ? 1 : field->value_count;
-        if (!special && spdy_http_field_passes(field->name) && !is(field->name, "host"))
+        if (!special && spdy_http_field_passes(version, field->name) && !is(field->name, "host"))
             request->field_count++;
     }
     if (version == SPDY_VERSION_2 && request->target.bytes && !split_url(request))

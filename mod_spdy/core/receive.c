@@ -71,35 +71,18 @@ static size_t skip(spdy_session *session, size_t length)
 
 static size_t receive_step(spdy_session *session, const uint8_t *bytes, size_t length, spdy_event *event)
 {
-    switch (session->reader.phase) {
-    case SPDY_PHASE_HEAD:
-    case SPDY_PHASE_FIXED:
-    case SPDY_PHASE_SETTINGS:
-        return receive_collected(session, bytes, length, event);
-    case SPDY_PHASE_BLOCK:
+    if (session->reader.phase == SPDY_PHASE_BLOCK)
         return spdy_receive_block(session, bytes, length, event);
-    case SPDY_PHASE_DATA:
+    if (session->reader.phase == SPDY_PHASE_DATA)
         return spdy_receive_data(session, bytes, length, event);
-    case SPDY_PHASE_SKIP:
-        return skip(session, length);
-    }
-    return length;
+    return session->reader.phase == SPDY_PHASE_SKIP ? skip(session, length)
+                                                    : receive_collected(session, bytes, length, event);
 }
 
 /* Can the phase go on without further bytes? */
 static bool waits_for_bytes(const spdy_reader *reader)
 {
-    switch (reader->phase) {
-    case SPDY_PHASE_HEAD:
-    case SPDY_PHASE_FIXED:
-    case SPDY_PHASE_SETTINGS:
-        return reader->have < reader->need;
-    case SPDY_PHASE_BLOCK:
-    case SPDY_PHASE_DATA:
-    case SPDY_PHASE_SKIP:
-        return reader->left > 0;
-    }
-    return true;
+    return reader->phase <= SPDY_PHASE_SETTINGS ? reader->have < reader->need : reader->left > 0;
 }
 
 size_t spdy_session_receive(spdy_session *session, const void *bytes, size_t length, spdy_event *event)
@@ -108,6 +91,8 @@ size_t spdy_session_receive(spdy_session *session, const void *bytes, size_t len
     size_t taken = 0;
 
     *event = (spdy_event){.type = SPDY_EVENT_NONE};
+    if (session->reader.phase != SPDY_PHASE_BLOCK)
+        spdy_buffer_clear(&session->expanded); /* what the last event pointed at */
     while (!session->over && event->type == SPDY_EVENT_NONE) {
         if (taken == length && waits_for_bytes(&session->reader))
             break;

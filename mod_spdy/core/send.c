@@ -100,6 +100,7 @@ static spdy_result write_block(spdy_session *session, spdy_frame_type type, unsi
         return spdy_no_memory(session);
     }
     session->totals.sent_header_bytes += length;
+    spdy_buffer_clear(&session->block);
     length = spdy_buffer_length(&session->output) - start - SPDY_HEAD_BYTES;
     session->totals.sent_header_wire_bytes += length - fixed_bytes;
     spdy_put_24(spdy_buffer_bytes(&session->output) + start + 5, (uint32_t)length);

@@ -14,7 +14,7 @@ void spdy_limits_default(spdy_limits *limits)
         .header_compression = 9,
         .header_compressed_bytes = 65536,
         .header_expanded_bytes = 65536,
-        .header_hard_bytes = 1048576,
+        .header_hard_bytes = 262144,
         .headers = 200,
         .settings_entries = 64,
         .output_bytes = 1048576,

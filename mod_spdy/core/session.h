@@ -24,10 +24,10 @@ enum { SPDY_DRAFT_WINDOW_BYTES = 65536 }; /* what both sides start with */
 #define SPDY_MOST_WINDOW_BYTES ((int64_t)1 << 31)
 
 typedef enum spdy_phase {
-    SPDY_PHASE_HEAD,     /* of any frame */
-    SPDY_PHASE_FIXED,    /* collecting `need` bytes of a control frame */
-    SPDY_PHASE_BLOCK,    /* its header block */
+    SPDY_PHASE_HEAD,     /* of any frame: `need` bytes are collected, as in the next two */
+    SPDY_PHASE_FIXED,    /* of a control frame */
     SPDY_PHASE_SETTINGS, /* one entry after the other */
+    SPDY_PHASE_BLOCK,    /* header block */
     SPDY_PHASE_DATA,
     SPDY_PHASE_SKIP      /* the rest of the frame is of no interest */
 } spdy_phase;

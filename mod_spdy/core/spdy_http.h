@@ -56,8 +56,9 @@ enum { SPDY_HTTP_PUSH_HEADERS = 3 };
 size_t spdy_http_push_write(spdy_version version, const spdy_http_request *request,
                             spdy_header headers[SPDY_HTTP_PUSH_HEADERS]);
 
-/* May this field name pass from an HTTP/1.1 response into SPDY? False for connection, keep-alive,
- * proxy-connection, transfer-encoding and upgrade. Any case. */
-bool spdy_http_field_passes(spdy_text name);
+/* May this field pass between HTTP/1.1 and SPDY? Not those of one connection (connection, keep-alive,
+ * proxy-connection, transfer-encoding, upgrade), and in SPDY/2 not those that it has for itself in a response
+ * (status, version): a script must not write them twice. Any case. */
+bool spdy_http_field_passes(spdy_version version, spdy_text name);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct spdy_limits {
     uint32_t header_compression;      /* zlib's level for header blocks that we send, 0 to 9 (9) */
     uint32_t header_compressed_bytes; /* larger header blocks end the stream, FRAME_TOO_LARGE (65536) */
     uint32_t header_expanded_bytes;   /* the same, after expansion (65536) */
-    uint32_t header_hard_bytes;       /* expanded beyond this the session ends: a bomb (1048576) */
+    uint32_t header_hard_bytes;       /* expanded beyond this the session ends: a bomb (262144) */
     uint32_t headers;                 /* name-value pairs in a block (200) */
     uint32_t settings_entries;        /* in one SETTINGS frame (64) */
     uint32_t output_bytes;            /* control frames waiting for a peer that does not read (1048576) */

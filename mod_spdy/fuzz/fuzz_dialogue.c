@@ -21,6 +21,7 @@ typedef struct dialogue {
     uint32_t next_id; /* of the peer's streams */
     spdy_buffer output;
     uint64_t now_ms;
+    long scarce; /* allocations that are left while the session receives */
 } dialogue;
 
 static long allocations_left = -1; /* negative: as many as wanted */
@@ -105,8 +106,12 @@ static void give(dialogue *with, const void *bytes, size_t length)
     spdy_event event;
 
     do {
-        size_t taken = spdy_session_receive(with->session, from, length, &event);
+        size_t taken;
 
+        allocations_left = with->scarce;
+        taken = spdy_session_receive(with->session, from, length, &event);
+        with->scarce = allocations_left;
+        allocations_left = -1;
         demand(taken <= length);
         from += taken;
         length -= taken;
@@ -341,6 +346,12 @@ static void talk(dialogue *with, uint8_t how)
     limits.data_frame_bytes = how & 0x20 ? 65536 : 100;
     limits.stream_window_bytes = how & 0x10 ? 65536 : 16;
     limits.concurrent_streams = how & 0x20 ? 100 : 3;
+    if (!(how & 8)) {
+        limits.headers = 5;
+        limits.period_headers = 5;
+        limits.period_empty = 20;
+        limits.output_bytes = 20000;
+    }
     limits.header_compression = how & 0x80 ? 0 : 9;
     limits.header_expanded_bytes = how & 8 ? 65536 : 64;
     limits.header_hard_bytes = how & 8 ? 1048576 : 1024;
@@ -350,15 +361,14 @@ static void talk(dialogue *with, uint8_t how)
     spdy_memory_source = scarce;
     while (with->left) {
         /* The peer's own compression and the test's buffers shall not lack memory. */
-        long scarce_left = -1;
+        uint8_t scarce_memory = how & 0x40 ? next(with) : 0;
 
-        if (how & 0x40 && next(with) == 0xff)
-            scarce_left = next(with) % 8;
-        if (scarce_left >= 0) {
-            allocations_left = scarce_left;
+        if (scarce_memory == 0xff) {
+            allocations_left = next(with) % 8;
             call(with);
             allocations_left = -1;
         }
+        with->scarce = scarce_memory == 0xfe ? next(with) % 8 : -1;
         obey(with);
     }
     take_output(with);

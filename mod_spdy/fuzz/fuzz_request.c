@@ -15,12 +15,12 @@ static void demand(bool what)
         abort();
 }
 
-static void check_field(const spdy_http_field *field)
+static void check_field(spdy_version version, const spdy_http_field *field)
 {
     char *joined = malloc(field->length + 1);
     size_t i;
 
-    demand(joined && field->value_count && spdy_http_field_passes(field->name));
+    demand(joined && field->value_count && spdy_http_field_passes(version, field->name));
     spdy_http_field_join(field, joined);
     demand(strlen(joined) == field->length);
     for (i = 0; i < field->length; i++)
@@ -28,7 +28,7 @@ static void check_field(const spdy_http_field *field)
     free(joined);
 }
 
-static void check_request(const spdy_http_request *request, size_t header_count)
+static void check_request(spdy_version version, const spdy_http_request *request, size_t header_count)
 {
     size_t values = 0;
     size_t i, other;
@@ -36,7 +36,7 @@ static void check_request(const spdy_http_request *request, size_t header_count)
     demand(request->method.length && request->host.length && request->target.length && request->scheme.length);
     demand(!memchr(request->target.bytes, ' ', request->target.length) && request->protocol.length == 8);
     for (i = 0; i < request->field_count; i++) {
-        check_field(&request->fields[i]);
+        check_field(version, &request->fields[i]);
         values += request->fields[i].value_count;
         for (other = 0; other < i; other++)
             demand(!spdy_same_name(request->fields[i].name, request->fields[other].name));
@@ -57,7 +57,7 @@ int spdy_fuzz_request(const uint8_t *bytes, size_t length)
         spdy_http_request request;
 
         if (spdy_http_request_read(version, list.headers, list.count, fields, &request) == SPDY_HTTP_FINE)
-            check_request(&request, list.count);
+            check_request(version, &request, list.count);
     }
     spdy_header_list_free(&list);
     return 0;

@@ -102,7 +102,7 @@ static spdy_text lowercase_of(apr_pool_t *pool, const char *string)
     return text;
 }
 
-static bool may_be_sent(request_rec *r, const char *name, const char *value)
+static bool may_be_sent(const mspdy_job *job, request_rec *r, const char *name, const char *value)
 {
     spdy_text text = {name, strlen(name)};
     if (*name == '\0' || *ap_scan_http_token(name) != '\0' || *ap_scan_http_field_content(value) != '\0') {
@@ -110,7 +110,7 @@ static bool may_be_sent(request_rec *r, const char *name, const char *value)
                       ap_escape_logitem(r->pool, name));
         return false;
     }
-    return spdy_http_field_passes(text) && ap_cstr_casecmp(name, associated_content) != 0;
+    return spdy_http_field_passes(job->version, text) && ap_cstr_casecmp(name, associated_content) != 0;
 }
 
 static void copy_fields(mspdy_job *job, request_rec *r, mspdy_response *response)
@@ -119,7 +119,7 @@ static void copy_fields(mspdy_job *job, request_rec *r, mspdy_response *response
     const apr_table_entry_t *entry = (const apr_table_entry_t *)entries->elts;
     response->fields = apr_palloc(job->pool, sizeof(spdy_header) * (apr_size_t)(entries->nelts + 1));
     for (int i = 0; i < entries->nelts; i++)
-        if (may_be_sent(r, entry[i].key, entry[i].val)) {
+        if (may_be_sent(job, r, entry[i].key, entry[i].val)) {
             spdy_header *field = &response->fields[response->field_count++];
             field->name = lowercase_of(job->pool, entry[i].key);
             field->value = text_of(job->pool, entry[i].val);

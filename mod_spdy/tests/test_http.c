@@ -171,12 +171,15 @@ TEST(written_replies_and_pushes_have_each_versions_names)
 
 TEST(fields_of_one_connection_do_not_pass)
 {
-    CHECK(!spdy_http_field_passes(text("Connection")));
-    CHECK(!spdy_http_field_passes(text("keep-alive")));
-    CHECK(!spdy_http_field_passes(text("Transfer-Encoding")));
-    CHECK(!spdy_http_field_passes(text("proxy-connection")));
-    CHECK(!spdy_http_field_passes(text("Upgrade")));
-    CHECK(spdy_http_field_passes(text("Content-Length")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_3, text("Connection")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_3, text("keep-alive")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_3, text("Transfer-Encoding")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_3, text("proxy-connection")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_3, text("Upgrade")));
+    CHECK(spdy_http_field_passes(SPDY_VERSION_3, text("Content-Length")));
+    CHECK(spdy_http_field_passes(SPDY_VERSION_3, text("Version")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_2, text("Version")));
+    CHECK(!spdy_http_field_passes(SPDY_VERSION_2, text("status")));
 }
 
 TEST(what_is_said_of_faults_and_results_differs)
