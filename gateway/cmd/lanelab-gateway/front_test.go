@@ -59,6 +59,44 @@ func TestRedirectsStayWithTheGateway(t *testing.T) {
 	}
 }
 
+// The browser believes that the site is https. On a wire in clear a server is told what it would be natively, and its answer is understood.
+func TestOnAWireInClearTheSiteIsHTTP(t *testing.T) {
+	seen := make(chan *http.Request, 1)
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		seen <- r
+	}
+	onEachArm(t, handler, func(t *testing.T, a arm, w *world) {
+		for _, one := range []struct{ origin, referer, clearOrigin, clearReferer, allowed string }{
+			{"https://a.example", "https://a.example/page?x=https://b.example/", "http://a.example:PORT", "http://a.example:PORT/page?x=https://b.example/", "https://a.example"},
+			{"https://b.example", "https://b.example?x", "http://b.example:PORT", "http://b.example:PORT?x", "https://b.example"},
+			{"https://a.example.org", "https://elsewhere.example/a.example", "https://a.example.org", "https://elsewhere.example/a.example", "https://a.example.org"},
+			{"null", "https://elsewhere.example/", "null", "https://elsewhere.example/", "null"},
+			{"http://a.example", "about:blank", "http://a.example", "about:blank", "https://a.example"},
+		} {
+			request, _ := http.NewRequestWithContext(t.Context(), "GET", url(names[1], "/font"), nil)
+			request.Header.Set("Origin", one.origin)
+			request.Header.Set("Referer", one.referer)
+			response, err := w.browser.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			got := <-seen
+			origin, referer, allowed := one.origin, one.referer, one.origin
+			if a.wire["tls"] == nil {
+				port := strings.TrimPrefix(got.Host, names[1])
+				origin, referer = strings.Replace(one.clearOrigin, ":PORT", port, 1), strings.Replace(one.clearReferer, ":PORT", port, 1)
+				allowed = one.allowed
+			}
+			answered := response.Header.Get("Access-Control-Allow-Origin")
+			if got.Header.Get("Origin") != origin || got.Header.Get("Referer") != referer || answered != allowed {
+				t.Errorf("%+v: the server saw %q and %q, the browser %q", one, got.Header.Get("Origin"), got.Header.Get("Referer"), answered)
+			}
+		}
+	})
+}
+
 // A WebSocket, or a tool without HTTP/2: it gets no answer, and is in nobody's way.
 func TestWhoSpeaksOnlyHTTP1IsRefused(t *testing.T) {
 	o := serveHTTP(t, "h2", 0, site)

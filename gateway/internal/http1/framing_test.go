@@ -220,3 +220,21 @@ func TestTrailersWithoutAnEndAreNoTrailers(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Whoever waits for the head may read the body before the connection's own reader has noted that there is none.
+func TestABodyThatIsNoneCanBeReadAtOnce(t *testing.T) {
+	c, server := connect(t, oneAtATime)
+	for range 100 {
+		wait := c.Start(t.Context(), get("/"), testkit.NewNotes(t))
+		server.head()
+		server.say("HTTP/1.1 204 No Content\r\n\r\n")
+		response, err := wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := response.Body.Read(make([]byte, 10)); n != 0 || err != io.EOF || !response.Ended {
+			t.Errorf("%d, %v", n, err)
+		}
+		testkit.Eventually(t, "there is room", func() bool { return c.Room() > 0 })
+	}
+}

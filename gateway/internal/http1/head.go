@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httputil"
 	"regexp"
 	"slices"
@@ -156,11 +157,11 @@ func (h *head) frame() error {
 	return nil
 }
 
-// body is what reads the answer's body. nil: it has none. lasts: the connection may go on after it.
+// body is what reads the answer's body; http.NoBody where it has none. lasts: the connection may go on after it.
 func (h *head) body(method string, reader *bufio.Reader) (from io.Reader, lasts bool) {
 	switch {
 	case method == "HEAD" || h.status == 204 || h.status == 304 || h.length == 0:
-		return nil, true
+		return http.NoBody, true
 	case h.chunked:
 		return &chunks{reader: reader, decoded: httputil.NewChunkedReader(reader)}, true
 	case h.length > 0:

@@ -62,7 +62,7 @@ func (c *Conn) answer(x *call) error {
 	lasts = kept && c.settings.Keepalive
 	x.notes.FirstByte(h.bytes, h.bytes)
 	b := &body{call: x, from: from}
-	x.response = &exchange.Response{Status: h.status, Fields: h.endToEnd(), Body: b, Trailers: b.trailers, Ended: from == nil}
+	x.response = &exchange.Response{Status: h.status, Fields: h.endToEnd(), Body: b, Trailers: b.trailers, Ended: from == http.NoBody}
 	c.mu.Lock()
 	if !lasts {
 		c.ending, c.said, x.response.Kept = true, true, exchange.ToBeClosed
@@ -73,7 +73,7 @@ func (c *Conn) answer(x *call) error {
 	abandoned := x.cancelled
 	x.finish(nil)
 	c.mu.Unlock()
-	if from == nil {
+	if from == http.NoBody {
 		b.complete()
 	} else if abandoned {
 		b.Close()

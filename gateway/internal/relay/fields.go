@@ -17,6 +17,10 @@ func (r *Relay) fieldsForWire(fields []exchange.Field) []exchange.Field {
 			if r.wire.Protocol.SPDY() {
 				continue // SPDY says it in the frame
 			}
+		case "origin", "referer":
+			if !r.wire.Secure() {
+				field.Value = r.moved(field.Value, "https://", "http://", r.wire.Authority)
+			}
 		}
 		kept = append(kept, field)
 	}
@@ -36,19 +40,24 @@ func priorityOf(fields []exchange.Field) exchange.Priority {
 }
 
 // fieldsForBrowser are the server's fields; on the loopback side, and there only, with what the browser needs to ask us for everything: the page
-// is https for it, whatever the wire is.
+// is https for it, whatever the wire is. A redirect to a http address of the site would lead it past the gateway, and a http origin is not its own.
 func (r *Relay) fieldsForBrowser(response *exchange.Response) []exchange.Field {
-	fields := response.Fields
-	if !r.wire.Secure() {
-		fields = r.withSecureLocation(fields)
-	}
-	for _, field := range fields {
-		if field.Name == "content-type" && isPage(field.Value) {
-			all := make([]exchange.Field, 0, len(fields)+1)
-			return append(append(all, fields...), exchange.Field{Name: "content-security-policy", Value: "upgrade-insecure-requests"})
+	all, page := make([]exchange.Field, 0, len(response.Fields)+1), false
+	for _, field := range response.Fields {
+		switch field.Name {
+		case "location", "access-control-allow-origin":
+			if !r.wire.Secure() {
+				field.Value = r.moved(field.Value, "http://", "https://", func(host string) string { return host })
+			}
+		case "content-type":
+			page = page || isPage(field.Value)
 		}
+		all = append(all, field)
 	}
-	return fields
+	if page {
+		all = append(all, exchange.Field{Name: "content-security-policy", Value: "upgrade-insecure-requests"})
+	}
+	return all
 }
 
 func isPage(contentType string) bool {
@@ -57,22 +66,12 @@ func isPage(contentType string) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// withSecureLocation: a redirect to a http address of the site would lead the browser past the gateway.
-func (r *Relay) withSecureLocation(fields []exchange.Field) []exchange.Field {
-	for i, field := range fields {
-		rest, isHTTP := strings.CutPrefix(field.Value, "http://")
-		if field.Name != "location" || !isHTTP {
-			continue
-		}
-		authority, path := rest, ""
-		if at := strings.IndexAny(rest, "/?#"); at >= 0 {
-			authority, path = rest[:at], rest[at:]
-		}
-		if host := hostOf(authority); r.names.Known(host) {
-			changed := append([]exchange.Field(nil), fields...)
-			changed[i].Value = "https://" + host + path
-			return changed
-		}
+// moved is an address of the site in the other scheme; what is none stays.
+func (r *Relay) moved(address, from, to string, authority func(host string) string) string {
+	rest, begins := strings.CutPrefix(address, from)
+	end := strings.IndexAny(rest+"/", "/?#")
+	if host := hostOf(rest[:end]); begins && r.names.Known(host) {
+		return to + authority(host) + rest[end:]
 	}
-	return fields
+	return address
 }
