@@ -1,7 +1,7 @@
 """`lanelab bench servers`: what Apache's mod_spdy serves, against what its mod_http2 does, by one client in one node.
 
-It is a run like any other, of the workload `server_load`: its folder can be shown, resumed and exported. Where h2load
-is installed it loads mod_http2 too, so that one sees how much of a figure is the client's.
+It is a run for each number of streams, of the workload `server_load`: its folder can be shown, resumed and exported.
+Where h2load is installed it loads mod_http2 too, so that one sees how much of a figure is the client's.
 """
 
 from __future__ import annotations
@@ -19,26 +19,47 @@ from pathlib import Path
 from analysis.model import Run
 from analysis.run_folder import read_run
 from driver.bench.figures import Figure
+from driver.experiment.model import LoadSettings
+from driver.workloads.server_load import client
 from model.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, BedError, Interrupted
-from model.paths import PROJECT, build_folder
-from model.site.site import SiteObject
+from model.paths import PROJECT, build_folder, sites_folder
 from sites.load import load_site
 
 Tell = Callable[[str], None]
 
-ROUNDS, QUICK_ROUNDS = 7, 2
-REQUESTS, QUICK_REQUESTS = 20_000, 4_000
-LARGE_ANSWERS, QUICK_LARGE_ANSWERS = 2_000, 400
+ROUNDS, QUICK_ROUNDS = 5, 2
+LOAD = LoadSettings(clients=4, streams=1, requests=8000, most=800_000_000)
+QUICK_LOAD = LoadSettings(clients=4, streams=1, requests=2000, most=100_000_000)
+STREAMS = (1, 8, 100)
 PLACES = {"clear": "off", "TLS": "1.3"}
+SERVERS = {"mod_spdy": "spdy/3.1", "mod_http2": "h2"}
 MB = 1_000_000
-OURS, H2LOAD = "spdy-load", "h2load"
-MEASURES = {OURS: "requests_per_s", H2LOAD: "h2load_requests_per_s"}
+RECIPE = """\
+title: One large object
+source: composed for the benchmark of servers
+host: large.test
+page: {size: 1000}
+objects:
+  - {type: script, name: large, size: 4000000}
+"""
+SITE = """\
+title: One large object
+source: composed for the benchmark of servers
+entry: large.test/index.html
+licence: 'made by lanelab: no rights of others'
+synthetic: true
+recipe: recipe.yaml
+digest: 198d53e56aca604c23bb14772b60cb90d67dec44fff3e24c3708f8b92ccbe548
+composition:
+  html: {objects: 1, bytes: 1000}
+  script: {objects: 1, bytes: 4000000}
+"""
 EXPERIMENT = """\
 # Written by lanelab bench servers
-name: servers
+name: servers-{streams}
 description: mod_spdy against mod_http2, by one client on the server's own loopback
 workload: server_load
-load: {{requests: {requests}, most: {most}B}}
+load: {{clients: {clients}, streams: {streams}, requests: {requests}, most: {most}B}}
 sites: [{sites}]
 links: {{label: loopback}}
 arms:
@@ -52,36 +73,75 @@ class Load:
     """What is asked for."""
 
     what: str
-    object: SiteObject
+    site: str  # what the run calls it
+    sizes: tuple[int, ...]  # of the answers
     unit: str
 
     @property
-    def site(self) -> str:
-        """What the run calls it."""
-        return f"dummy{self.object.path}"
+    def words(self) -> str:
+        if len(self.sizes) > 1:
+            return f"{self.what}, {min(self.sizes):,} to {max(self.sizes):,} bytes"
+        return f"{self.what}, {self.sizes[0]:,} bytes"
 
-    def figure(self, requests_per_s: float) -> float:
-        return requests_per_s if self.unit == "requests/s" else requests_per_s * self.object.size / MB
+    def rate(self, requests_per_s: float) -> float:
+        if self.unit == "requests/s":
+            return requests_per_s
+        return requests_per_s * statistics.fmean(self.sizes) / MB
+
+    def cost(self, seconds: float, requests: int) -> float:
+        """Of processor time: microseconds for each request or megabyte."""
+        return seconds * 1e6 / self.rate(requests)
 
 
 def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
     """Every round loads each server once, so that whatever the machine does hits all alike."""
-    loads = _loads()
-    file = build_folder() / "bench" / "servers.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(experiment_text(loads, quick=quick))
+    archive = make_archive()
+    loads = made_loads(archive)
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    folder = Path("runs") / f"{stamp}-servers"
+    made = []
+    for streams in STREAMS:
+        file = archive.parent / f"servers-{streams}.yaml"
+        file.write_text(experiment_text(loads, streams, quick=quick))
+        folder = Path("runs") / f"{stamp}-servers-{streams}"
+        _run(file, folder, archive)
+        tell(f"all numbers of {streams} streams: lanelab show {folder}")
+        made += figures(read_run(folder), loads, streams, QUICK_LOAD if quick else LOAD)
+    return sorted(made, key=lambda figure: [load.words in figure.what for load in loads], reverse=True)
+
+
+def make_archive() -> Path:
+    """An archive of sites of its own: those of the project have no object of some megabytes."""
+    archive = build_folder() / "bench" / "sites"
+    (archive / "large").mkdir(parents=True, exist_ok=True)
+    (archive / "large" / "recipe.yaml").write_text(RECIPE)
+    (archive / "large" / "site.yaml").write_text(SITE)
+    dummy = archive / "dummy"
+    if not dummy.exists():
+        dummy.unlink(missing_ok=True)
+        dummy.symlink_to(sites_folder() / "dummy")
+    return archive
+
+
+def made_loads(archive: Path) -> list[Load]:
+    page = load_site("dummy", archive)
+    small = min(page.objects, key=lambda each: each.size)
+    large = max(load_site("large", archive).objects, key=lambda each: each.size)
+    return [
+        Load("small", f"dummy{small.path}", (small.size,), "requests/s"),
+        Load("mixed", "dummy/*", tuple(each.size for each in page.objects), "MB/s"),
+        Load("large", f"large{large.path}", (large.size,), "MB/s"),
+    ]
+
+
+def _run(file: Path, folder: Path, archive: Path) -> None:
     argv = [sys.executable, "-P", "-m", "driver.cli", "run", str(file), "--out", str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
-    remedy = f"Go on with: lanelab run --resume {folder}"
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "LANELAB_SITES": str(archive)}
+    remedy = f"Go on with: LANELAB_SITES={archive} lanelab run --resume {folder}"
     status = _status(subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
     if status == EXIT_INTERRUPTED:
         raise Interrupted("stopped; every load that was finished is stored", remedy)
     if status not in (0, EXIT_INCOMPLETE):
         raise BedError("the benchmark's run failed", remedy if folder.is_dir() else "The line above says why")
-    tell(f"all numbers: lanelab show {folder}")
-    return figures(read_run(folder), loads)
 
 
 def _status(run: subprocess.Popen[bytes]) -> int:
@@ -91,45 +151,58 @@ def _status(run: subprocess.Popen[bytes]) -> int:
             return run.wait()
 
 
-def experiment_text(loads: list[Load], *, quick: bool) -> str:
+def experiment_text(loads: list[Load], streams: int, *, quick: bool) -> str:
     """The experiment that the benchmark runs."""
+    load = QUICK_LOAD if quick else LOAD
     arms = [
         f"  {server} {place}: {{via: gateway, mpm: event, protocol: {protocol}, tls: {tls}}}"
         for place, tls in PLACES.items()
-        for server, protocol in (("mod_http2", "h2"), ("mod_spdy", "spdy/3.1"))
+        for server, protocol in SERVERS.items()
     ]
-    most = (QUICK_LARGE_ANSWERS if quick else LARGE_ANSWERS) * max(load.object.size for load in loads)
     return EXPERIMENT.format(
-        requests=QUICK_REQUESTS if quick else REQUESTS,
-        most=most,
-        sites=", ".join(load.site for load in loads),
+        clients=load.clients,
+        streams=streams,
+        requests=load.requests,
+        most=load.most,
+        sites=", ".join(each.site for each in loads),
         arms="\n".join(arms),
         rounds=QUICK_ROUNDS if quick else ROUNDS,
     )
 
 
-def _loads() -> list[Load]:
-    objects = sorted(load_site("dummy").objects, key=lambda each: each.size)
-    return [Load("small answers", objects[0], "requests/s"), Load("large answers", objects[-1], "MB/s")]
-
-
-def figures(run: Run, loads: list[Load]) -> list[Figure]:
-    """What one server does against the other, of each load, place and client."""
-    clients = [client for client, name in MEASURES.items() if any(name in trial.measures for trial in run.ok)]
-    made = (_figure(run, load, place, client) for load in loads for place in PLACES for client in clients)
+def figures(run: Run, loads: list[Load], streams: int, asked: LoadSettings) -> list[Figure]:
+    """What one server does against the other, of each load and place."""
+    made = (_figure(run, load, place, streams, asked) for load in loads for place in PLACES)
     return [figure for figure in made if figure]
 
 
-def _figure(run: Run, load: Load, place: str, client: str) -> Figure | None:
+def _figure(run: Run, load: Load, place: str, streams: int, asked: LoadSettings) -> Figure | None:
     """None where no round has both servers."""
     numbers = {cell.arm.name: cell.number for cell in run.cells if cell.site == load.site}
-    spdy = run.values(MEASURES[OURS])[numbers[f"mod_spdy {place}"]]
-    http2 = run.values(MEASURES[client])[numbers[f"mod_http2 {place}"]]
-    rounds = sorted(spdy.keys() & http2.keys())
+    cells = [numbers[f"{server} {place}"] for server in SERVERS]
+    rates = [run.values("requests_per_s")[cell] for cell in cells]
+    seconds = [run.values("cpu_server_s")[cell] for cell in cells]
+    requests = client.requests(asked, load.sizes)
+    rounds = sorted(rates[0].keys() & rates[1].keys())
     if not rounds:
         return None
-    ratios = [spdy[number] / http2[number] for number in rounds]
-    medians = [load.figure(statistics.median(rates[number] for number in rounds)) for rates in (spdy, http2)]
-    figure = f"{statistics.median(ratios):.2f} ({medians[0]:,.0f} and {medians[1]:,.0f} {load.unit})"
-    what = f"{load.what} of {load.object.size:,} bytes in {place}: mod_spdy / mod_http2 loaded by {client}"
-    return Figure(what, figure, "", None, tuple(ratios))
+    speed = _compared(rates, rounds, load.rate, load.unit)
+    cost = _compared(
+        seconds, rounds, lambda each: load.cost(each, requests), "us" if load.unit == "requests/s" else "us/MB"
+    )
+    others = run.values("h2load_requests_per_s")[cells[1]]
+    second = f"; by h2load {load.rate(statistics.median(others.values())):,.0f}" if others else ""
+    ratios = tuple(rates[0][number] / rates[1][number] for number in rounds)
+    what = f"{load.words}; {place}; streams: {streams}"
+    met = statistics.median(ratios) >= 1
+    return Figure(what, f"{speed}{second}; CPU {cost}", "1.00 of mod_http2", met, ratios)
+
+
+def _compared(values: list[dict[int, float]], rounds: list[int], scale: Callable[[float], float], unit: str) -> str:
+    """The median ratio of the rounds, and both medians."""
+    common = [number for number in rounds if all(number in each for each in values)]
+    if not common:
+        return "unknown"
+    ratio = statistics.median(values[0][number] / values[1][number] for number in common)
+    ours, others = (scale(statistics.median(each[number] for number in common)) for each in values)
+    return f"{ratio:.2f} ({ours:,.0f} and {others:,.0f} {unit})"

@@ -16,6 +16,7 @@ from driver.experiment.read import over_beds, parse_experiment
 from driver.run.served_sites import ServedSites
 from driver.run.store import Store
 from driver.servers.certificates import Authority
+from driver.workloads.server_load.client import ALL
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
@@ -78,13 +79,14 @@ def resume(folder: Path) -> BegunRun:
 
 
 def load_target(name: str) -> Site:
-    """A site; of `site/path`, which a server under load is asked for, the site with that object as its entry."""
+    """A site; of `site/path`, which a server under load is asked for, the site with that object as its entry, and of
+    `site/*` with all that its host has."""
     site_name, slash, path = name.partition("/")
     site = load_site(site_name)
     if not slash:
         return site
     paths = [each.path for each in site.objects if each.host == site.entry_host]
-    if slash + path not in paths:
+    if slash + path not in (*paths, ALL):
         near = near_miss(slash + path, paths)
         raise InputError(f"the site {site_name} has no object {slash}{path}", f"{near}See its manifest", key="sites")
     return replace(site, entry_path=slash + path)

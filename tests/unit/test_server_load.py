@@ -39,6 +39,7 @@ from model.link import Link
 from model.metrics import PRIMARY, SERVER_LOAD
 from model.reasons import Reason
 from model.record import TrialRecord
+from sites.load import site_names
 
 SIZE = 1000
 LOAD = LoadSettings(clients=8, streams=16, requests=500, most=300_000)
@@ -77,7 +78,7 @@ PAGES = "sites: dummy\nlinks: {rtt: 20ms}\narms: {h2: {protocol: h2, tls: 1.3}}\
 
 def reasons(evidence: ServerLoadEvidence | None) -> list[Reason]:
     record = dataclasses.replace(RECORD, evidence=evidence)
-    return [failure.reason for failure in judge(record, ARM, LOAD, SIZE)]
+    return [failure.reason for failure in judge(record, ARM, LOAD, [SIZE])]
 
 
 def with_report(**changes: Any) -> ServerLoadEvidence:
@@ -95,7 +96,7 @@ def test_a_sound_load_counts() -> None:
 @pytest.mark.parametrize("piece", ["client", "second_client", "server"])
 def test_a_piece_of_evidence_that_is_missing_is_named(piece: str) -> None:
     record = dataclasses.replace(RECORD, evidence=without(piece))
-    (failure,) = judge(record, ARM, LOAD, SIZE)
+    (failure,) = judge(record, ARM, LOAD, [SIZE])
     assert failure.reason == Reason.EVIDENCE_MISSING
     assert f"evidence.{piece}" in failure.detail
 
@@ -129,7 +130,7 @@ def finished(data: object, folder: Path) -> TrialRecord:
     experiment = parse_experiment(TEXT, "made.yaml", ["dummy"])
     site = load_target("dummy/index.html")
     size = next(each.size for each in site.objects if each.path == "/index.html")
-    asked = client.requests(experiment.load or LOAD, size)
+    asked = client.requests(experiment.load or LOAD, [size])
     if isinstance(data, dict) and data["evidence"]["client"]:
         report = data["evidence"]["client"]
         report |= {"succeeded": asked, "completions": [asked], "body_bytes": asked * size}
@@ -179,18 +180,19 @@ def test_a_report_that_lacks_a_key_fails_the_trial_by_its_name(monkeypatch: pyte
     side = ServerLoadOnBed(MagicMock())
     report = json.dumps(REPORT.to_json()).replace("succeeded", "done")
     monkeypatch.setattr(side, "_run", lambda *_: Completed(0, report, ""))
-    assert side._load(LOAD, Target("http://a.test/", "127.0.0.1:80", "http/1.1", 100), 1.0) is None
+    assert side._load(LOAD, Target(("http://a.test/",), "127.0.0.1:80", "http/1.1", 100), 1.0) is None
     (failure,) = side._failures
     assert failure.reason is Reason.EVIDENCE_MISSING
     assert "evidence.client.succeeded is missing" in failure.detail
 
 
 def test_of_large_objects_fewer_are_asked_for() -> None:
-    assert client.requests(LOAD, 1) == 500
-    assert client.requests(LOAD, 1000) == 300
-    assert client.requests(LOAD, 10**9) == 1
-    target = client.Target("https://dummy.test/a", "127.0.0.1:443", "h2", 1000)
-    assert client.spdy_load("/x", LOAD, target)[-3:] == ["-connect", "127.0.0.1:443", "https://dummy.test/a"]
+    assert client.requests(LOAD, [1]) == 500
+    assert client.requests(LOAD, [1000]) == 300
+    assert client.requests(LOAD, [500, 1500]) == 300
+    assert client.requests(LOAD, [10**9]) == 1
+    target = client.Target(("https://dummy.test/a", "https://dummy.test/b"), "127.0.0.1:443", "h2", 300)
+    assert client.spdy_load("/x", LOAD, target)[-4:] == ["-connect", "127.0.0.1:443", *target.urls]
     assert "-n 300" in " ".join(client.h2load("/x", LOAD, target))
 
 
@@ -232,17 +234,48 @@ def test_no_browser_is_needed() -> None:
     assert names < pages
 
 
+def test_all_that_a_sites_host_has_is_asked_for_in_turn() -> None:
+    site = load_target("dummy/*")
+    sizes = client.sizes(site)
+    assert len(sizes) == 24
+    assert client.body_bytes(24 * 3 + 2, sizes) == 3 * sum(sizes) + sizes[0] + sizes[1]
+    asked = client.requests(LOAD, sizes)
+    body_bytes = client.body_bytes(asked, sizes)
+    for more, wrong in ((0, []), (1, [Reason.FAILED_OBJECT])):
+        evidence = with_report(succeeded=asked, completions=(asked,), body_bytes=body_bytes + more)
+        failures = judge(dataclasses.replace(RECORD, evidence=evidence), ARM, LOAD, sizes)
+        assert [failure.reason for failure in failures] == wrong
+
+
 @pytest.mark.parametrize("quick", [True, False])
-def test_the_benchmarks_experiment_can_be_read(quick: bool) -> None:
-    loads = servers._loads()
-    experiment = parse_experiment(servers.experiment_text(loads, quick=quick), "servers.yaml", ["dummy"])
-    assert len(experiment.cells) == 8
-    assert {load_target(site).entry_path for site in experiment.sites} == {load.object.path for load in loads}
+def test_the_benchmarks_experiments_can_be_read(quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "build_folder", lambda: tmp_path)
+    archive = servers.make_archive()
+    assert servers.make_archive() == archive, "a second time it is there"
+    loads = servers.made_loads(archive)
+    assert [(load.what, len(load.sizes), max(load.sizes)) for load in loads] == [
+        ("small", 1, 340), ("mixed", 24, 195_700), ("large", 1, 4_000_000)
+    ]  # fmt: skip
+    for streams in servers.STREAMS:
+        text = servers.experiment_text(loads, streams, quick=quick)
+        experiment = parse_experiment(text, "servers.yaml", site_names(archive))
+        assert len(experiment.cells) == 12
+        assert experiment.load is not None
+        assert experiment.load.streams == streams
+
+
+def test_the_benchmark_compares_round_by_round() -> None:
+    load = servers.Load("mixed", "dummy/*", (1_000_000, 3_000_000), "MB/s")
+    assert load.rate(10) == 20
+    assert load.cost(0.5, 10) == 25_000, "microseconds of processor time for each of 20 MB"
+    values = [{1: 30.0, 2: 10.0, 3: 20.0}, {1: 10.0, 2: 10.0, 4: 1.0}]
+    assert servers._compared(values, [1, 2], load.rate, "MB/s") == "2.00 (40 and 20 MB/s)"
+    assert servers._compared([{}, {}], [1], load.rate, "MB/s") == "unknown"
 
 
 def test_a_load_whose_machine_was_to_be_watched_and_was_not_does_not_count() -> None:
     record = dataclasses.replace(RECORD, recordings={})
-    assert list(judge(record, ARM, LOAD, SIZE, watched=False)) == []
-    (failure,) = judge(record, ARM, LOAD, SIZE, watched=True)
+    assert list(judge(record, ARM, LOAD, [SIZE], watched=False)) == []
+    (failure,) = judge(record, ARM, LOAD, [SIZE], watched=True)
     assert failure.reason is Reason.EVIDENCE_MISSING
     assert "recordings.machine" in failure.detail

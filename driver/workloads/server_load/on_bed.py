@@ -145,6 +145,12 @@ class ServerLoadOnBed:
 
 
 def target_of(spec: TrialSpec) -> Target:
-    """The site's entry, asked for on the server's own loopback."""
-    scheme = spec.arm.scheme
-    return Target(spec.site.url(scheme), f"127.0.0.1:{PORTS[scheme]}", spec.arm.protocol, client.entry_size(spec.site))
+    """What is asked for, on the server's own loopback."""
+    scheme, load = spec.arm.scheme, LoadSettings.from_json(spec.options)
+    asked = client.objects(spec.site)
+    return Target(
+        urls=tuple(f"{scheme}://{each.url}" for each in asked),
+        connect=f"127.0.0.1:{PORTS[scheme]}",
+        protocol=spec.arm.protocol,
+        requests=client.requests(load, client.sizes(spec.site)),
+    )

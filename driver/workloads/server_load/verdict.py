@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import LoadSettings
-from driver.workloads.server_load.client import requests
+from driver.workloads.server_load.client import body_bytes, requests
 from model.evidence.server_load import LoadReport, ServerLoadEvidence
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
@@ -14,8 +14,10 @@ from model.record import TrialRecord
 MOST_SHOWN = 3
 
 
-def judge(record: TrialRecord, arm: Arm, load: LoadSettings, size: int, *, watched: bool = False) -> Iterator[Failure]:
-    """Every reason why the trial does not count; `size`: bytes of the object that was asked for; `watched`: the machine
+def judge(
+    record: TrialRecord, arm: Arm, load: LoadSettings, sizes: Sequence[int], *, watched: bool = False
+) -> Iterator[Failure]:
+    """Every reason why the trial does not count; `sizes`: bytes of what was asked for, in turn; `watched`: the machine
     was to be."""
     yield from record.failures
     if record.failures:
@@ -34,10 +36,10 @@ def judge(record: TrialRecord, arm: Arm, load: LoadSettings, size: int, *, watch
     if evidence.client is None:
         yield _missing("evidence.client")
     else:
-        yield from _client(evidence.client, arm, requests(load, size), size)
+        yield from _client(evidence.client, arm, requests(load, sizes), sizes)
 
 
-def _client(report: LoadReport, arm: Arm, asked: int, size: int) -> Iterator[Failure]:
+def _client(report: LoadReport, arm: Arm, asked: int, sizes: Sequence[int]) -> Iterator[Failure]:
     if report.load.protocol != arm.protocol or report.load.tls != (arm.tls != "off"):
         tls = "with TLS" if report.load.tls else "without TLS"
         yield Failure(Reason.PROTOCOL_FALLBACK, f"the client spoke {report.load.protocol} {tls}, not as the arm says")
@@ -55,11 +57,10 @@ def _client(report: LoadReport, arm: Arm, asked: int, size: int) -> Iterator[Fai
         yield Failure(Reason.EVIDENCE_MISSING, f"evidence.client.completions: {counted}")
     if (
         arm.compression in ("recorded", "off")
-        and report.succeeded
-        and not report.failed
-        and report.body_bytes != size * report.succeeded
+        and report.succeeded == asked
+        and report.body_bytes != body_bytes(asked, sizes)
     ):
-        detail = f"{report.succeeded} answers had {report.body_bytes} bytes in all, not {size} each"
+        detail = f"{report.succeeded} answers had {report.body_bytes} bytes in all, not {body_bytes(asked, sizes)}"
         yield Failure(Reason.FAILED_OBJECT, detail)
 
 

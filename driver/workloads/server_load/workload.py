@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driver.workloads.server_load.client import entry_size
+from driver.workloads.server_load.client import sizes
 from driver.workloads.server_load.verdict import judge
 from driver.workloads.workload import BedPlace, BedSide, TrialContext
 from model.clock import utc_now
@@ -42,7 +42,7 @@ class ServerLoad:
             measures, series = _measures(evidence.client, evidence.second_client), _series(evidence.client)
             record = replace(record, measures={**record.measures, **measures}, series={**record.series, **series})
         watched = "machine" in context.experiment.recorders
-        failures = judge(record, context.arm, load, entry_size(context.site), watched=watched)
+        failures = judge(record, context.arm, load, sizes(context.site), watched=watched)
         return replace(record, failures=tuple(failures))
 
 

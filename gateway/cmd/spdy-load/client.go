@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net/url"
 	"sync"
 
 	"lanelab/gateway/internal/exchange"
@@ -24,13 +25,13 @@ func newClient(l *load, counters *result, first *connection) *client {
 
 // request makes one request and counts what came of it. A request that the server says it did not process is made again on the next
 // connection. False: the client has given up, and the request was not made.
-func (c *client) request(ctx context.Context) bool {
+func (c *client) request(ctx context.Context, target *url.URL) bool {
 	for {
 		conn := c.connection(ctx)
 		if conn == nil {
 			return false
 		}
-		s := c.load.request(ctx, conn)
+		s := c.load.request(ctx, conn, target)
 		if errors.Is(s.err, exchange.ErrNotProcessed) && conn.over() && ctx.Err() == nil {
 			continue
 		}

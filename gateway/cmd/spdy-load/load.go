@@ -30,7 +30,7 @@ type load struct {
 	BodyBytes int64  `json:"body_bytes"`
 
 	version spdy.Version // of SPDY
-	target  *url.URL
+	targets []*url.URL   // of one host, asked for in turn
 	connect string
 	timeout time.Duration
 }
@@ -41,16 +41,16 @@ func (l *load) run(ctx context.Context) *result {
 	// With so few bytes alive the collector would run for every megabyte of answers, and be measured. This is never touched: it has no pages.
 	ballast := make([]byte, 128<<20)
 	clients := l.connectAll(ctx, counters)
-	var left atomic.Int64
-	left.Store(int64(l.Requests))
+	var begun atomic.Int64
+	next := func() int64 { return begun.Add(1) - 1 }
 	began := time.Now()
 	counters.began = began
 	var all sync.WaitGroup
 	for _, client := range clients {
 		for range l.Streams {
 			all.Go(func() {
-				for left.Add(-1) >= 0 && ctx.Err() == nil {
-					if !client.request(ctx) {
+				for number := next(); number < int64(l.Requests) && ctx.Err() == nil; number = next() {
+					if !client.request(ctx, l.targets[number%int64(len(l.targets))]) {
 						return // the server lets it in no more: others may take what is left
 					}
 				}
@@ -131,7 +131,7 @@ func (l *load) connectOne(ctx context.Context) (*connection, error) {
 	var conn net.Conn = wire
 	if l.TLS {
 		// The server is under test, with whatever certificate; nothing secret is sent.
-		secured := tls.Client(wire, &tls.Config{ServerName: l.target.Hostname(), InsecureSkipVerify: true, NextProtos: []string{l.Protocol}})
+		secured := tls.Client(wire, &tls.Config{ServerName: l.targets[0].Hostname(), InsecureSkipVerify: true, NextProtos: []string{l.Protocol}})
 		if err := secured.HandshakeContext(ctx); err != nil {
 			_ = plain.Close()
 			return nil, fmt.Errorf("TLS with %s: %w", l.connect, err)
@@ -175,11 +175,11 @@ func (*stopwatch) Sent(uint32, int, int, int) {}
 func (s *stopwatch) FirstByte(int, int)       { s.firstByte = time.Since(s.began) }
 func (*stopwatch) LastByte()                  {}
 
-func (l *load) request(ctx context.Context, c *connection) (s sample) {
+func (l *load) request(ctx context.Context, c *connection, target *url.URL) (s sample) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	request := &exchange.Request{
-		Method: "GET", Scheme: l.target.Scheme, Authority: l.target.Host, Path: l.target.RequestURI(),
+		Method: "GET", Scheme: target.Scheme, Authority: target.Host, Path: target.RequestURI(),
 		Fields:   []exchange.Field{{Name: "user-agent", Value: "spdy-load"}, {Name: "accept", Value: "*/*"}},
 		Priority: exchange.Priority{Urgency: 3},
 	}

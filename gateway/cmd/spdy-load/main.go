@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -33,10 +34,10 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run(ctx context.Context, arguments []string, out, errors io.Writer) int {
-	load, asJSON, err := parse(arguments, errors)
+func run(ctx context.Context, arguments []string, out, complaints io.Writer) int {
+	load, asJSON, err := parse(arguments, complaints)
 	if err != nil {
-		fmt.Fprintln(errors, "spdy-load:", err)
+		fmt.Fprintln(complaints, "spdy-load:", err)
 		return statusMisused
 	}
 	result := load.run(ctx)
@@ -48,7 +49,7 @@ func run(ctx context.Context, arguments []string, out, errors io.Writer) int {
 		_, err = io.WriteString(out, result.text())
 	}
 	if err != nil {
-		fmt.Fprintln(errors, "spdy-load: writing the result:", err)
+		fmt.Fprintln(complaints, "spdy-load: writing the result:", err)
 		return statusFailed
 	}
 	if result.Failed > 0 {
@@ -57,9 +58,9 @@ func run(ctx context.Context, arguments []string, out, errors io.Writer) int {
 	return statusFine
 }
 
-func parse(arguments []string, errors io.Writer) (*load, bool, error) {
+func parse(arguments []string, complaints io.Writer) (*load, bool, error) {
 	flags := flag.NewFlagSet("spdy-load", flag.ContinueOnError)
-	flags.SetOutput(errors)
+	flags.SetOutput(complaints)
 	protocol := flags.String("protocol", spdy.V31.String(), "spdy/2, spdy/3, spdy/3.1 or, to compare, h2")
 	l := new(load)
 	flags.IntVar(&l.Clients, "clients", 1, "connections")
@@ -71,14 +72,14 @@ func parse(arguments []string, errors io.Writer) (*load, bool, error) {
 	overTLS := flags.Bool("tls", false, "inside TLS, by ALPN; the certificate is not verified. The same as an https URL")
 	asJSON := flags.Bool("json", false, "write the result as JSON")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: spdy-load [options] URL")
+		fmt.Fprintln(flags.Output(), "usage: spdy-load [options] URL...\nSeveral URLs, of one server, are asked for in turn.")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {
 		return nil, false, err
 	}
-	if flags.NArg() != 1 {
-		return nil, false, fmt.Errorf("one URL is needed, there are %d: see spdy-load -help", flags.NArg())
+	if flags.NArg() == 0 {
+		return nil, false, errors.New("a URL is needed: see spdy-load -help")
 	}
 	if l.Protocol = *protocol; l.Protocol != protocolH2 {
 		var err error
@@ -87,27 +88,31 @@ func parse(arguments []string, errors io.Writer) (*load, bool, error) {
 		}
 		l.Protocol = l.version.String()
 	}
-	return l, *asJSON, l.aim(flags.Arg(0), *overTLS)
+	return l, *asJSON, l.aim(flags.Args(), *overTLS)
 }
 
-// aim takes the URL apart.
-func (l *load) aim(text string, overTLS bool) error {
-	target, err := url.Parse(text)
-	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
-		return fmt.Errorf("%q is no http or https URL", text)
-	}
+// aim takes the URLs apart.
+func (l *load) aim(texts []string, overTLS bool) error {
 	if l.Clients < 1 || l.Streams < 1 || l.Requests < 1 || l.BodyBytes < 0 {
-		return fmt.Errorf("clients, streams and requests must be 1 at least, and -body not negative")
+		return errors.New("clients, streams and requests must be 1 at least, and -body not negative")
 	}
-	if overTLS {
-		target.Scheme = "https"
+	for _, text := range texts {
+		target, err := url.Parse(text)
+		if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
+			return fmt.Errorf("%q is no http or https URL", text)
+		}
+		if overTLS {
+			target.Scheme = "https"
+		}
+		if l.targets = append(l.targets, target); target.Host != l.targets[0].Host || target.Scheme != l.targets[0].Scheme {
+			return fmt.Errorf("%q is on another server than %q", text, texts[0])
+		}
 	}
-	l.TLS = target.Scheme == "https"
-	l.URL = target.String()
-	l.target = target
+	first := l.targets[0]
+	l.TLS, l.URL = first.Scheme == "https", first.String()
 	if l.connect == "" {
-		l.connect = target.Host
-		if target.Port() == "" {
+		l.connect = first.Host
+		if first.Port() == "" {
 			l.connect += map[bool]string{false: ":80", true: ":443"}[l.TLS]
 		}
 	}

@@ -94,14 +94,14 @@ func TestLoadOfAServerOfHTTP2(t *testing.T) {
 
 type counted struct {
 	Succeeded, Failed, Reconnections int
-	Wire_bytes                       int64
+	Wire_bytes, Body_bytes           int64
 	Errors                           map[string]int
 }
 
-func loadWith(t *testing.T, target string, arguments ...string) (result counted) {
+func loadWith(t *testing.T, arguments ...string) (result counted) {
 	t.Helper()
 	var out, errors bytes.Buffer
-	run(context.Background(), append(append([]string{"-json"}, arguments...), target), &out, &errors)
+	run(context.Background(), append([]string{"-json"}, arguments...), &out, &errors)
 	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
 		t.Fatalf("%v: %s %s", err, out.String(), errors.String())
 	}
@@ -125,7 +125,7 @@ func TestConnectionsThatEndAreReplaced(t *testing.T) {
 			_ = st.Reply(200, false)
 			_, _ = st.Write(make([]byte, 100))
 		})
-		result := loadWith(t, target, "-clients", "4", "-streams", "2", "-requests", strconv.Itoa(requests))
+		result := loadWith(t, "-clients", "4", "-streams", "2", "-requests", strconv.Itoa(requests), target)
 		if result.Succeeded+result.Failed != requests || result.Reconnections < requests/each-4-1 || result.Wire_bytes < int64(100*result.Succeeded) {
 			t.Errorf("cut %t: %+v", cut, result)
 		}
@@ -150,8 +150,21 @@ func TestOneConnectionThatEndsTakesNoRequestsAway(t *testing.T) {
 	}}
 	go func() { _ = served.Listen(listener) }()
 	t.Cleanup(func() { _ = listener.Close() })
-	result := loadWith(t, target, "-clients", "4", "-requests", "400")
+	result := loadWith(t, "-clients", "4", "-requests", "400", target)
 	if result.Failed > 1 || result.Reconnections != 0 || len(result.Errors) == 0 {
+		t.Errorf("got %+v", result)
+	}
+}
+
+func TestSeveralAddressesAreAskedForInTurn(t *testing.T) {
+	target := serve(t, spdy.V31, func(st *spdyconn.ServerStream) {
+		size := map[string]int{"/x?y": 1, "/ten": 10, "/hundred": 100}[st.Head.Path]
+		_ = st.Reply(200, false)
+		_, _ = st.Write(make([]byte, size))
+	})
+	base := strings.TrimSuffix(target, "/x?y")
+	result := loadWith(t, "-requests", "8", "-streams", "2", base+"/hundred", base+"/ten", base+"/x?y")
+	if result.Succeeded != 8 || result.Body_bytes != 3*100+3*10+2*1 {
 		t.Errorf("got %+v", result)
 	}
 }
@@ -170,7 +183,7 @@ func TestServerThatIsNotThere(t *testing.T) {
 }
 
 func TestWrongArguments(t *testing.T) {
-	for _, arguments := range [][]string{{}, {"ftp://x/"}, {"-protocol", "http/1.1", "http://x/"}, {"-clients", "0", "http://x/"}, {"http://x/", "http://y/"}} {
+	for _, arguments := range [][]string{{}, {"ftp://x/"}, {"-protocol", "http/1.1", "http://x/"}, {"-clients", "0", "http://x/"}, {"http://x/", "http://y/"}, {"http://x/", "https://x/"}} {
 		var out, errors bytes.Buffer
 		if status := run(context.Background(), arguments, &out, &errors); status != statusMisused || errors.Len() == 0 || out.Len() != 0 {
 			t.Errorf("%q: status %d, %s", arguments, status, errors.String())
