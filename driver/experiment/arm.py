@@ -51,6 +51,7 @@ class Arm:
     coalescing: str
     backup_connections: bool
     spdy_header_compression: int
+    spdy_stream_window: int
     tls_key_share: str
     scripts: str
     browser_flags: tuple[str, ...]

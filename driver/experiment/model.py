@@ -24,6 +24,7 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "pipelining_policy": "eager",
     "backup_connections": False,
     "spdy_header_compression": 9,
+    "spdy_stream_window": 6 << 20,
     "tls_key_share": "browser",
 }
 # The same of links, as their canonical form has them.

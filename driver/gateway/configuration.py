@@ -43,6 +43,8 @@ class WireArm(Protocol):
     @property
     def spdy_header_compression(self) -> int: ...
     @property
+    def spdy_stream_window(self) -> int: ...
+    @property
     def tls_key_share(self) -> str: ...
 
 
@@ -108,6 +110,7 @@ def _settings(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) 
             "coalescing": arm.coalescing if arm.multiplexed else "origin",  # connections for several hosts, else none
             "backup_connections": arm.backup_connections,
             "spdy_header_compression": arm.spdy_header_compression,
+            "spdy_stream_window": arm.spdy_stream_window,
             "tls_key_share": arm.tls_key_share,
         },
     }

@@ -107,6 +107,7 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "coalescing",
         "pipelining_policy",
         "backup_connections",
+        "spdy_stream_window",
         "tls_key_share",
     }
     gateway |= {"spdy_header_compression"}

@@ -150,6 +150,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ),
     ({"tls_key_share": "p-256"}, "tls_key_share", "it means nothing with tls: off"),
     ({"tls_key_share": "p-256", "tls": "1.3", "via": "browser"}, "tls_key_share", "Chromium has no switch"),
+    (
+        {"spdy_stream_window": 65536, "protocol": "spdy/2"},
+        "spdy_stream_window",
+        "it means nothing with protocol: spdy/2",
+    ),
     ({"spdy_header_compression": 0, "protocol": "h2"}, "spdy_header_compression", "it means nothing with protocol: h2"),
     ({"pipelining": 0}, "pipelining", "Write a whole number of requests from 1 to 100"),
     ({"coalescing": "origin"}, "coalescing", "it means nothing with protocol: http/1.1"),
@@ -217,7 +222,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
     for field in ARM.settings:
         under: dict[str, object] = {"tls": "1.3", "server": OWNER.get(field.name, "apache")}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
-        under |= {"protocol": "spdy/3"} if field.name == "spdy_header_compression" else {}
+        under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
         under |= {"pipelining": 4} if field.name == "pipelining_policy" else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example

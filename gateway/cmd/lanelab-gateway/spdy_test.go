@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"io"
+	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -96,4 +100,46 @@ func TestRequestsThatWaitGoWhenTheServerTakesMore(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// What is set for SPDY is what the server is told, and how it is told.
+func TestSPDYsSettingsAreOnTheWire(t *testing.T) {
+	for _, c := range []struct {
+		wire   settings
+		window uint32
+		effort byte // as zlib's head has it: 3 for level 9
+	}{
+		{settings{"protocol": "spdy/3"}, 6 << 20, 3},
+		{settings{"protocol": "spdy/3", "spdy_stream_window": 64 << 10, "spdy_header_compression": 0}, 64 << 10, 0},
+	} {
+		told := make(chan spdy.Frame, 10)
+		o := rawOrigin(t, func(_ int, _ net.Conn, reader *bufio.Reader) {
+			decoder := spdy.NewDecoder(spdy.V3, 64<<10)
+			for {
+				piece := make([]byte, 1) // a frame's bytes are its reader's then
+				if _, err := io.ReadFull(reader, piece); err != nil {
+					return
+				}
+				if frame, _, err := decoder.Next(piece); frame != nil || err != nil {
+					told <- frame
+				}
+			}
+		})
+		w := begin(t, o.pin, o.port, c.wire, nil)
+		fetching(w, "/")
+		for request := (spdy.SynStream{}); request.StreamID == 0; {
+			switch f := (<-told).(type) {
+			case spdy.Settings:
+				if !slices.Contains(f.Entries, spdy.Setting{ID: spdy.SettingInitialWindowSize, Value: c.window}) {
+					t.Errorf("%v: it says %+v", c.wire, f)
+				}
+			case spdy.SynStream:
+				if request = f; f.Block[1]>>6 != c.effort {
+					t.Errorf("%v: its header block begins with %x", c.wire, f.Block[:2])
+				}
+			case nil:
+				t.Fatal("it speaks something else")
+			}
+		}
+	}
 }

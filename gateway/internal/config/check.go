@@ -82,6 +82,9 @@ func (w *Wire) check() error {
 			return fmt.Errorf("%s: %d is not from 1 to %d", number.key, number.value, number.most)
 		}
 	}
+	if w.SPDYStreamWindow < DraftWindow || w.SPDYStreamWindow > ChromiumWindow {
+		return fmt.Errorf("wire.spdy_stream_window: %d is not from %d to %d", w.SPDYStreamWindow, DraftWindow, ChromiumWindow)
+	}
 	if w.SPDYHeaderCompression < 0 || w.SPDYHeaderCompression > 9 {
 		return fmt.Errorf("wire.spdy_header_compression: %d is not from 0 to 9", w.SPDYHeaderCompression)
 	}
@@ -103,6 +106,9 @@ func (w *Wire) checkTogether() error {
 	}
 	if w.SPDYHeaderCompression != 9 && !w.Protocol.SPDY() {
 		return fmt.Errorf("wire.spdy_header_compression: only SPDY has it; with %s leave it out", w.Protocol)
+	}
+	if w.SPDYStreamWindow != ChromiumWindow && w.Protocol != SPDY3 && w.Protocol != SPDY31 {
+		return fmt.Errorf("wire.spdy_stream_window: only SPDY/3 has it; with %s leave it out", w.Protocol)
 	}
 	if w.TLSKeyShare != BrowserShare && !w.Secure() {
 		return fmt.Errorf("wire.tls_key_share: %q needs TLS", w.TLSKeyShare)

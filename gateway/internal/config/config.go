@@ -53,6 +53,12 @@ const (
 	P256         = "p-256"
 )
 
+// What a server may send on a stream of SPDY/3 before it is read: by itself, and as Chromium tells it today. What a wire may have lies between.
+const (
+	DraftWindow    = 64 << 10
+	ChromiumWindow = 6 << 20
+)
+
 // A Config is the whole file.
 type Config struct {
 	Version     int    `json:"version"`
@@ -105,6 +111,7 @@ type Wire struct {
 	Coalescing            string   `json:"coalescing"`
 	BackupConnections     bool     `json:"backup_connections"`
 	SPDYHeaderCompression int      `json:"spdy_header_compression"`
+	SPDYStreamWindow      int      `json:"spdy_stream_window"`
 	TLSKeyShare           string   `json:"tls_key_share"`
 }
 
@@ -151,7 +158,7 @@ func Read(path string) (*Config, error) {
 func Parse(text []byte) (*Config, error) {
 	config := &Config{Wire: Wire{
 		TLS: "off", TLSResumption: true, Keepalive: true, Pipelining: 1, ConnectionsPerHost: 6, Coalescing: Origin,
-		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, TLSKeyShare: BrowserShare,
+		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, SPDYStreamWindow: ChromiumWindow, TLSKeyShare: BrowserShare,
 	}}
 	if err := checkKeys(text, config); err != nil {
 		return nil, err

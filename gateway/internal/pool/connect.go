@@ -171,7 +171,9 @@ func (p *Pool) speak(conn *dial.Conn) (exchange.Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	return spdyconn.NewClient(conn, version, spdyconn.Settings{Changed: p.kick})
+	return spdyconn.NewClient(conn, version, spdyconn.Settings{
+		Changed: p.kick, StreamWindow: p.wire.SPDYStreamWindow, HeaderLevel: &p.wire.SPDYHeaderCompression,
+	})
 }
 
 // setAside keeps a connection for the next that is begun, until the server or time ends it. With the lock.
