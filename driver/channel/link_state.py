@@ -62,7 +62,7 @@ class LinkState:
         except Exception as error:  # whatever it was, no half link may stay
             why = error.what if isinstance(error, LanelabError) else repr(error)
             self._restore(why)
-            raise LinkError(f"the router refused this link: {why}", "The previous link is back") from error
+            raise LinkError(f"this link was refused: {why}", "The previous link is back") from error
         self._link = link
         router.forward(on=True)
         return {"lines": [*shaping.router_tc], "compensation_us": self.compensation_us}

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from captures.timeline import Stream, read_timeline
+from driver.bed.substrate import BedSettings
+from driver.channel.client import Bed
 from driver.shaping.addresses import ADDRESSES, SERVER
 from driver.shaping.shaping import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
+from model.errors import LinkError
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 
@@ -145,3 +148,16 @@ def script(folder: Path, before: str, after: str = "true") -> str:
         {after}
         cat served
         """
+
+
+def test_where_nobody_may_set_the_kernel_a_link_that_needs_it_is_refused(tmp_path: Path) -> None:
+    """As in a container: its /proc/sys can only be read."""
+    with Bed(BedSettings(folder=tmp_path)) as made:
+        bed = OpenBed(made)
+        read_only = "mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys"
+        assert bed.run("client", "sh", "-c", read_only).status == 0
+        bed.set(rtt="20ms", delayed_ack="false", initial_window="2", timestamps_server="false")
+        with pytest.raises(LinkError, match=r"the client's kernel does not let itself be set: .*Read-only file system"):
+            bed.set(timestamps="false")
+        assert kernel(bed, "server") == {**KERNEL, TIMESTAMPS: "0"}, "the link before is back"
+        assert bed.run("client", "ping", "-c", "1", "-W", "2", "server").status == 0
