@@ -179,6 +179,9 @@ def _check(arm: Arm) -> None:
     if arm.schemes == RECORDED and arm.via == "gateway":
         what = "between browser and gateway everything is TLS, so addresses in clear cannot stay as they were"
         raise InputError(what, "Leave schemes out, or write via: browser", key="schemes")
+    if arm.pipelining_policy == "chromium" and arm.tls != "off":
+        what = "Chromium sent requests ahead of answers without TLS only"
+        raise InputError(what, "Leave tls out, or write pipelining_policy: eager", key="pipelining_policy")
     _check_server(arm)
 
 

@@ -102,7 +102,8 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     if arm.multiplexed:
         waves, flows = 1.0 + (connect if load.hosts > 1 else 0), load.hosts
     elif arm.keepalive:
-        waves, flows = connect + math.ceil(others / (parallel * arm.pipelining)), parallel
+        ahead = math.ceil(others / (parallel * arm.pipelining))
+        waves, flows = connect + ahead + (arm.pipelining_policy != "eager"), parallel  # those try a host first
     else:
         each = math.log2(1 + load.bytes / max(load.objects, 1) / (link.server.initial_window * SEGMENT))
         waves, flows = math.ceil(others / parallel) * (connect + 1 + each), 0

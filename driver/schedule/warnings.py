@@ -8,6 +8,7 @@ from driver.experiment.model import Experiment
 from driver.schedule.estimate import CellEstimate, Estimate
 from model.looks import ALPHA
 
+CHROMIUMS_DEPTH = 3
 FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
 
@@ -37,6 +38,9 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     if alone:
         what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
         warned.append(f"{what} connections_per_host allows connections, and a free one is taken first")
+    deep = sorted({one.cell.arm.name for one in made.cells if _deeper_than_chromium(one)})
+    if deep:
+        warned.append(f"{', '.join(deep)}: Chromium's pipelines were {CHROMIUMS_DEPTH} requests deep at most")
     if len({cell.arm.via for cell in experiment.cells}) > 1 and not _same_but_for_the_way(experiment):
         warned.append(
             "some arms go through the gateway and others do not: what it costs is part of their difference. Write "
@@ -72,7 +76,12 @@ def _same_but_for_the_way(experiment: Experiment) -> bool:
 
 def _never_ahead(one: CellEstimate) -> bool:
     """Whether a pipelined arm has a connection for each object, so that none is asked for ahead of an answer."""
-    return one.cell.arm.pipelining > 1 and one.load.objects <= one.cell.arm.connections_per_host
+    arm = one.cell.arm
+    return arm.pipelining > 1 and arm.pipelining_policy != "firefox" and one.load.objects <= arm.connections_per_host
+
+
+def _deeper_than_chromium(one: CellEstimate) -> bool:
+    return one.cell.arm.pipelining_policy == "chromium" and one.cell.arm.pipelining > CHROMIUMS_DEPTH
 
 
 def _brotli_with_tls_only(experiment: Experiment) -> bool:

@@ -22,6 +22,8 @@ ARMS = """\
   keepalive: {via: gateway}
   closing: {via: gateway, keepalive: off}
   pipelined: {pipelining: 4, connections_per_host: 1}
+  chromium: {pipelining: 3, pipelining_policy: chromium, connections_per_host: 2, backup_connections: on}
+  firefox: {pipelining: 4, pipelining_policy: firefox, connections_per_host: 3}
   h2c: {protocol: h2}
   h2: {via: gateway, protocol: h2, tls: 1.3, tls_resumption: off}
   spdy2: {protocol: spdy/2}
@@ -42,7 +44,8 @@ retries: 0
 seed: 3
 """
 SPOKEN = {
-    "keepalive": "http/1.1", "closing": "http/1.1", "pipelined": "http/1.1", "h2c": "h2", "h2": "h2",
+    "keepalive": "http/1.1", "closing": "http/1.1", "pipelined": "http/1.1", "chromium": "http/1.1",
+    "firefox": "http/1.1", "h2c": "h2", "h2": "h2",
     "spdy2": "spdy/2", "spdy3": "spdy/3", "spdy31": "spdy/3.1", "spdy31-tls": "spdy/3.1", "warm": "spdy/3.1",
 }  # fmt: skip
 
@@ -116,6 +119,10 @@ def test_connections_are_as_many_as_the_arm_says(played: Played) -> None:
 
 def test_requests_are_sent_ahead_of_answers(played: Played) -> None:
     (evidence,) = played.evidence("pipelined")
+    assert 2 <= max(each["in_flight"] for each in evidence["gateway"]["requests"]) <= 4
+    (evidence,) = played.evidence("chromium")
+    assert max(each["in_flight"] for each in evidence["gateway"]["requests"]) == 3
+    (evidence,) = played.evidence("firefox")
     assert 2 <= max(each["in_flight"] for each in evidence["gateway"]["requests"]) <= 4
     (evidence,) = played.evidence("keepalive")
     assert {each["in_flight"] for each in evidence["gateway"]["requests"]} == {1}

@@ -140,6 +140,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"protocol": "spdy"}, "protocol", "Did you mean spdy/3.1?"),
     ({"protocol": "spdy/4"}, "protocol", "Choose http/1.1, h2, spdy/3.1, spdy/3, spdy/2"),
     ({"pipelining": 4, "via": "browser"}, "pipelining", "no browser of today sends requests ahead of answers"),
+    (
+        {"pipelining": 3, "pipelining_policy": "chromium", "tls": "1.3"},
+        "pipelining_policy",
+        "Chromium sent requests ahead of answers without TLS only. Leave tls out",
+    ),
     ({"pipelining": 4, "keepalive": "false"}, "pipelining", "it means nothing with keepalive: false"),
     ({"pipelining": 4, "protocol": "spdy/3"}, "pipelining", "it means nothing with protocol: spdy/3"),
     ({"pipelining_policy": "chromium"}, "pipelining_policy", "it means nothing with pipelining: 1"),
@@ -223,7 +228,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
         under: dict[str, object] = {"tls": "1.3", "server": OWNER.get(field.name, "apache")}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
-        under |= {"pipelining": 4} if field.name == "pipelining_policy" else {}
+        under |= {"pipelining": 4, "tls": "off"} if field.name == "pipelining_policy" else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example
         changed = Arm.parse("a", {**under, field.name: value}).settings()

@@ -159,6 +159,15 @@ def test_pipelining_where_each_object_has_a_connection_is_warned_of(connections:
     assert any("pipelining can do nothing in ahead" in words for words in found) is warned
 
 
+@pytest.mark.parametrize(
+    ("policy", "depth", "warned"), [("chromium", 3, False), ("chromium", 4, True), ("eager", 4, False)]
+)
+def test_pipelines_deeper_than_chromiums_are_warned_of(policy: str, depth: int, warned: bool) -> None:
+    experiment = read(GATEWAY + f"{{ahead: {{pipelining: {depth}, pipelining_policy: {policy}}}}}")
+    found = warnings(experiment, estimate(experiment, LOADS))
+    assert any("Chromium's pipelines were 3 requests deep" in words for words in found) is warned
+
+
 def test_what_multiplexes_or_sends_ahead_needs_fewer_round_trips() -> None:
     slow = "links: {rtt: 200ms}\n"
     arms = "arms: {closing: {keepalive: off}, http: {}, ahead: {pipelining: 4}, spdy: {protocol: spdy/3.1}}"

@@ -282,6 +282,56 @@ def test_pipelining_that_could_not_be_used_is_not_missed() -> None:
     assert judged(told, plan) == []
 
 
+def policy(name: str, **more: object) -> Arm:
+    return Arm.parse(name, {"pipelining": 3, "pipelining_policy": name, "connections_per_host": 2, **more})
+
+
+@pytest.mark.parametrize("name", ["chromium", "firefox"])
+def test_a_policy_that_sent_nothing_ahead_is_found(name: str) -> None:
+    plan = in_turns(policy(name))
+    told = plan.told()
+    for each in told.record["requests"]:
+        each["type"] = "Document" if each["url"].endswith("html") else "Image"
+    (found,) = judged(told, plan)
+    assert "no request was sent ahead of an answer, although a.test/" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [("chromium", ["Document"]), ("firefox", ["Image", "Image", "Script", "Script"]), ("firefox", ["XHR"])],
+)
+def test_what_a_policy_has_no_place_for_is_not_missed(name: str, types: list[str]) -> None:
+    """Frames; scripts behind images and images behind scripts; what scripts ask for."""
+    plan = in_turns(policy(name))
+    told = plan.told()
+    for place, each in enumerate(told.record["requests"][1:]):
+        each["type"] = types[place % len(types)]
+    assert judged(told, plan) == []
+
+
+def test_a_policy_that_was_put_off_by_the_server_is_not_missed() -> None:
+    plan = in_turns(policy("chromium"))
+    told = plan.told()
+    told.requests[1] |= {"sent_again": ["pipeline"]}
+    assert judged(told, plan) == []
+
+
+def test_a_backup_stays_unused_where_the_arm_has_backups() -> None:
+    for protocol in ("h2", "spdy/3.1"):
+        for arm in (
+            Arm.parse("with", {"via": "gateway", "protocol": protocol, "backup_connections": True}),
+            Arm.parse("without", {"via": "gateway", "protocol": protocol}),
+        ):
+            plan = together(arm)
+            told = plan.told()
+            unused = {"connection": 2, "requests": 0, "backup": True, "local": "10.10.1.2:50000"}
+            told.connections.append({**told.connections[0], **unused})
+            silent = {"client_port": 50000, "payload_up": 0, "payload_down": 0, "data_us": None}
+            told.captured.append(dataclasses.replace(told.captured[0], **silent))  # type: ignore[arg-type]
+            found = judged(told, plan)
+            assert [each.reason for each in found] == ([] if arm.backup_connections else [Reason.CONNECTIONS_EXCEEDED])
+
+
 ICON = {"request": 4, "url": "a.test/favicon.ico", "status": None}  # wanted, and given up
 
 CUT_OFF = {"local": "", "requests": 0, "alpn": None, "secured_ms": None, "error": "cancelled"}

@@ -18,6 +18,7 @@ from driver.servers.registry import SERVERS
 from driver.workloads.page_load.bound import trip_ns
 from driver.workloads.page_load.keepalive import SAFE, Keepalive
 from driver.workloads.page_load.requests import few
+from driver.workloads.page_load.requests import target as target_of
 from driver.workloads.page_load.witnesses import Sent, Witnesses, most_at_once, port, served_target, target
 from model.evidence.gateway import GatewayConnection, GatewayRequest
 from model.link import Link
@@ -26,6 +27,9 @@ from model.reasons import Failure, Reason
 LEAST_TRIP_US = 5000  # of a link on which the server can see that requests came ahead of answers
 WAITED_MS = 1.0
 ENOUGH_CLAIMS = 3
+PROVEN = 3  # answers after which a host takes a pipeline by Chromium's rules, though one is enough
+CLASSES = {"Image": "images", "Script": "scripts", "Stylesheet": "scripts"}  # of Firefox: these go behind their like
+CONDITIONS = ("if-modified-since", "if-none-match")
 MISDIRECTED = 421
 ENDED_FOR_US = ("server", "error")  # what follows such a connection may be begun while its last answers come in
 
@@ -59,6 +63,9 @@ class ConnectionUse:
 
     def _connections(self) -> Iterator[str]:
         yield from self._multiplexed() if self.arm.multiplexed else self._parallel()
+        backups = [each for each in self.witnesses.connections if each.backup]
+        if backups and not self.arm.backup_connections:
+            yield f"by the gateway {len(backups)} connections were begun as backups, and backup_connections is off"
 
     def _parallel(self) -> Iterator[str]:
         """HTTP/1.1: at most so many to a host at the same time. By the capture (in clear) a connection lasts from its
@@ -117,7 +124,7 @@ class ConnectionUse:
         """Groups of hosts that had several connections at the same time, and how many: connections of a group that were
         open together, or carried its requests back and forth. `groups_of` a connection, `group_of` a request."""
         numbers_of: dict[str, set[int]] = {}
-        begun = sorted(filter(_came_to_something, self.witnesses.connections), key=lambda each: each.began_ms)
+        begun = sorted(filter(self._came_to_something, self.witnesses.connections), key=lambda each: each.began_ms)
         for older, newer in itertools.combinations(begun, 2):
             if older.ended_by not in ENDED_FOR_US and self._open_together(older, newer):
                 for group in groups_of(older) & groups_of(newer):
@@ -139,6 +146,12 @@ class ConnectionUse:
         captured = {each.client_port: each for each in self.witnesses.captured or ()}
         first, second = (captured.get(port(each.local)) if each.local else None for each in (older, newer))
         return bool(first and second and second.first_us < (first.data_us or first.first_us))
+
+    def _came_to_something(self, connection: GatewayConnection) -> bool:
+        """Not so one that was given up before it was made, or broke down before it carried anything. With backups the
+        one of two that was there later stays unused."""
+        spared = connection.error or self.arm.backup_connections
+        return connection.connected_ms is not None and bool(connection.requests or not spared)
 
     # --- ahead of answers
 
@@ -179,12 +192,41 @@ class ConnectionUse:
 
     def _idle_waits(self) -> Iterator[str]:
         """Requests that waited for the answer to the one before them on their connection, which had answered already,
-        while there could be no more connections."""
+        while there could be no more connections, although the arm's policy had a place for them behind that one."""
+        if self.arm.pipelining_policy != "eager" and any(
+            each.sent_again or each.error for each in self.witnesses.requests
+        ):
+            return  # a host that broke a pipeline, or anything else, may not be trusted any more
         begun = {each.connection for each in self.witnesses.connections}
         for number, requests in self.witnesses.sent_by_connection().items():
             for before, one in itertools.pairwise(requests[1:]):  # what answered: the very first
-                if number in begun and self._waited_idle(before, one):
+                if number in begun and self._waited_idle(before, one) and self._had_place(before, one):
                     yield one.request.url
+
+    def _had_place(self, before: Sent, one: Sent) -> bool:
+        """Whether by the policy it could have been sent behind the other, nothing having been sent so yet."""
+        classes = self._classes()
+        both = [classes.get(each.request.url) for each in (before, one)]
+        match self.arm.pipelining_policy:
+            case "chromium":
+                proof = [each for each in self.witnesses.answered if each.first_byte_ms is not None]
+                good = [
+                    each.first_byte_ms for each in proof if _host(each) == _host(one.request) and classes.get(each.url)
+                ]
+                return all(both) and sum(at + WAITED_MS < before.at_ms for at in good if at is not None) >= PROVEN
+            case "firefox":
+                return both[0] == both[1] and both[0] in {*CLASSES.values(), "revalidations"}
+        return True
+
+    def _classes(self) -> dict[str, str]:
+        """The class of each request that may be in a pipeline, by what the browser asked it for."""
+        return {
+            target_of(each): "revalidations"
+            if any(name.lower() in CONDITIONS for name, _ in each.request_headers)
+            else CLASSES.get(each.type, "general")
+            for each in self.keepalive.all_requests
+            if each.type not in ("Document", "Prefetch", "XHR", "Fetch")
+        }
 
     def _waited_idle(self, before: Sent, one: Sent) -> bool:
         answered_ms = before.request.last_byte_ms
@@ -222,11 +264,6 @@ class ConnectionUse:
                 seen += gap < self._trip_us
         if claimed >= ENOUGH_CLAIMS and not seen:
             yield f"the gateway says that {claimed} requests were sent ahead of answers; the server saw none of them so"
-
-
-def _came_to_something(connection: GatewayConnection) -> bool:
-    """Not so one that was given up before it was made, or broke down before it carried anything."""
-    return connection.connected_ms is not None and bool(connection.requests or not connection.error)
 
 
 def _host(request: GatewayRequest) -> str:

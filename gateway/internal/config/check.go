@@ -104,6 +104,9 @@ func (w *Wire) checkTogether() error {
 	if w.PipeliningPolicy != Eager && w.Pipelining == 1 {
 		return fmt.Errorf("wire.pipelining_policy: %q needs wire.pipelining above 1", w.PipeliningPolicy)
 	}
+	if w.PipeliningPolicy == Chromium && w.Secure() {
+		return fmt.Errorf("wire.pipelining_policy: %q goes with wire.tls \"off\" only, as in that browser", Chromium)
+	}
 	if w.SPDYHeaderCompression != 9 && !w.Protocol.SPDY() {
 		return fmt.Errorf("wire.spdy_header_compression: only SPDY has it; with %s leave it out", w.Protocol)
 	}

@@ -122,6 +122,57 @@ func TestCancellingOneOfAPipelineLeavesTheOthers(t *testing.T) {
 	want(t, second, "second")
 }
 
+// As browsers that pipelined did it: the connection ends when it is the turn of what nobody wants, and the rest can go elsewhere.
+func TestCancellingOneOfAPipelineEndsIt(t *testing.T) {
+	ending := deep
+	ending.EndsAtCancelled = true
+	c, server := connect(t, ending)
+	first := ask(t, c, get("/0"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancelled := make(chan error, 1)
+	wait := c.Start(ctx, get("/1"), testkit.NewNotes(t))
+	go func() {
+		_, err := wait()
+		cancelled <- err
+	}()
+	third := ask(t, c, get("/2"))
+	for range 3 {
+		server.head()
+	}
+	cancel()
+	if err := <-cancelled; err == nil || c.Room() != 0 || !c.Leaving() {
+		t.Errorf("%v; room for %d", err, c.Room())
+	}
+	server.say(ok("first"))
+	want(t, first, "first")
+	if got := <-third; !errors.Is(got.err, exchange.ErrEvicted) {
+		t.Errorf("%+v", got)
+	}
+	if <-c.Done(); !c.ClosedByUs() {
+		t.Error("it is not said who ended it")
+	}
+}
+
+// Only what could be answered next when a connection ends without a word speaks against the server.
+func TestWhoIsEvicted(t *testing.T) {
+	for said, first := range map[string]error{"": exchange.ErrNotProcessed, "Connection: close\r\n": exchange.ErrEvicted} {
+		c, server := connect(t, deep)
+		answered, next, last := ask(t, c, get("/0")), ask(t, c, get("/1")), ask(t, c, get("/2"))
+		for range 3 {
+			server.head()
+		}
+		server.say("HTTP/1.1 200 OK\r\n" + said + "Content-Length: 1\r\n\r\nx")
+		server.conn.Close()
+		want(t, answered, "x")
+		if got := <-next; !errors.Is(got.err, first) || errors.Is(got.err, exchange.ErrEvicted) != (said != "") {
+			t.Errorf("%q: %+v", said, got)
+		}
+		if got := <-last; !errors.Is(got.err, exchange.ErrEvicted) {
+			t.Errorf("%q: %+v", said, got)
+		}
+	}
+}
+
 func TestClosingOneBodyOfAPipelineLeavesTheOthers(t *testing.T) {
 	c, server := connect(t, deep)
 	wait := c.Start(t.Context(), get("/0"), testkit.NewNotes(t))
