@@ -227,6 +227,14 @@ mspdy_stage mspdy_exchange_stage(mspdy_exchange *exchange)
     return stage;
 }
 
+void mspdy_exchange_lend(mspdy_exchange *exchange)
+{
+    lock(exchange->desk);
+    exchange->stage = MSPDY_QUEUED;
+    exchange->desk->away++;
+    unlock(exchange->desk);
+}
+
 void mspdy_exchange_withdraw(mspdy_exchange *exchange)
 {
     lock(exchange->desk);

@@ -18,7 +18,8 @@ typedef struct mspdy_exchange mspdy_exchange;
 struct mspdy_response;
 
 /* Who has the stream's job: QUEUED, then RUNNING, then BACK; or, never begun,
- * QUEUED, then BACK. What is BACK stays so: all of it is the session's again. */
+ * QUEUED, then BACK. Of what is BACK all is the session's, which may lend it to
+ * the workers once more: QUEUED again. */
 typedef enum mspdy_stage { MSPDY_QUEUED, MSPDY_RUNNING, MSPDY_BACK } mspdy_stage;
 
 /* What the session still wants of the worker: first WANTED, then one of the
@@ -67,6 +68,8 @@ bool mspdy_exchange_put_body(mspdy_exchange *exchange, const char *bytes, size_t
 /* The response's next bytes, and what is there behind them. */
 size_t mspdy_exchange_take(mspdy_exchange *exchange, char *to, size_t most, mspdy_view *view);
 mspdy_stage mspdy_exchange_stage(mspdy_exchange *exchange);
+/* BACK becomes QUEUED. */
+void mspdy_exchange_lend(mspdy_exchange *exchange);
 /* No worker got it, or will: QUEUED becomes BACK. */
 void mspdy_exchange_withdraw(mspdy_exchange *exchange);
 void mspdy_exchange_set_want(mspdy_exchange *exchange, mspdy_want want);

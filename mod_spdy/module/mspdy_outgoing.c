@@ -112,12 +112,21 @@ static size_t send_frame(mspdy_stream *stream, char *to, size_t most)
 {
     mspdy_session *session = stream->session;
     uint8_t head[SPDY_FRAME_HEAD_BYTES];
-    bool failed = false;
+    mspdy_taking taking = MSPDY_TAKES;
     mspdy_view view;
     char *body = to + SPDY_FRAME_HEAD_BYTES;
     size_t taken = mspdy_exchange_take(stream->job->exchange, body, most, &view);
     if (view.stage == MSPDY_BACK && taken < most)
-        taken += mspdy_held_take(stream->job->held, body + taken, most - taken, &failed);
+        taken += mspdy_held_take(stream->job->held, body + taken, most - taken, false, &taking);
+    if (taking == MSPDY_COLD && taken == 0) {
+        if (mspdy_stream_lend(stream)) {
+            offer nothing = {false, false, false};
+            send_offer(stream, nothing);
+            return 0;
+        }
+        taken = mspdy_held_take(stream->job->held, body, most, true, &taking);
+    }
+    bool failed = taking == MSPDY_FAILED;
     offer o = offer_of(stream, &view);
     bool fin = o.whole && !o.data;
     if (failed || (o.failed && taken == 0)) {

@@ -12,6 +12,7 @@
 #include "scoreboard.h"
 
 #include "mspdy_filters.h"
+#include "mspdy_held.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -134,6 +135,10 @@ static void end_if_in_vain(mspdy_job *job)
 void mspdy_request_serve(mspdy_job *job, apr_thread_t *thread, int thread_number)
 {
     mspdy_exchange_begin(job->exchange);
+    if (job->progress != MSPDY_HEADLESS) { /* it was served before */
+        mspdy_held_warm(job->held);
+        return;
+    }
     open_connection(job, thread, thread_number);
     serve(job);
     end_if_in_vain(job);

@@ -8,7 +8,8 @@
 
 #include "mspdy_job.h"
 
-/* Serves the job's request on this thread. */
+/* Serves the job's request on this thread; of a job that was served already, reads
+ * on in the file that its response is. */
 void mspdy_request_serve(mspdy_job *job, apr_thread_t *thread, int thread_number);
 
 /* post_read_request: SPDY_VERSION and others in the request's environment,

@@ -4,6 +4,7 @@
 
 #include "http_log.h"
 
+#include "mspdy_held.h"
 #include "mspdy_workers.h"
 
 APLOG_USE_MODULE(spdy);
@@ -79,6 +80,7 @@ static bool begin(mspdy_session *session, const mspdy_job_origin *origin, const 
     stream->session = session;
     stream->job = job;
     stream->body_ended = !origin->has_body;
+    stream->lent_at = -1;
     stream->patience.left = session->server->timeout;
     stream->next = session->first_stream;
     if (stream->next != NULL)
@@ -147,6 +149,21 @@ void mspdy_stream_body_used(mspdy_stream *stream, size_t bytes)
     stream->session->body_bytes -= bytes;
     if (bytes > 0)
         spdy_stream_consumed(stream->session->core, stream->job->id, bytes);
+}
+
+/* ---- a response on a slow disk ---- */
+
+bool mspdy_stream_lend(mspdy_stream *stream)
+{
+    apr_off_t at = mspdy_held_offset(stream->job->held);
+    if (at == stream->lent_at)
+        return false; /* that did not help: there is little memory */
+    stream->lent_at = at;
+    mspdy_exchange_lend(stream->job->exchange);
+    if (mspdy_workers_submit(stream->job))
+        return true;
+    mspdy_exchange_withdraw(stream->job->exchange);
+    return false;
 }
 
 /* ---- ending ---- */

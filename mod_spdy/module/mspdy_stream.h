@@ -25,6 +25,7 @@ typedef struct mspdy_stream {
     mspdy_job *job;
     bool body_ended;        /* of the request */
     bool offers_data;       /* has bytes that the client has to give window for */
+    apr_off_t lent_at;       /* where in its file it last waited for a disk; -1: nowhere */
     mspdy_patience patience; /* while its own window is closed */
 } mspdy_stream;
 
@@ -40,6 +41,8 @@ void mspdy_stream_body_used(mspdy_stream *stream, size_t bytes);
 
 /* So much of the response was sent. */
 void mspdy_stream_progress(mspdy_stream *stream, size_t bytes);
+/* Lets a worker read on in the response's file. False: none can. */
+bool mspdy_stream_lend(mspdy_stream *stream);
 /* The response is sent to its end. */
 void mspdy_stream_sent_all(mspdy_stream *stream);
 /* The stream is over before that: by us, or by the client. */

@@ -9,8 +9,10 @@ import random
 import select
 import socket
 import struct
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -238,6 +240,43 @@ def test_resets_a_file_that_became_shorter(apache: Path, spdy_module: Module) ->
         client.window_update(stream, 1 << 20)
         client.window_update(0, 1 << 20)
         assert client.response(stream).reset == INTERNAL_ERROR
+        client.close()
+
+
+# Disks
+
+
+@pytest.fixture
+def slow_disk(spdy_module: Module) -> Iterator[Module]:
+    """mod_spdy in an httpd for which some files are on a slow disk: tests/wire/slow_disk.c."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # httpd's processes are another user's
+        library = folder / "slow_disk.so"
+        source = Path(__file__).parent / "slow_disk.c"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        before = spdy_module.environment.get("LD_PRELOAD", "")
+        environment = {"LD_PRELOAD": f"{before} {library}".strip(), "SLOW_DISK_GO": f"{folder}/go"}
+        yield Module(spdy_module.path, {**spdy_module.environment, **environment})
+
+
+def test_a_slow_disk_stops_no_other_stream(apache: Path, slow_disk: Module) -> None:
+    with running(apache, slow_disk, "SpdyEnabled on\nEnableMMAP off") as httpd:
+        content = bytes(range(256)) * 4096
+        httpd.put("content.slow", content)
+        httpd.put("page.html", b"<p>page</p>")
+        client = connect(httpd.tls_port, "3.1", tls=True)
+        slow = client.request("/content.slow", priority=0)
+        client.until(lambda: bool(client.responses[slow].headers))
+        given_up = client.request("/content.slow", priority=1)
+        client.until(lambda: bool(client.responses[given_up].headers))
+        assert client.get("/page.html", priority=7).body == b"<p>page</p>"
+        client.reset(given_up)
+        assert client.get("/page.html", priority=7).body == b"<p>page</p>"
+        assert client.responses[slow].body == b""
+        Path(slow_disk.environment["SLOW_DISK_GO"]).touch()
+        assert client.response(slow).body == content
+        assert sorted(line["state"] for line in httpd.access(4)) == ["+", "+", "+", "X"]
         client.close()
 
 
