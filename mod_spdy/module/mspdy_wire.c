@@ -20,7 +20,7 @@ enum {
     /* Under httpd's limit above which its network filter waits (65535), and
      * little enough that something urgent need not wait long behind it. Whole
      * records of TLS, whose cost is for the most part by the record. */
-    BATCH_BYTES = 3 * 16 * 1024
+    BATCH_BYTES = 2 * 16 * 1024
 };
 
 /* mod_ssl holds small pieces back until something follows that is not data,

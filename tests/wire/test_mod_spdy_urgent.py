@@ -1,0 +1,80 @@
+"""Something urgent that is asked for while large answers fill the wire: how many of their bytes still go before it.
+
+Counted in bytes, which do not depend on how fast a machine is: what mod_spdy and the server's kernel had taken already.
+"""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import socket
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from .httpd import Httpd, Module, running
+from .spdy_client import INITIAL_WINDOW, SYN_REPLY, SpdyClient, connect
+
+UNSENT_BYTES = 65536  # SpdyUnsentBytes: what the kernel takes beyond what is on its way
+BATCH_BYTES = 32 * 1024  # mod_spdy's: one that went over that, and one that waits
+HEADS_BYTES = 4096  # of frames and TLS records
+MARKED = """\
+#!/bin/sh
+touch {mark}
+printf 'Content-Type: text/plain\\r\\n\\r\\nurgent'
+"""
+
+
+def waiting_bytes(sock: socket.socket) -> int:
+    """What has arrived and was not read."""
+    count = array.array("i", [0])
+    fcntl.ioctl(sock, termios.FIONREAD, count)
+    return count[0]
+
+
+def stuck(server: Httpd, client: SpdyClient) -> int:
+    """When nothing more arrives, as the client does not read: how much has."""
+    seen = [-1]
+    server.wait(lambda: _same_for(client, seen, 0.5))
+    return seen[0]
+
+
+def _same_for(client: SpdyClient, seen: list[int], quiet_s: float) -> bool:
+    seen[0] = waiting_bytes(client.sock)
+    time.sleep(quiet_s)
+    return seen[0] > 0 and waiting_bytes(client.sock) == seen[0]
+
+
+def bytes_before_urgent(server: Httpd, *, tls: bool) -> int:
+    """Four answers of 4 MB fill the wire, then something urgent is asked for."""
+    server.put("large", bytes(4 << 20))
+    mark = server.site / "mark"
+    server.site.chmod(0o777)
+    server.put("cgi/urgent", MARKED.format(mark=mark).encode())
+    client = connect(server.tls_port if tls else server.port, "3.1", tls=tls, receive_buffer_bytes=65536)
+    client.window_update(0, 1 << 30)
+    client.set({INITIAL_WINDOW: 1 << 30})
+    large = [client.request("/large", priority=7) for _ in range(4)]
+    client.until(lambda: all(len(client.responses[stream].body) > 100_000 for stream in large))
+    stuck(server, client)
+    urgent = client.request("/cgi/urgent", priority=0)
+    server.wait(mark.exists)
+    arrived = stuck(server, client)
+    before = sum(len(client.responses[stream].body) for stream in large)
+    client.until(lambda: bool(client.responses[urgent].headers))
+    at = next(n for n, frame in enumerate(client.frames) if frame.kind == SYN_REPLY and frame.stream == urgent)
+    sent = sum(len(frame.payload) for frame in client.frames[:at] if frame.kind == 0)
+    assert client.response(urgent).body == b"urgent"
+    assert all(not client.responses[stream].ended for stream in large)
+    client.close()
+    return sent - before - arrived
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_something_urgent_overtakes_all_that_the_kernel_has_not_taken(
+    apache: Path, spdy_module: Module, tls: bool
+) -> None:
+    with running(apache, spdy_module, "SpdyEnabled on", in_clear="SpdyCleartext 3.1") as server:
+        assert bytes_before_urgent(server, tls=tls) <= UNSENT_BYTES + 2 * BATCH_BYTES + HEADS_BYTES
