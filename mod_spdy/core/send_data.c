@@ -1,8 +1,6 @@
 /* DATA of ours, and whose turn it is. */
 #include "session.h"
 
-#include <string.h>
-
 static bool may_send(const spdy_stream *stream)
 {
     return spdy_state_step(stream->state, SPDY_OUT_DATA).action == SPDY_ACTION_DO;
@@ -47,17 +45,6 @@ bool spdy_session_next(spdy_session *session, spdy_slot *slot)
     return true;
 }
 
-static spdy_result check(const spdy_session *session, const spdy_stream *stream, size_t bytes)
-{
-    if (session->over)
-        return SPDY_SESSION_OVER;
-    if (!stream)
-        return SPDY_NO_SUCH_STREAM;
-    if (!may_send(stream))
-        return SPDY_WRONG_STATE;
-    return bytes > most_bytes(session, stream) ? SPDY_TOO_LARGE : SPDY_OK;
-}
-
 static void book(spdy_session *session, spdy_stream *stream, size_t bytes, bool fin)
 {
     if (spdy_has_stream_windows(session))
@@ -75,33 +62,19 @@ spdy_result spdy_stream_data_head(spdy_session *session, uint32_t stream_id, siz
                                   uint8_t head[SPDY_FRAME_HEAD_BYTES])
 {
     spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
-    spdy_result result = check(session, stream, bytes);
 
-    if (result != SPDY_OK)
-        return result;
+    if (session->over)
+        return SPDY_SESSION_OVER;
+    if (!stream)
+        return SPDY_NO_SUCH_STREAM;
+    if (!may_send(stream))
+        return SPDY_WRONG_STATE;
+    if (bytes > most_bytes(session, stream))
+        return SPDY_TOO_LARGE;
     if (spdy_buffer_length(&session->output))
         return SPDY_OUTPUT_WAITING;
     spdy_head_write_data(stream_id, fin ? SPDY_FLAG_FIN : 0, (uint32_t)bytes, head);
     book(session, stream, bytes, fin);
-    return SPDY_OK;
-}
-
-spdy_result spdy_stream_data(spdy_session *session, uint32_t stream_id, const void *bytes, size_t length, bool fin)
-{
-    spdy_stream *stream = spdy_streams_find(&session->streams, stream_id);
-    spdy_result result = check(session, stream, length);
-    uint8_t *room;
-
-    if (result != SPDY_OK)
-        return result;
-    room = spdy_buffer_room(&session->output, SPDY_HEAD_BYTES + length);
-    if (!room)
-        return spdy_no_memory(session);
-    spdy_head_write_data(stream_id, fin ? SPDY_FLAG_FIN : 0, (uint32_t)length, room);
-    if (length)
-        memcpy(room + SPDY_HEAD_BYTES, bytes, length);
-    spdy_buffer_added(&session->output, SPDY_HEAD_BYTES + length);
-    book(session, stream, length, fin);
     return SPDY_OK;
 }
 

@@ -150,7 +150,7 @@ typedef struct spdy_slot {
     size_t most_bytes; /* 0 for SPDY_OFFER_FIN without window: send the empty last frame */
 } spdy_slot;
 /* Which stream sends next: the most urgent that offers and has window, in turn
- * among equals (the turn passes with spdy_stream_data*). False: none may. */
+ * among equals (the turn passes with spdy_stream_data_head). False: none may. */
 bool spdy_session_next(spdy_session *session, spdy_slot *slot);
 
 enum { SPDY_FRAME_HEAD_BYTES = 8 };
@@ -159,8 +159,6 @@ enum { SPDY_FRAME_HEAD_BYTES = 8 };
  * (SPDY_OUTPUT_WAITING), and at most the slot's most_bytes (SPDY_TOO_LARGE). */
 spdy_result spdy_stream_data_head(spdy_session *session, uint32_t stream_id, size_t bytes, bool fin,
                                   uint8_t head[SPDY_FRAME_HEAD_BYTES]);
-/* The same with a copy of the bytes into the output. */
-spdy_result spdy_stream_data(spdy_session *session, uint32_t stream_id, const void *bytes, size_t length, bool fin);
 
 /* Bytes to be written now; false when there are none. They stay valid until any
  * other call with this session except spdy_session_output_sent. */

@@ -227,7 +227,6 @@ static void frame_data(dialogue *with)
 
 static void send_some(dialogue *with, unsigned most_frames)
 {
-    static const uint8_t zeroes[65536];
     spdy_slot slot;
 
     while (most_frames-- && spdy_session_next(with->session, &slot)) {
@@ -237,12 +236,8 @@ static void send_some(dialogue *with, unsigned most_frames)
 
         demand(slot.most_bytes <= 65536 && (int64_t)slot.most_bytes <= spdy_session_send_window(with->session));
         demand(!slot.most_bytes || (int64_t)slot.most_bytes <= spdy_stream_send_window(with->session, slot.stream_id));
-        if (most_frames % 2) {
-            take_output(with);
-            demand(spdy_stream_data_head(with->session, slot.stream_id, bytes, fin, head) == SPDY_OK);
-            continue;
-        }
-        spdy_stream_data(with->session, slot.stream_id, zeroes, bytes, fin);
+        take_output(with);
+        demand(spdy_stream_data_head(with->session, slot.stream_id, bytes, fin, head) == SPDY_OK);
         if (!fin && next(with) & 1)
             spdy_stream_offer(with->session, slot.stream_id, SPDY_OFFER_NOTHING);
     }

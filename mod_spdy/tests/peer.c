@@ -223,6 +223,18 @@ void peer_setting(peer *at, uint32_t id, uint32_t value)
     peer_send_control(at, SPDY_FRAME_SETTINGS, 0, payload, sizeof payload);
 }
 
+spdy_result peer_data(peer *at, uint32_t id, const void *bytes, size_t length, bool fin)
+{
+    uint8_t head[SPDY_FRAME_HEAD_BYTES];
+    spdy_result result;
+
+    peer_collect_output(at);
+    result = spdy_stream_data_head(at->session, id, length, fin, head);
+    if (result == SPDY_OK)
+        CHECK(spdy_buffer_append(&at->output, head, sizeof head) && spdy_buffer_append(&at->output, bytes, length));
+    return result;
+}
+
 seen peer_event(peer *at)
 {
     seen first = {0};

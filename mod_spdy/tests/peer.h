@@ -47,6 +47,9 @@ void peer_reset(peer *at, uint32_t id, spdy_status status);
 void peer_window(peer *at, uint32_t id, uint32_t delta);
 void peer_setting(peer *at, uint32_t id, uint32_t value);
 
+/* DATA of the session under test. */
+spdy_result peer_data(peer *at, uint32_t id, const void *bytes, size_t length, bool fin);
+
 /* The next event, or one of type NONE. */
 seen peer_event(peer *at);
 spdy_event_type peer_event_type(peer *at);

@@ -31,13 +31,13 @@ TEST(a_server_pushes_beside_an_open_stream)
     CHECK_EQUAL(opening.word, 1);
     CHECK_EQUAL(opening.payload[8], 7 << 5); /* 9 is lower than the lowest */
     CHECK_EQUAL(spdy_stream_headers(at->session, id, NULL, 0, false), SPDY_OK);
-    CHECK_EQUAL(spdy_stream_data(at->session, id, "x", 1, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, id, "x", 1, true), SPDY_OK);
     CHECK(!spdy_stream_is_open(at->session, id));
     CHECK_EQUAL(push(at, 1, &id), SPDY_OK);
     CHECK_EQUAL(id, 4);
     peer_reset(at, 4, SPDY_STATUS_CANCEL);
     CHECK_EQUAL(peer_event_type(at), SPDY_EVENT_RESET);
-    CHECK_EQUAL(spdy_stream_data(at->session, id, "x", 1, true), SPDY_NO_SUCH_STREAM);
+    CHECK_EQUAL(peer_data(at, id, "x", 1, true), SPDY_NO_SUCH_STREAM);
     peer_free(at);
 }
 
@@ -219,8 +219,7 @@ static bool converse(peer *raw, spdy_session *session)
             return false;
     } while (event.type != SPDY_EVENT_NONE);
     return spdy_stream_reply(session, 1, headers, 20, false) == SPDY_OK &&
-           spdy_stream_open(session, &opening, headers, 20, &id) == SPDY_OK &&
-           spdy_stream_data(session, 1, value, sizeof value, true) == SPDY_OK;
+           spdy_stream_open(session, &opening, headers, 20, &id) == SPDY_OK;
 }
 
 /* What a client writes for it. */
@@ -241,7 +240,7 @@ static peer *prepared(spdy_version version)
         headers[i] = header(names[i], i ? "x" : value);
     }
     CHECK_EQUAL(spdy_stream_open(client->session, &opening, headers, 40, &id), SPDY_OK);
-    CHECK_EQUAL(spdy_stream_data(client->session, id, value, sizeof value, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(client, id, value, sizeof value, true), SPDY_OK);
     peer_collect_output(client);
     return client;
 }

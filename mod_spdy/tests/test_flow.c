@@ -43,13 +43,13 @@ TEST(sending_stops_where_the_stream_window_ends)
 
     open_sending(at, 1, 0);
     CHECK_EQUAL(next_bytes(at), 65536);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 65537, false), SPDY_TOO_LARGE);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 65536, false), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 65537, false), SPDY_TOO_LARGE);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 65536, false), SPDY_OK);
     CHECK_EQUAL(next_bytes(at), 0);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 1, false), SPDY_TOO_LARGE);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 1, false), SPDY_TOO_LARGE);
     peer_window(at, 1, 10);
     CHECK_EQUAL(next_bytes(at), 10);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 10, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 10, true), SPDY_OK);
     CHECK_EQUAL(next_bytes(at), 0);
     peer_free(at);
 }
@@ -60,13 +60,13 @@ TEST(an_end_without_data_needs_no_window)
     spdy_slot slot;
 
     open_sending(at, 1, 0);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 65536, false), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 65536, false), SPDY_OK);
     CHECK(!spdy_session_next(at->session, &slot));
     CHECK_EQUAL(spdy_stream_offer(at->session, 1, SPDY_OFFER_FIN), SPDY_OK);
     CHECK(spdy_session_next(at->session, &slot));
     CHECK_EQUAL(slot.stream_id, 1);
     CHECK_EQUAL(slot.most_bytes, 0);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, NULL, 0, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, NULL, 0, true), SPDY_OK);
     CHECK(!spdy_stream_is_open(at->session, 1));
     peer_free(at);
 }
@@ -80,7 +80,7 @@ TEST(spdy_2_has_no_windows)
     peer_setting(at, SPDY_SETTING_INITIAL_WINDOW_SIZE, 1);
     for (i = 0; i < 10; i++) {
         CHECK_EQUAL(next_bytes(at), 100000);
-        CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 100000, false), SPDY_OK);
+        CHECK_EQUAL(peer_data(at, 1, zeroes, 100000, false), SPDY_OK);
     }
     peer_open(at, 3, 0, 0);
     peer_forget(at);
@@ -99,11 +99,11 @@ TEST(the_session_window_holds_all_streams)
 
     open_sending(at, 1, 0);
     open_sending(at, 3, 0);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 60000, false), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 60000, false), SPDY_OK);
     CHECK(spdy_session_next(at->session, &slot));
     CHECK_EQUAL(slot.stream_id, 3);
     CHECK_EQUAL(slot.most_bytes, 5536);
-    CHECK_EQUAL(spdy_stream_data(at->session, 3, zeroes, 5536, false), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 3, zeroes, 5536, false), SPDY_OK);
     CHECK(!spdy_session_next(at->session, &slot));
     CHECK_EQUAL(spdy_session_send_window(at->session), 0);
     peer_window(at, 1, 1000); /* the stream's does not help */
@@ -130,7 +130,7 @@ TEST(a_smaller_initial_window_makes_windows_negative)
     peer *at = with_windows(SPDY_VERSION_3, 65536, 65536);
 
     open_sending(at, 1, 0);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, zeroes, 65536, false), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, zeroes, 65536, false), SPDY_OK);
     peer_setting(at, SPDY_SETTING_INITIAL_WINDOW_SIZE, 16384);
     CHECK_EQUAL(spdy_stream_send_window(at->session, 1), -49152);
     peer_window(at, 1, 49152);
@@ -363,7 +363,7 @@ TEST(windows_of_one_byte_work)
     peer_setting(at, SPDY_SETTING_INITIAL_WINDOW_SIZE, 1);
     for (i = 0; i < 100; i++) {
         CHECK_EQUAL(next_bytes(at), 1);
-        CHECK_EQUAL(spdy_stream_data(at->session, 3, "x", 1, false), SPDY_OK);
+        CHECK_EQUAL(peer_data(at, 3, "x", 1, false), SPDY_OK);
         CHECK_EQUAL(next_bytes(at), 0);
         peer_window(at, 3, 1);
         peer_forget(at);

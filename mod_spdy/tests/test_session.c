@@ -63,8 +63,8 @@ static void request(peer *client, uint32_t *id)
     spdy_opening opening = {.priority = 2};
 
     CHECK_EQUAL(spdy_stream_open(client->session, &opening, headers, 3, id), SPDY_OK);
-    CHECK_EQUAL(spdy_stream_data(client->session, *id, "question", 8, false), SPDY_OK);
-    CHECK_EQUAL(spdy_stream_data(client->session, *id, "!", 1, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(client, *id, "question", 8, false), SPDY_OK);
+    CHECK_EQUAL(peer_data(client, *id, "!", 1, true), SPDY_OK);
 }
 
 static void check_request(peer *server, uint32_t id)
@@ -87,7 +87,7 @@ static void answer(peer *server, uint32_t id)
 
     CHECK_EQUAL(spdy_stream_reply(server->session, id, &status, 1, false), SPDY_OK);
     CHECK_EQUAL(spdy_stream_headers(server->session, id, &trailer, 1, false), SPDY_OK);
-    CHECK_EQUAL(spdy_stream_data(server->session, id, "answer", 6, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(server, id, "answer", 6, true), SPDY_OK);
     CHECK(!spdy_stream_is_open(server->session, id));
 }
 
@@ -165,7 +165,7 @@ TEST(frames_of_spdy_2_byte_for_byte)
     peer_open(at, 1, 3, 0);
     CHECK_EQUAL(peer_event(at).event.priority, 3);
     CHECK_EQUAL(spdy_stream_reply(at->session, 1, NULL, 0, false), SPDY_OK);
-    CHECK_EQUAL(spdy_stream_data(at->session, 1, "abc", 3, true), SPDY_OK);
+    CHECK_EQUAL(peer_data(at, 1, "abc", 3, true), SPDY_OK);
     CHECK_EQUAL(peer_expect(at, SPDY_FRAME_SYN_REPLY).payload[5], 0);
     CHECK_OUTPUT(at, "\0\0\0\1\1\0\0\3" "abc");
     CHECK_EQUAL(spdy_stream_reset(at->session, 1, SPDY_STATUS_CANCEL), SPDY_OK);

@@ -211,19 +211,19 @@ TEST(every_state_with_every_frame_on_the_wire)
                 check_on_wire(all_versions[version], state, input);
 }
 
-static spdy_result call(spdy_session *session, spdy_input input, uint32_t id)
+static spdy_result call(peer *at, spdy_input input, uint32_t id)
 {
     bool fin = input % 2;
     size_t count;
     const spdy_header *headers = small_headers(&count);
 
     if (input <= SPDY_OUT_REPLY_FIN)
-        return spdy_stream_reply(session, id, headers, count, fin);
+        return spdy_stream_reply(at->session, id, headers, count, fin);
     if (input <= SPDY_OUT_HEADERS_FIN)
-        return spdy_stream_headers(session, id, headers, count, fin);
+        return spdy_stream_headers(at->session, id, headers, count, fin);
     if (input <= SPDY_OUT_DATA_FIN)
-        return spdy_stream_data(session, id, "data", 4, fin);
-    return spdy_stream_reset(session, id, SPDY_STATUS_CANCEL);
+        return peer_data(at, id, "data", 4, fin);
+    return spdy_stream_reset(at->session, id, SPDY_STATUS_CANCEL);
 }
 
 static void check_call(spdy_version version, spdy_state state, spdy_input input)
@@ -237,7 +237,7 @@ static void check_call(spdy_version version, spdy_state state, spdy_input input)
 
     check_case("SPDY/%s, state %d, %s", spdy_version_name(version), state, inputs[input]);
     peer_forget(at);
-    CHECK_EQUAL(call(at->session, input, id), should_be);
+    CHECK_EQUAL(call(at, input, id), should_be);
     if (should_be != SPDY_OK) {
         peer_expect_silence(at);
         CHECK_EQUAL(spdy_stream_is_open(at->session, id), lives(state));
