@@ -19,64 +19,34 @@ static size_t least(size_t a, size_t b)
 }
 
 /* Small writes share a chunk; a large one gets a chunk of its size. */
-static mspdy_chunk *chunk_new(size_t wanted)
+static bool chunk_add(mspdy_pipe *pipe, size_t wanted)
 {
     size_t room = wanted < 1024 ? 1024 : least(wanted, CHUNK_BYTES);
     mspdy_chunk *chunk = malloc(sizeof(*chunk) + room);
-    if (chunk != NULL) {
-        chunk->next = NULL;
-        chunk->begin = chunk->end = 0;
-        chunk->room = room;
-    }
-    return chunk;
-}
-
-static void chunks_free(mspdy_chunk *chunk)
-{
-    while (chunk != NULL) {
-        mspdy_chunk *next = chunk->next;
-        free(chunk);
-        chunk = next;
-    }
-}
-
-static size_t chunk_fill(mspdy_chunk *chunk, const char *bytes, size_t length)
-{
-    size_t n = least(length, chunk->room - chunk->end);
-    memcpy(chunk->bytes + chunk->end, bytes, n);
-    chunk->end += n;
-    return n;
+    if (chunk == NULL)
+        return false;
+    chunk->next = NULL;
+    chunk->begin = chunk->end = 0;
+    chunk->room = room;
+    *(pipe->last != NULL ? &pipe->last->next : &pipe->first) = chunk;
+    pipe->last = chunk;
+    return true;
 }
 
 bool mspdy_pipe_put(mspdy_pipe *pipe, const void *bytes, size_t length)
 {
     const char *from = bytes;
-    size_t left = length;
-    size_t in_last = pipe->last ? least(left, pipe->last->room - pipe->last->end) : 0;
-    mspdy_chunk *first_new = NULL, *last_new = NULL;
-    for (size_t done = in_last; done < left;) {
-        mspdy_chunk *chunk = chunk_new(left - done);
-        if (chunk == NULL) {
-            chunks_free(first_new);
+    while (length > 0) {
+        if ((pipe->last == NULL || pipe->last->end == pipe->last->room) && !chunk_add(pipe, length))
             return false;
-        }
-        done += chunk_fill(chunk, from + done, left - done);
-        if (last_new != NULL)
-            last_new->next = chunk;
-        else
-            first_new = chunk;
-        last_new = chunk;
+        mspdy_chunk *chunk = pipe->last;
+        size_t n = least(length, chunk->room - chunk->end);
+        memcpy(chunk->bytes + chunk->end, from, n);
+        chunk->end += n;
+        pipe->bytes += n;
+        from += n;
+        length -= n;
     }
-    if (in_last > 0)
-        chunk_fill(pipe->last, from, in_last);
-    if (first_new != NULL) {
-        if (pipe->last != NULL)
-            pipe->last->next = first_new;
-        else
-            pipe->first = first_new;
-        pipe->last = last_new;
-    }
-    pipe->bytes += length;
     return true;
 }
 
@@ -102,7 +72,11 @@ size_t mspdy_pipe_take(mspdy_pipe *pipe, void *to, size_t most)
 
 void mspdy_pipe_clear(mspdy_pipe *pipe)
 {
-    chunks_free(pipe->first);
-    pipe->first = pipe->last = NULL;
+    while (pipe->first != NULL) {
+        mspdy_chunk *chunk = pipe->first;
+        pipe->first = chunk->next;
+        free(chunk);
+    }
+    pipe->last = NULL;
     pipe->bytes = 0;
 }

@@ -15,7 +15,7 @@ typedef struct mspdy_pipe {
     size_t bytes;
 } mspdy_pipe;
 
-/* False: no memory, nothing was added. */
+/* False: no memory, and what was added is not all. */
 bool mspdy_pipe_put(mspdy_pipe *pipe, const void *bytes, size_t length);
 size_t mspdy_pipe_take(mspdy_pipe *pipe, void *to, size_t most);
 void mspdy_pipe_clear(mspdy_pipe *pipe);

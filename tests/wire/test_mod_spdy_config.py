@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from .httpd import Httpd, Module, refusal, running, threads_of
-from .spdy_client import INITIAL_WINDOW, MAX_STREAMS, SpdyClient, connect
+from .spdy_client import INITIAL_WINDOW, MAX_STREAMS, SYN_REPLY, SpdyClient, connect
 
 NUMBERS = {
     "SpdyMaxStreamsPerConnection": "streams from 1 to 10000",
@@ -18,8 +18,11 @@ NUMBERS = {
     "SpdyUnsentBytes": "bytes from 0 to 67108864",
     "SpdyMaxHeaderBytes": "bytes from 1024 to 1048576",
     "SpdyMinBodyRate": "bytes per second from 0 to 1073741824",
+    "SpdyMinResponseRate": "bytes per second from 0 to 1073741824",
+    "SpdyHeaderCompression": "levels of zlib from 0 to 9",
     "SpdyMinThreadsPerProcess": "threads from 1 to 10000",
     "SpdyMaxThreadsPerProcess": "threads from 1 to 10000",
+    "SpdyMaxThreadsPerSession": "threads from 1 to 10000",
 }
 
 
@@ -121,6 +124,19 @@ def test_keeps_to_httpds_limits_of_requests(apache: Path, spdy_module: Module) -
         assert client.get("/page.html").status == "200 OK"
         assert [line["spdy"] for line in httpd.access(4)] == ["3.1"] * 4, "each is logged"
         client.close()
+
+
+def test_compresses_headers_as_it_is_told(apache: Path, spdy_module: Module) -> None:
+    def reply_bytes(level: int) -> int:
+        with running(apache, spdy_module, f"SpdyCleartext 3.1\nSpdyHeaderCompression {level}") as httpd:
+            httpd.put("page.html", b"<p>page</p>")
+            client = session(httpd)
+            for _ in range(5):
+                assert client.get("/page.html").status == "200 OK"
+            client.close()
+            return sum(len(frame.payload) for frame in client.frames if frame.kind == SYN_REPLY)
+
+    assert reply_bytes(0) > 3 * reply_bytes(9)
 
 
 def test_sends_frames_of_the_size_that_it_is_told(apache: Path, spdy_module: Module) -> None:

@@ -279,6 +279,9 @@ def test_a_slow_line_is_no_attack(endless: Httpd) -> None:
             client.window_update(stream, 300)
         client.settle(0.2)
     assert [client.responses[stream].reset for stream in streams] == [None] * 4
+    for stream in streams:
+        client.reset(stream)
+    client.settle()
     client.close()
 
 
