@@ -9,6 +9,8 @@ spdy_result spdy_write_control(spdy_session *session, spdy_frame_type type, unsi
     uint8_t head[SPDY_HEAD_BYTES];
     size_t before = spdy_buffer_length(&session->output);
 
+    if (session->over && type != SPDY_FRAME_GOAWAY)
+        return SPDY_SESSION_OVER; /* GOAWAY is the last */
     spdy_head_write_control(session->version, type, flags, (uint32_t)length, head);
     if (spdy_buffer_append(&session->output, head, sizeof head) &&
         spdy_buffer_append(&session->output, payload, length))

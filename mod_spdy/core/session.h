@@ -144,7 +144,7 @@ void spdy_flow_window_update(spdy_session *session, spdy_event *event);
 bool spdy_flow_initial_window(spdy_session *session, uint32_t bytes);
 
 /* ---- send.c ---- */
-/* Writes a control frame with this payload. Like all of these, SPDY_OK or SPDY_NO_MEMORY. */
+/* Writes a control frame with this payload. Like all of these, SPDY_OK, SPDY_NO_MEMORY or SPDY_SESSION_OVER. */
 spdy_result spdy_write_control(spdy_session *session, spdy_frame_type type, unsigned flags, const void *payload,
                                size_t length);
 spdy_result spdy_write_goaway(spdy_session *session, spdy_goaway_status status);

@@ -21,6 +21,8 @@ typedef struct dialogue {
     uint32_t next_id; /* of the peer's streams */
     spdy_buffer output;
     uint64_t now_ms;
+    unsigned last_type; /* of its frames; 0: DATA */
+    bool failed;
     long scarce; /* allocations that are left while the session receives */
 } dialogue;
 
@@ -95,6 +97,7 @@ static void take_output(dialogue *with)
         demand(!head.control || head.version == spdy_wire_version(with->version));
         demand(!head.control || (head.type >= SPDY_FRAME_SYN_STREAM && head.type <= SPDY_FRAME_WINDOW_UPDATE));
         demand(spdy_buffer_length(&with->output) >= SPDY_HEAD_BYTES + head.length);
+        with->last_type = head.type;
         spdy_buffer_take(&with->output, SPDY_HEAD_BYTES + head.length);
     }
     demand(spdy_buffer_length(&with->output) == 0);
@@ -120,6 +123,7 @@ static void give(dialogue *with, const void *bytes, size_t length)
         else if (event.type >= SPDY_EVENT_HEADERS && event.type <= SPDY_EVENT_STREAM_FAILED &&
                  (event.stream_id & 1) == (with->next_id & 1))
             demand(event.context == with);
+        with->failed = with->failed || event.type == SPDY_EVENT_SESSION_ERROR;
         if (event.ended && event.type != SPDY_EVENT_SESSION_ERROR)
             demand(!spdy_stream_is_open(with->session, event.stream_id));
     } while (event.type != SPDY_EVENT_NONE);
@@ -367,6 +371,8 @@ static void talk(dialogue *with, uint8_t how)
         obey(with);
     }
     take_output(with);
+    if (with->failed && !(how & 0x40)) /* with memory enough */
+        demand(with->last_type == SPDY_FRAME_GOAWAY);
     spdy_memory_source = realloc;
 }
 

@@ -392,14 +392,20 @@ TEST(limits_the_protocol_forbids_are_moved_to_what_it_allows)
 
 static void check_blame_ends(spdy_blame blame)
 {
+    static const char data[40000];
     peer *at = strict(SPDY_VERSION_3_1);
     unsigned i;
 
+    peer_open(at, 1, 0, 0);
+    peer_send_data(at, 1, 0, data, sizeof data);
+    peer_forget(at);
     for (i = 0; i < 3; i++)
         spdy_session_blame(at->session, blame);
     CHECK(!spdy_session_over(at->session));
     spdy_session_blame(at->session, blame);
     spdy_session_blame(at->session, blame); /* over already: nothing more */
+    spdy_stream_consumed(at->session, 1, sizeof data);
+    CHECK_EQUAL(spdy_stream_reset(at->session, 1, SPDY_STATUS_CANCEL), SPDY_SESSION_OVER);
     peer_send(at, "", 0);
     peer_expect_end(at, SPDY_GOAWAY_PROTOCOL_ERROR);
     peer_free(at);
