@@ -10,6 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analysis.run_folder import artifact_path, read_record, read_run
+from captures.timeline import read_timeline
+from decomposition.decompose import Loaded, decompose
+from driver.shaping.addresses import ADDRESSES
+from model.link import Link
+from model.record import TrialRecord
 from tests.kit.handles import LanelabCommand
 
 from . import pages
@@ -158,6 +164,20 @@ def test_start_lag_and_turnaround_are_measured_natively_and_through_the_gateway(
         assert measured["start_lag_ms"] <= measured["start_lag_6_ms"]
     (native,), (through,) = played.measures("native"), played.measures("keepalive")
     assert 0 < through["turnaround_ms"] < native["turnaround_ms"], "the gateway has the next request already"
+
+
+def test_start_lag_and_turnaround_follow_from_what_the_run_stored(played: Played) -> None:
+    run = read_run(played.folder)
+    for trial in run.ok:
+        if trial.cell.arm.name in ("native", "keepalive", "h2"):
+            record = TrialRecord.from_json(read_record(run.folder, trial.number))
+            timeline = read_timeline(artifact_path(run.folder, trial.number, "client.pcapng.gz"), ADDRESSES["client"])
+            assert record.page_load
+            loaded = Loaded(record.requests, record.page_load, timeline, Link.parse(trial.cell.link.settings))
+            made = decompose(loaded, one_at_a_time="turnaround_ms" in trial.measures).measures
+            lags = {name: made[name] for name in made if "lag" in name or "turnaround" in name}
+            assert len(lags) == (2 if trial.cell.arm.name == "h2" else 3)
+            assert lags == {name: trial.measures[name] for name in lags}
 
 
 def test_the_report_says_what_the_gateway_costs(played: Played) -> None:
