@@ -4,7 +4,7 @@
  *   receive.c         the peer's bytes -> frames
  *   receive_block.c   SYN_STREAM, SYN_REPLY, HEADERS
  *   receive_data.c    DATA
- *   receive_control.c the other control frames
+ *   receive_control.c how each type of control frame looks, and those without a block
  *   send.c            our frames -> output
  *   flow.c            windows
  *   send_data.c       our DATA, and whose turn it is
