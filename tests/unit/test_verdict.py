@@ -362,6 +362,19 @@ def test_one_connection_more_than_a_browser_needs_is_found(connections: int, rig
     assert faults == [] if right else f"by {connections + 2} connections, where 6 are enough" in faults[0]
 
 
+@pytest.mark.parametrize(("said_of", "right"), [(2, True), (1, False)])
+def test_apache_says_of_the_last_but_one_that_it_is_the_last(said_of: int, right: bool) -> None:
+    """MaxKeepAliveRequests 2: each connection carries three requests, and the log has - for the second and third."""
+    data = many(HTTP, 5)
+    lines = data["evidence"]["server"]["requests"]
+    by_port: dict[str, int] = {}
+    for line in sorted(lines, key=lambda each: each["began_us"]):
+        by_port[line["remote"]] = number = by_port.get(line["remote"], 0) + 1
+        line |= {"keepalives": number - 1, "connection": "-" if number >= said_of else "+"}
+    faults = keepalive_faults(data, Arm.parse("short", {"keepalive_requests": 2}))
+    assert any("it closed the connection after" in each for each in faults) is not right
+
+
 def test_connections_that_may_end_make_room_for_others() -> None:
     data = many(HTTP, 20)
     for settings in ({"keepalive_requests": 1}, {"keepalive_timeout": "100ms"}):

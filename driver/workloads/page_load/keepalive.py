@@ -79,7 +79,7 @@ class Keepalive:
             "".join(served_target(line))
             for lines in self._carried
             for number, line in enumerate(lines, 1)
-            if line.connection == CLOSED and not self._may_end_after(line, number)
+            if line.connection == CLOSED and not self._may_end_after(line, number + 1)  # Apache says so one too early
         ]
         if closed:
             count = f"{len(closed)} of {len(self.witnesses.asked)} requests"
@@ -87,7 +87,7 @@ class Keepalive:
 
     def _may_end_after(self, line: ServedRequest, number: int) -> bool:
         most = self.arm.keepalive_requests
-        last = not self.arm.multiplexed and most > 0 and max(number, line.keepalives + 1) > most
+        last = not self.arm.multiplexed and 0 < most < max(number, line.keepalives + 1)
         return last or line.status in ENDING or line.method not in SAFE or line.connection == BROKEN_OFF
 
     def _opened(self) -> Iterator[str]:
