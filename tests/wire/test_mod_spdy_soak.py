@@ -36,6 +36,7 @@ SANITIZED = os.environ.get("LANELAB_TEST_SANITIZED") == "1"
 STREAMS = 100
 QUICK, DIFFICULT = 20, 5  # clients of a round of the soak
 LONG_ROUNDS = 100  # from which on its memory is looked at: by then it has all that chance may ask for at once
+THREADS = 40  # more than there are clients: httpd complains when all are busy
 SMALL_WINDOW, RECEIVE_BUFFER, PAUSE_S = 2000, 8192, 0.05
 THING = bytes(range(256)) * 40
 # Rounds of the memory test. What is measured is lighter than what is before it: only a leak can add to that.
@@ -93,7 +94,7 @@ def soaking(apache: Path, module: Module, live_bytes: Path) -> Iterator[Httpd]:
         wrapper = (str(program), *VALGRIND_OPTIONS, f"--log-file={words}.%p")
     module = replace(module, environment={**module.environment, **MEMORY})
     loaded = f"LoadModule live_bytes_module {live_bytes}\n"
-    with running(apache, module, loaded + DIRECTIVES, wrapper=wrapper, threads=25) as httpd:
+    with running(apache, module, loaded + DIRECTIVES, wrapper=wrapper, threads=THREADS) as httpd:
         httpd.put("thing", THING)
         yield httpd
     logs = list(folder.glob(f"{words.name}.*"))
@@ -198,6 +199,8 @@ def test_resets_and_slow_readers_leave_nothing_behind(server: Httpd, spdy_load: 
             states.append(idle_state(server))
             logged += Counter(line["status"] for line in server.access() if line["spdy"] != "-")
             os.truncate(server.folder / "access.log", 0)  # httpd appends
+            if (number + 1) % LONG_ROUNDS == 0:
+                print(f"\n{number + 1} of {rounds} rounds: {states[-1]}", flush=True)
     first, last = states[1], states[-1]  # in the second round all threads are there
     print(
         f"\n{rounds} rounds, {rounds * (QUICK + DIFFICULT) * STREAMS} requests, {whole} answers whole; logged: {logged}"
