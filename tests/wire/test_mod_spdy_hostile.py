@@ -209,7 +209,7 @@ def test_counts_each_part_of_a_field(apache: Path, spdy_module: Module) -> None:
 
 # Clients that hold threads
 
-ENDLESS = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat /dev/zero\n"
+ENDLESS = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat /dev/zero 2>/dev/null\n"
 PAGE = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\npage'\n"
 CANCEL = 5  # of RST_STREAM
 

@@ -24,8 +24,8 @@ CANCEL, INTERNAL_ERROR = 5, 6  # of RST_STREAM
 PROTOCOL_ERROR = 1  # of GOAWAY
 ECHO = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec md5sum\n"
 NEVER_READS = b"#!/bin/sh\nsleep 5\nprintf 'Content-Type: text/plain\\n\\ndone\\n'\n"
-MUCH = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec head -c 300000 /dev/zero\n"
-ENDLESS = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat /dev/zero\n"
+MUCH = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec head -c 300000 /dev/zero 2>/dev/null\n"
+ENDLESS = b"#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\nexec cat /dev/zero 2>/dev/null\n"
 
 
 def undecided(client: SpdyClient, stream: int) -> bool:
