@@ -14,6 +14,7 @@ from rich.console import Console
 
 from analysis import export, terminal
 from analysis.gateway_cost import Cost, CostRow, cost
+from analysis.gateway_table import lines
 from analysis.gateway_terms import terms
 from analysis.model import Arm, Cell, LinkCase, Run
 from analysis.report import page
@@ -233,3 +234,16 @@ def test_a_pair_without_a_common_round_is_not_compared(tmp_path: Path) -> None:
     assert [row.comparison for row in cost(run).rows] == [None, None]
     assert "no round has both it and http" in cost(run).sentences()[0]
     assert "no round has both" in page(run)
+
+
+def test_a_document_gets_a_row_for_each_pair_with_its_conditions(tmp_path: Path) -> None:
+    run = made(tmp_path, {"http": NATIVE, "by gateway": GATEWAY})
+    measured = [replace(each, measures={**LOAD, **each.measures, "load": 0.5}) for each in run.trials]
+    (session,) = run.sessions
+    known = replace(session, provenance={**session.provenance, "machine": {"processors": 2}})
+    head, _, first, _ = lines([replace(run, trials=tuple(measured), sessions=(known,))])
+    cells = dict(zip(head.strip("| ").split(" | "), first.strip("| ").split(" | "), strict=True))
+    assert (cells["date"], cells["processors"]) == (run.created_utc[:10], "2")
+    assert (cells["load"], cells["site"], cells["n"]) == ("0.5 to 0.5", "dummy", "7")
+    assert cells["turnaround"] == "1.5 / 1.5"
+    assert cells["the two terms"].startswith("+0.0 (")

@@ -1,6 +1,6 @@
 """Print the table of docs/reference/gateway.md: what the gateway cost in these runs, and what that is made of.
 
-PYTHONPATH=. build/env/bin/python -m devtools.gateway_cost RUN…
+PYTHONPATH=. build/env/bin/python -m analysis.gateway_table RUN…
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def lines(runs: list[Run]) -> Iterator[str]:
     yield _line(HEADS)
     yield _line(["---"] * len(HEADS))
     for run in runs:
-        machine = run.sessions[0].provenance["machine"]
+        machine = run.sessions[0].provenance.get("machine", {})
         loads = [each.measures["load"] for each in run.ok if "load" in each.measures]
         load = f"{min(loads):.1f} to {max(loads):.1f}" if loads else "-"
         for row in cost(run).rows:
             if row.comparison and row.terms:
-                about = (run.created_utc[:10], str(machine["processors"]), load, row.cell.site)
+                about = (run.created_utc[:10], str(machine.get("processors", "-")), load, row.cell.site)
                 yield _line([*about, row.native.name, str(row.comparison.n), *_numbers(row, row.comparison, row.terms)])
 
 
