@@ -1,4 +1,4 @@
-"""Other people's SPDY clients against our server, through a relay that records, and tshark's word about it."""
+"""Other people's clients against our servers; SPDY through a relay that records, with tshark's word about it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
+
+from driver.host.find_program import find
 
 from .dissected import Dissection, dissect
 from .httpd import Httpd
@@ -147,3 +151,15 @@ def _started(peer: Peer, port: int, window_bytes: int | None, log: Path) -> Iter
     finally:
         process.kill()
         process.wait(WAIT_S)
+
+
+def h2load(port: int, host: str, path: str, *, requests: int, body_bytes: int) -> None:
+    """nghttp2's client: two connections, fifty streams at once on each. Every answer has to come whole."""
+    program = find("h2load")
+    if program is None:
+        pytest.skip("missing: h2load")
+    command = [str(program), "-n", str(requests), "-c", "2", "-m", "50", "-H", f":authority: {host}:{port}"]
+    command += ["--connect-to", f"127.0.0.1:{port}", f"https://{host}:{port}{path}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
+    assert f"{requests} succeeded, 0 failed, 0 errored, 0 timeout" in done.stdout, done.stdout
+    assert f"({requests * body_bytes}) data" in done.stdout, done.stdout

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from .client_peers import digest, pattern
+from .client_peers import digest, h2load, pattern
 from .dissected import dissect, priorities
-from .front import Ask, Front, events, gateway_before
+from .front import HOST, Ask, Front, events, gateway_before
 from .httpd import Module, running
 from .peers import JavaPeer, NodePeer, started
 from .relay import recording
@@ -207,6 +207,13 @@ def test_cancelled_answers_disturb_no_other(world: World, server: Server) -> Non
         log = front.stop()
     assert sum(request["cancelled"] for request in events(log, "request")) == len(slow)
     assert len([connection for connection in events(log, "connection") if connection["requests"]]) == 1
+
+
+def test_h2load_has_all_its_answers(world: World, server: Server) -> None:
+    with world.plain(server) as front:
+        h2load(front.port, HOST, "/bytes/16384", requests=400, body_bytes=16384)
+        log = front.stop()
+    assert [request["status"] for request in events(log, "request")] == [200] * 400
 
 
 # --- what only servers with code of ours can be made to do -----------------------------------------------------------

@@ -186,5 +186,5 @@ def test_lets_idle_threads_go(apache: Path, spdy_module: Module) -> None:
         for stream in [client.request("/cgi/slow") for _ in range(8)]:
             client.response(stream)
         assert threads_of(child) > before + 1
-        httpd.wait(lambda: threads_of(child) == before + 1)
+        httpd.wait(lambda: threads_of(child) <= before + 1)  # `before` may count the one that starts the others
         client.close()

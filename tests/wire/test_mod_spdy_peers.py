@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from .client_peers import Order, Peer, digest, pattern, talk, talking
+from .client_peers import Order, Peer, digest, h2load, pattern, talk, talking
 from .httpd import Httpd, Module, running
 from .peers import NodePeer
 
@@ -172,3 +172,9 @@ def test_npms_agent_for_nodes_own_http_client(apache: Path, spdy_module: Module,
         else:
             content = pattern(1 << 20) if number % 3 else b"small"
             assert (status, size, sha) == ("200", str(len(content)), digest(content))
+
+
+def test_h2load_has_its_http2_beside_spdy(apache: Path, spdy_module: Module) -> None:
+    with serving(apache, spdy_module, "3.1", "SpdyEnabled on\nProtocols h2 http/1.1") as httpd:
+        h2load(httpd.tls_port, "a.example", "/middle", requests=100, body_bytes=1 << 20)
+        assert {line["protocol"] for line in httpd.access(100)} == {"HTTP/2.0"}
