@@ -176,5 +176,5 @@ def test_npms_agent_for_nodes_own_http_client(apache: Path, spdy_module: Module,
 
 def test_h2load_has_its_http2_beside_spdy(apache: Path, spdy_module: Module) -> None:
     with serving(apache, spdy_module, "3.1", "SpdyEnabled on\nProtocols h2 http/1.1") as httpd:
-        h2load(httpd.tls_port, "a.example", "/middle", requests=100, body_bytes=1 << 20)
-        assert {line["protocol"] for line in httpd.access(100)} == {"HTTP/2.0"}
+        h2load(httpd.tls_port, "a.example", "/small", requests=400, body_bytes=5)
+        assert {line["protocol"] for line in httpd.access(400)} == {"HTTP/2.0"}
