@@ -209,7 +209,9 @@ def test_resets_and_slow_readers_leave_nothing_behind(server: Httpd, spdy_load: 
     print(f"{first}\n{last}\nlive, kB: {[each.live_kb for each in states]}")
     assert set(logged) == {200}
     assert logged[200] >= whole
-    assert (last.child, last.threads, last.descriptors) == (first.child, first.threads, first.descriptors)
+    assert (last.child, last.threads) == (first.child, first.threads)
+    # The system forgets a connection that both ends have ended, while httpd may be about to close its descriptor.
+    server.wait(lambda: idle_state(server).descriptors <= first.descriptors)
     if rounds >= LONG_ROUNDS:
         tenth, middle = rounds // 10, rounds * 11 // 20
         assert_flat(states[tenth:middle], states[middle:])
