@@ -86,6 +86,19 @@ func (d *deafListener) hear() {
 	}()
 }
 
+// hold answers every SYN from now on, and says nothing.
+func (d *deafListener) hold() {
+	go func() {
+		for {
+			conn, err := d.Accept()
+			if err != nil {
+				return
+			}
+			d.t.Cleanup(func() { conn.Close() })
+		}
+	}()
+}
+
 // late is a pool whose only host does not answer a SYN yet.
 func late(t *testing.T, wire config.Wire) (*bench, *deafListener) {
 	t.Helper()
@@ -155,7 +168,7 @@ func TestASpareIsTheNextConnection(t *testing.T) {
 	b, listener := late(t, config.Wire{Protocol: config.H2, Pipelining: 1})
 	b.begin(asking("GET"))
 	listener.asked()
-	listener.hear()
+	listener.hold()
 	testkit.Eventually(t, "one is used and one aside", func() bool {
 		return b.state(func(g *group) bool { return len(g.spares) == 1 && len(g.connecting) == 0 })
 	})
@@ -188,5 +201,53 @@ func TestASpareThatTheServerClosesIsNone(t *testing.T) {
 	text, err := os.ReadFile(b.path)
 	if err != nil || !strings.Contains(string(text), `"backup":true`) || !strings.Contains(string(text), `"ended_by":"server"`) {
 		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// begun is a connection that is on its way; the test says when it arrives.
+func (b *bench) begun(number int, backup bool) *making {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &making{number: number, host: host, backup: backup, resolved: true}
+	b.group(host).connecting[number] = m
+	return m
+}
+
+// Once a backup goes on in its place, a connection that is late is nobody's: that it fails is no request's end.
+func TestWhatIsLateIsTheBackup(t *testing.T) {
+	b, listener := late(t, config.Wire{Protocol: config.HTTP1, Pipelining: 1})
+	b.wire.ConnectionsPerHost = 2
+	listener.hear()
+	g, first, second := b.group(host), b.begun(7, false), b.begun(8, true)
+	one, _ := b.begin(asking("GET"))
+	b.establish(g, second, true)
+	answer, err := one.Wait()
+	if err != nil || !first.backup || second.backup || !b.state(func(g *group) bool { return g.conns[0].backup }) {
+		t.Fatalf("%v; %+v, %+v", err, first, second)
+	}
+	other, _ := b.begin(asking("GET")) // the first one's answer has not been read: its connection is in use
+	if b.Waiting() != 1 {
+		t.Fatal("there are more than two")
+	}
+	b.join(g, first, nil, errors.New("it never came"))
+	if response, err := other.Wait(); err != nil || response.Status != 200 {
+		t.Errorf("%v %v", response, err)
+	}
+	answer.Body.Close()
+}
+
+// Who waits while a connection that nobody needed is on its way gets it, though nothing else happens.
+func TestALateConnectionIsForWhoWaitsThen(t *testing.T) {
+	b, listener := late(t, config.Wire{Protocol: config.HTTP1, Pipelining: 1})
+	b.wire.ConnectionsPerHost, b.wire.TLS = 1, "1.3"
+	listener.hear()
+	last := b.begun(7, true)
+	ticket, _ := b.begin(asking("GET"))
+	if b.Waiting() != 1 {
+		t.Fatal("there is more than one")
+	}
+	b.establish(b.group(host), last, false)
+	if _, err := ticket.Wait(); err == nil || !strings.Contains(err.Error(), "no TLS") { // it was used: nobody speaks TLS there
+		t.Error(err)
 	}
 }

@@ -25,10 +25,11 @@ const (
 
 // A making is a connection that is being made.
 type making struct {
-	number   int
-	host     string
-	backup   bool
-	resolved bool // its address is known
+	number    int
+	host      string
+	backup    bool // nobody waits for it as long as the others go on. Of a connection and its backup, the one that is late
+	resolved  bool // its address is known
+	connected bool
 }
 
 // A spare is a connection that a backup made superfluous: connected, and nothing more. The next connection of its group is made of it.
@@ -45,7 +46,7 @@ func (p *Pool) connect(g *group, host string) {
 	if last := len(g.spares) - 1; last >= 0 {
 		s := g.spares[last]
 		g.spares = g.spares[:last]
-		g.connecting[s.number] = &making{number: s.number, host: host, resolved: true}
+		g.connecting[s.number] = &making{number: s.number, host: host, resolved: true, connected: true}
 		go p.takeSpare(g, g.connecting[s.number], s)
 		return
 	}
@@ -60,10 +61,17 @@ func (p *Pool) beginConnection(g *group, host string, backup bool) {
 	p.connections++
 	m := &making{number: p.connections, host: host, backup: backup}
 	g.connecting[m.number] = m
-	if !backup {
-		g.owed++
+	go p.establish(g, m, backup)
+}
+
+// awaited is the oldest connection that is on its way and no backup; nil: none. With the lock.
+func (g *group) awaited() (oldest *making) {
+	for _, m := range g.connecting {
+		if !m.backup && !m.connected && (oldest == nil || m.number < oldest.number) {
+			oldest = m
+		}
 	}
-	go p.establish(g, m)
+	return oldest
 }
 
 func (p *Pool) backUpLater(g *group, host string) {
@@ -77,7 +85,7 @@ func (p *Pool) backUpLater(g *group, host string) {
 // backUp begins a second connection where the first is still on its way: its SYN may be lost, and is sent again after a second only. With the lock.
 func (p *Pool) backUp(g *group, host string) {
 	g.backup = nil
-	if p.closed || g.owed == 0 {
+	if p.closed || g.awaited() == nil {
 		return
 	}
 	full := !p.wire.Protocol.Multiplexed() && len(g.conns)+len(g.connecting) >= p.wire.ConnectionsPerHost
@@ -93,17 +101,20 @@ func (p *Pool) backUp(g *group, host string) {
 	}
 }
 
-// establish makes a connection. Who connects first goes on, whether it was begun first or as a backup.
-func (p *Pool) establish(g *group, m *making) {
-	c, err := p.dial(m)
+// establish makes a connection. Who connects first goes on, whether it was begun first or as a backup: what is late is the backup then.
+func (p *Pool) establish(g *group, m *making, backup bool) {
+	c, err := p.dial(m, backup)
 	p.mu.Lock()
-	needed := g.owed > 0 || (!p.wire.Secure() && !p.wire.Protocol.Multiplexed()) // HTTP/1.1 in clear is ready, and idle
-	if g.owed > 0 && (err == nil || !m.backup) {
-		g.owed--
+	if m.connected = err == nil; m.connected && m.backup {
+		if late := g.awaited(); late != nil {
+			m.backup, late.backup = false, true
+		}
 	}
-	if err == nil && !needed && !p.closed {
+	ready := !p.wire.Secure() && !p.wire.Protocol.Multiplexed() // HTTP/1.1 in clear is idle once it is connected
+	if m.connected && m.backup && !ready && !p.closed {
 		delete(g.connecting, m.number)
 		p.setAside(g, c)
+		p.dispatch(g) // who waits now may wait for this one
 		p.mu.Unlock()
 		return
 	}
@@ -112,8 +123,8 @@ func (p *Pool) establish(g *group, m *making) {
 }
 
 // dial is the address and TCP.
-func (p *Pool) dial(m *making) (*wireConn, error) {
-	c := &wireConn{number: m.number, host: m.host, hosts: []string{m.host}, backup: m.backup, dialled: dial.NoConn()}
+func (p *Pool) dial(m *making, backup bool) (*wireConn, error) {
+	c := &wireConn{number: m.number, host: m.host, hosts: []string{m.host}, backup: backup, dialled: dial.NoConn()}
 	addresses, err := p.names.Addresses(p.ctx, m.host)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func (p *Pool) dispatchMultiplexed(g *group) {
 		served := false
 		for _, making := range g.connecting {
 			// Another host's connection may turn out to cover this one: at the same address, one is waited for.
-			served = served || making.host == w.host || !w.noCoalesce
+			served = served || (!making.backup && (making.host == w.host || !w.noCoalesce))
 		}
 		for _, c := range g.conns {
 			served = served || (w.mayUse(c) && !c.conn.Leaving())

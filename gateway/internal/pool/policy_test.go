@@ -1,10 +1,13 @@
 package pool
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/exchange"
 )
 
@@ -169,5 +172,30 @@ func TestClassesOfRequests(t *testing.T) {
 		if got := (&firefox{}).classOf(one.request); got != one.firefox {
 			t.Errorf("firefox: %v is %s", one.request.Fields, got)
 		}
+	}
+}
+
+// Its connection may go on, where others wait on it: that one of them is wanted no more says nothing of the host.
+func TestACancelledRequestIsNoBreak(t *testing.T) {
+	for cancelled, state := range map[bool]capability{true: capable, false: incapable} {
+		ctx, cancel := context.WithCancel(t.Context())
+		f := withRoom(3)
+		f.answer = func(int) (*exchange.Response, error) {
+			if cancelled {
+				cancel()
+			}
+			return nil, errors.New("it ended")
+		}
+		b := newBench(t, config.Wire{Protocol: config.HTTP1, Pipelining: 4, Keepalive: true, PipeliningPolicy: config.Chromium}, f)
+		g := b.group(host)
+		g.policy.(*chromium).state = capable
+		g.conns[0].class, g.conns[0].begun = pipelined, 1
+		if _, err := b.Begin(ctx, host, asking("GET"), NewRecord(b.log, 1, "GET", host, "http/1.1", exchange.DefaultPriority)).Wait(); err == nil {
+			t.Error("it was answered")
+		}
+		if got := g.policy.(*chromium).state; got != state {
+			t.Errorf("cancelled %t: %d, not %d", cancelled, got, state)
+		}
+		cancel()
 	}
 }

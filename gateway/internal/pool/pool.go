@@ -44,7 +44,6 @@ type group struct {
 	waiting    []*waiter
 	conns      []*wireConn
 	connecting map[int]*making
-	owed       int      // connections that were begun and are not connected, backups not counted
 	spares     []*spare // connected, and nobody needed them yet
 	backup     *time.Timer
 	policy     policy // of HTTP/1.1

@@ -156,17 +156,17 @@ func (a *attempt) learnt(what kind) {
 	})
 }
 
-// heard is called when it is known what became of the attempt.
-func (a *attempt) heard(response *exchange.Response, err error) {
+// heard is called when it is known what became of the attempt. wanted: by the browser, still.
+func (a *attempt) heard(wanted bool, response *exchange.Response, err error) {
 	a.pool.mu.Lock()
 	defer a.pool.mu.Unlock()
 	a.conn.unheard--
 	switch {
 	case errors.Is(err, exchange.ErrEvicted):
 		a.learnt(evicted)
-	case err != nil && !a.conn.conn.ClosedByUs() && !errors.Is(err, exchange.ErrNotSent):
+	case err != nil && wanted && !a.conn.conn.ClosedByUs() && !errors.Is(err, exchange.ErrNotSent):
 		a.learnt(broke)
-	case err != nil: // by us, or nothing was sent: that says nothing of the host
+	case err != nil: // it was cancelled, by the browser or by us, or nothing was sent: that says nothing of the host
 	case response.Kept == exchange.OldVersion:
 		a.learnt(oldVersion)
 	case response.Kept == exchange.ToBeClosed:

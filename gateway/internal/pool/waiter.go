@@ -137,7 +137,7 @@ func (w *waiter) try() (*exchange.Response, *attempt, error) {
 			return nil, nil, start.err
 		}
 		response, err := start.wait()
-		start.attempt.heard(response, err)
+		start.attempt.heard(w.ctx.Err() == nil, response, err)
 		return response, start.attempt, err
 	case <-w.ctx.Done():
 		w.withdraw()
@@ -159,7 +159,7 @@ func (w *waiter) withdraw() {
 			if err == nil {
 				response.Body.Close()
 			}
-			start.attempt.heard(response, err)
+			start.attempt.heard(false, response, err)
 		}
 	default:
 	}
