@@ -44,7 +44,8 @@ func TestRedirectsStayWithTheGateway(t *testing.T) {
 	w := begin(t, o.pin, o.port, nil, nil)
 	for to, wanted := range map[string]string{
 		"http://a.example/x?y": "https://a.example/x?y", "http://b.example:8080": "https://b.example",
-		"http://elsewhere.example/": "http://elsewhere.example/", "/relative": "/relative", "https://a.example/": "https://a.example/",
+		"http://elsewhere.example/": "http://elsewhere.example/", "http://a.example:80@elsewhere.example/": "http://a.example:80@elsewhere.example/",
+		"http://a.example.org/": "http://a.example.org/", "http://A.example/X": "https://a.example/X", "/relative": "/relative", "https://a.example/": "https://a.example/",
 	} {
 		request, _ := http.NewRequestWithContext(t.Context(), "GET", url(names[0], "/"), nil)
 		request.Header.Set("X-To", to)

@@ -70,7 +70,8 @@ func isPage(contentType string) bool {
 func (r *Relay) moved(address, from, to string, authority func(host string) string) string {
 	rest, begins := strings.CutPrefix(address, from)
 	end := strings.IndexAny(rest+"/", "/?#")
-	if host := hostOf(rest[:end]); begins && r.names.Known(host) {
+	// A name before an @ is who asks, not whom.
+	if host := hostOf(rest[:end]); begins && r.names.Known(host) && !strings.Contains(rest[:end], "@") {
 		return to + authority(host) + rest[end:]
 	}
 	return address
