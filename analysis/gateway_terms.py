@@ -58,8 +58,16 @@ class Terms:
 
 def terms(native: Mapping[int, Mapping[str, float]], own: Mapping[int, Mapping[str, float]]) -> Terms | None:
     """From all measures of the two arms' trials, by round. None where no round has the terms in both."""
-    modelled = {number: (_modelled(native[number]), _modelled(own[number])) for number in native.keys() & own.keys()}
-    rounds = {number: (one, two) for number, (one, two) in modelled.items() if one is not None and two is not None}
+    rounds = {}
+    for number in sorted(native.keys() & own.keys()):
+        both = native[number], own[number]
+        lag = next((name for name in (LAG_6, LAG) if all(name in each for each in both)), None)
+        turns = {TURNAROUND in each for each in both}
+        if lag is None or len(turns) > 1 or not all("plt_ms" in each for each in both):
+            continue  # what only one of the two has can be set off against nothing
+        one, two = (_modelled(each, lag) for each in both)
+        if one is not None and two is not None:
+            rounds[number] = one, two
     if not rounds:
         return None
     known = [name for name in SHOWN if all(name in each[number] for number in rounds for each in (native, own))]
@@ -69,17 +77,15 @@ def terms(native: Mapping[int, Mapping[str, float]], own: Mapping[int, Mapping[s
     return Terms(medians, Change.of(signed_rank([list(together.values())])), Change.of(signed_rank([left])))
 
 
-def _modelled(measures: Mapping[str, float]) -> float | None:
+def _modelled(measures: Mapping[str, float], lag: str) -> float | None:
     """What the two terms add to this load. From the sixth request on all connections are at work; then each of them
-    turns round once for every further request."""
-    lag = measures.get(LAG_6, measures.get(LAG))
-    if lag is None or "plt_ms" not in measures:
-        return None
+    turns round once for every further request. None: it is not known how many connections that were."""
     if TURNAROUND not in measures:
-        return lag
-    connections = measures.get("connections_used", 0)
-    asked = measures.get("requests", 0) - 1
-    return lag + max(asked / connections - 1, 0) * measures[TURNAROUND] if connections else None
+        return measures[lag]
+    connections, requests = measures.get("connections_used"), measures.get("requests")
+    if not connections or requests is None:
+        return None
+    return measures[lag] + max((requests - 1) / connections - 1, 0) * measures[TURNAROUND]
 
 
 def _median(trials: Mapping[int, Mapping[str, float]], name: str, rounds: Mapping[int, object]) -> float:

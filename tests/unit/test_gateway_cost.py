@@ -166,9 +166,22 @@ def test_a_connection_that_carries_all_at_once_has_the_start_alone() -> None:
     assert "turnaround" not in found.medians
 
 
+def without(trials: Mapping[int, Mapping[str, float]], name: str) -> dict[int, dict[str, float]]:
+    return {number: {key: value for key, value in each.items() if key != name} for number, each in trials.items()}
+
+
+def test_only_what_both_loads_have_is_set_off_against_each_other() -> None:
+    """The sixth request's lag against the first's would look as if the gateway had saved 40 ms."""
+    found = terms(loads(), without(loads(start_lag_ms=8), "start_lag_6_ms"))
+    assert found
+    assert found.together.value == pytest.approx(8)
+    assert terms(loads(), without(loads(), "turnaround_ms")) is None
+
+
 def test_loads_without_the_measures_have_no_terms() -> None:
     assert terms({1: {"plt_ms": 500.0}}, loads()) is None
     assert terms({}, loads()) is None
+    assert terms(without(loads(), "requests"), loads()) is None
     one = terms(loads(1), loads(1))
     assert one
     assert one.agree is None
