@@ -88,6 +88,9 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
         on -= SEGMENTING
     values = _kernel(kernel)
     of_link = {name: values.pop(name.replace(".", "/"), "") for name in KERNEL}
+    untold = [name for name, value in of_link.items() if not value]
+    if untold:
+        raise RecordError(f"the {host.name} does not tell what {', '.join(untold)} is set to", key="settings")
     settings = HostSettings(
         mtu=int(shown[0]["mtu"]) if shown else None,
         routes=tuple(_route(each) for each in _json(routes, host.name) if each["dst"] != "default"),

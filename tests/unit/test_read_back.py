@@ -1,0 +1,47 @@
+"""What hosts are set to, read back: what they do not tell is not taken for what was asked for."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from driver.bed.substrate import Substrate
+from driver.shaping.shaping import DEVICES
+from driver.workloads.page_load.read_back import PARTS, ReadBack
+from model.errors import RecordError
+
+KERNEL = {"net/ipv4/tcp_timestamps": "1", "net/ipv4/tcp_early_retrans": "3", "net/ipv4/tcp_sack": "1"}
+
+
+def bed(kernel: dict[str, str]) -> Substrate:
+    """Nodes that answer by what they are asked about."""
+    routes = '[{"dst": "10.10.2.0/24", "metrics": [{"congestion": "cubic", "initcwnd": 10, "quickack": 1}]}]'
+    router = PARTS.join(["[]", "\n".join(f"{device} 1500" for device in DEVICES)])
+
+    def run(argv: list[str], **_: object) -> SimpleNamespace:
+        told = "\n".join(f"==> {name} <==\n{value}" for name, value in kernel.items())
+        host = PARTS.join([routes, '[{"mtu": 1500}]', "generic-segmentation-offload: off", "", told])
+        return SimpleNamespace(stdout=router if argv[-1] == DEVICES[-1] else host)
+
+    node = SimpleNamespace(name="node", run=run)
+    return cast("Substrate", SimpleNamespace(node=lambda _name: node, router=SimpleNamespace(node=node)))
+
+
+@pytest.mark.parametrize(("timestamps", "early"), [("1", "3"), ("0", "0"), ("2", "4")])
+def test_the_links_own_settings_are_told_and_no_change(timestamps: str, early: str) -> None:
+    kernel = dict(KERNEL)
+    read_back = ReadBack(bed(kernel))
+    kernel |= {"net/ipv4/tcp_timestamps": timestamps, "net/ipv4/tcp_early_retrans": early}
+    found = read_back.read("", 0, 0)
+    assert (found.client.timestamps, found.server.tail_loss_probe) == (timestamps != "0", early != "0")
+    assert not found.client.routes[0].delayed_ack
+    assert found.changed == ()
+
+
+@pytest.mark.parametrize("name", ["net/ipv4/tcp_timestamps", "net/ipv4/tcp_early_retrans"])
+def test_what_a_host_does_not_tell_is_an_error(name: str) -> None:
+    silent = {key: value for key, value in KERNEL.items() if key != name}
+    with pytest.raises(RecordError, match=f"does not tell what {name.replace('/', '.')} is set to"):
+        ReadBack(bed(silent))
