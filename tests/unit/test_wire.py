@@ -316,6 +316,13 @@ def test_a_policy_that_was_put_off_by_the_server_is_not_missed() -> None:
     assert judged(told, plan) == []
 
 
+def test_a_host_that_wants_a_password_gets_no_pipelines_by_chromiums_rules() -> None:
+    plan = in_turns(policy("chromium"))
+    told = plan.told()
+    told.requests[1] |= {"status": 401}
+    assert Reason.PIPELINING_IGNORED not in {failure.reason for failure in judged(told, plan)}
+
+
 def test_a_backup_stays_unused_where_the_arm_has_backups() -> None:
     for protocol in ("h2", "spdy/3.1"):
         for arm in (

@@ -30,7 +30,7 @@ ENOUGH_CLAIMS = 3
 PROVEN = 3  # answers after which a host takes a pipeline by Chromium's rules, though one is enough
 CLASSES = {"Image": "images", "Script": "scripts", "Stylesheet": "scripts"}  # of Firefox: these go behind their like
 CONDITIONS = ("if-modified-since", "if-none-match")
-MISDIRECTED = 421
+UNAUTHORIZED, MISDIRECTED = 401, 421
 ENDED_FOR_US = ("server", "error")  # what follows such a connection may be begun while its last answers come in
 
 
@@ -194,9 +194,9 @@ class ConnectionUse:
         """Requests that waited for the answer to the one before them on their connection, which had answered already,
         while there could be no more connections, although the arm's policy had a place for them behind that one."""
         if self.arm.pipelining_policy != "eager" and any(
-            each.sent_again or each.error for each in self.witnesses.requests
+            each.sent_again or each.error or each.status == UNAUTHORIZED for each in self.witnesses.requests
         ):
-            return  # a host that broke a pipeline, or anything else, may not be trusted any more
+            return  # a host that broke a pipeline, or anything else, or wants a password may not be trusted any more
         begun = {each.connection for each in self.witnesses.connections}
         for number, requests in self.witnesses.sent_by_connection().items():
             for before, one in itertools.pairwise(requests[1:]):  # what answered: the very first
