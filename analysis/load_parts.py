@@ -110,7 +110,7 @@ class Told:
         requests = [Request.from_json(each, f"requests[{number}]") for number, each in enumerate(found)]
         return cls(
             tuple(sorted(requests, key=lambda each: each.started_ms)),
-            GatewayLog.from_json(gateway, "evidence.gateway") if gateway else None,
+            GatewayLog.of_any_version(gateway, "evidence.gateway") if gateway else None,
             tuple(ServedRequest.from_json(each) for each in server["requests"]) if server else (),
             record.get("measures") or {},
             LoadClock.from_json(clock, "evidence.browser.clock") if clock else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from model.coded import Coded
 
@@ -78,6 +78,10 @@ class LookUp(Coded):
     error: str | None
 
 
+# What logs of earlier versions do not have, with what was so then.
+LATER: Mapping[str, Mapping[str, object]] = {"connections": {"backup": False}, "requests": {"sent_again": ()}}
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayLog(Coded):
     """The log as a whole; connections and requests are in the order of their numbers."""
@@ -89,3 +93,12 @@ class GatewayLog(Coded):
     requests: tuple[GatewayRequest, ...]
     dns: tuple[LookUp, ...]
     unread_lines: int  # lines that cannot be read
+
+    @classmethod
+    def of_any_version(cls, data: Mapping[str, Any], where: str) -> Self:
+        """As a run folder has it, which an earlier lanelab may have made."""
+        for name, later in LATER.items():
+            if isinstance(data.get(name), list):
+                each_told = [{**later, **each} if isinstance(each, Mapping) else each for each in data[name]]
+                data = {**data, name: each_told}
+        return cls.from_json(data, where)

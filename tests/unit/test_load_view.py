@@ -14,6 +14,7 @@ from analysis.report.sequence import sequence
 from analysis.report.waterfall import Scale, waterfall
 from captures.timeline import Timeline, read_timeline
 from driver.experiment.arm import Arm
+from model.errors import RecordError
 from tests.unit import records
 from tests.unit.frames import ACK, CLIENT, Recorder, Talk
 from tests.unit.gateway_records import Exchange, Plan, port
@@ -140,6 +141,20 @@ def test_with_the_gateway_it_is_what_was_on_the_link() -> None:
     ]
     assert [bar.phase for bar in second.bars] == ["blocked", "wait", "receive"]
     assert {row.port for row in found.rows} == {port(1)}
+
+
+def test_the_log_of_an_earlier_gateway_is_read() -> None:
+    """Runs of format 3 from before it told of backups, and why a request was sent again."""
+    data = Plan(SPDY, [Exchange("http://a.test/", 1, 45, 100)]).told().trial().to_json()
+    data["evidence"]["browser"]["clock"] = dict(CLOCK)
+    now = load_view(data, None, None)
+    gateway = data["evidence"]["gateway"]
+    for each, key in ((gateway["connections"][0], "backup"), (gateway["requests"][0], "sent_again")):
+        del each[key]
+    assert load_view(data, None, None) == now
+    del gateway["connections"][0]["host"]
+    with pytest.raises(RecordError, match="host is missing"):
+        load_view(data, None, None)
 
 
 def test_stretches_are_on_the_same_scale() -> None:
