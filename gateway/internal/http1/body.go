@@ -2,8 +2,11 @@ package http1
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"sync"
 
 	"lanelab/gateway/internal/exchange"
@@ -73,28 +76,70 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, noEOF(err)
 }
 
-// chunks reads a body in chunks, and what is behind it.
+// chunks reads a body in chunks, and what is behind it. It gives what has come of a chunk: net/http's reader waits until a chunk is whole or its
+// buffer is full, but a browser works on a page while it comes.
 type chunks struct {
 	reader   *bufio.Reader
-	decoded  io.Reader
+	left     uint64 // of the chunk
+	begun    bool   // there was a chunk
 	trailers []exchange.Field
 }
 
 func (c *chunks) Read(p []byte) (int, error) {
-	n, err := c.decoded.Read(p)
-	if err != io.EOF {
-		return n, err
+	if c.left == 0 {
+		if err := c.next(); err != nil {
+			return 0, err
+		}
 	}
-	if n > 0 {
-		return n, nil // trailers may take their time
+	n, err := c.reader.Read(p[:min(uint64(len(p)), c.left)])
+	c.left -= uint64(n)
+	return n, noEOF(err)
+}
+
+// next goes to the next chunk. io.EOF: it was the last one, and its trailers were read.
+func (c *chunks) next() error {
+	if c.begun {
+		end, err := c.reader.Peek(2)
+		if err != nil {
+			return noEOF(err)
+		}
+		if string(end) != "\r\n" {
+			return errors.New("a chunk is longer than it says")
+		}
+		c.reader.Discard(2)
+	}
+	c.begun = true
+	var err error
+	if c.left, err = c.size(); err != nil || c.left > 0 {
+		return err
 	}
 	left := mostHeadBytes
 	fields, err := readFields(c.reader, &left)
 	if err != nil {
-		return 0, noEOF(err)
+		return noEOF(err)
 	}
 	c.trailers = (&head{fields: fields, length: -1}).endToEnd()
-	return 0, io.EOF
+	return io.EOF
+}
+
+// mostChunkLine bytes are a chunk's size with what is said about the chunk.
+const mostChunkLine = 4 << 10
+
+func (c *chunks) size() (uint64, error) {
+	line, err := c.reader.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull) || len(line) > mostChunkLine:
+		return 0, fmt.Errorf("a chunk's size in a line of more than %d bytes", mostChunkLine)
+	case err != nil:
+		return 0, noEOF(err)
+	}
+	said, ended := strings.CutSuffix(string(line), "\r\n")
+	digits, _, _ := strings.Cut(said, ";")
+	size, err := strconv.ParseUint(strings.TrimRight(digits, " \t"), 16, 63)
+	if err != nil || !ended || strings.Contains(said, "\r") {
+		return 0, fmt.Errorf("%.20q is no size of a chunk", line)
+	}
+	return size, nil
 }
 
 // complete: the answer was read to its end.

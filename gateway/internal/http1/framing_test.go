@@ -210,6 +210,30 @@ func TestABodyDoesNotWaitForItsTrailers(t *testing.T) {
 	}
 }
 
+// A browser works on a page while it comes, however large the server's chunks are.
+func TestWhatCameOfAChunkDoesNotWaitForItsRest(t *testing.T) {
+	c, server := connect(t, oneAtATime)
+	wait := c.Start(t.Context(), get("/"), testkit.NewNotes(t))
+	server.head()
+	server.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n6\r\nde")
+	response, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 100)
+	server.conn.SetDeadline(time.Now().Add(testkit.Patience))
+	for came := ""; came != "abcde"; {
+		n, err := response.Body.Read(got)
+		if came += string(got[:n]); err != nil {
+			t.Fatalf("%q, %v", came, err)
+		}
+	}
+	server.say("fghi\r\n0\r\n\r\n")
+	if rest, err := io.ReadAll(response.Body); err != nil || string(rest) != "fghi" {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
 func TestTrailersWithoutAnEndAreNoTrailers(t *testing.T) {
 	c, server := connect(t, oneAtATime)
 	done := ask(t, c, get("/"))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httputil"
 	"regexp"
 	"slices"
 	"strconv"
@@ -163,7 +162,7 @@ func (h *head) body(method string, reader *bufio.Reader) (from io.Reader, lasts 
 	case method == "HEAD" || h.status == 204 || h.status == 304 || h.length == 0:
 		return http.NoBody, true
 	case h.chunked:
-		return &chunks{reader: reader, decoded: httputil.NewChunkedReader(reader)}, true
+		return &chunks{reader: reader}, true
 	case h.length > 0:
 		return &counted{reader, h.length}, true
 	}
