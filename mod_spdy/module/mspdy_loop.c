@@ -16,7 +16,8 @@
 APLOG_USE_MODULE(spdy);
 
 enum {
-    READS_PER_TURN = 16,    /* then what is there to be sent has its turn */
+    READS_PER_TURN = 16,    /* then what is there to be sent has its turn, */
+    WRITES_PER_TURN = 4,    /* and after these what has come */
     IDLE_LINGER_MS = 5,     /* before an idle session gives its thread back */
     STALL_CHECK_MS = 1000
 };
@@ -203,21 +204,26 @@ static mspdy_outcome finish(mspdy_session *session)
     return MSPDY_OVER;
 }
 
-/* Reads and writes until neither goes on. */
+/* Reads and writes until neither goes on. A client that takes all as fast as it
+ * is sent must still be heard: it may ask for something urgent, or give up. */
 static bool work(mspdy_session *session)
 {
-    bool more_to_read;
+    bool more_to_read, more_to_write;
     do {
-        more_to_read = read_some(session);
-        look_at_streams(session);
-        look_at_server(session);
         mspdy_wire written;
-        while ((written = mspdy_wire_write(session)) == MSPDY_WIRE_PROGRESS && !mspdy_wire_blocked(session))
+        int writes = 0;
+        mspdy_streams_reset_stalled(session);
+        more_to_read = read_some(session);
+        look_at_server(session);
+        do {
             look_at_streams(session);
+            written = mspdy_wire_write(session);
+            more_to_write = written == MSPDY_WIRE_PROGRESS && !mspdy_wire_blocked(session);
+        } while (more_to_write && ++writes < WRITES_PER_TURN);
         mspdy_streams_bury(session, written != MSPDY_WIRE_ENDED);
         if (written == MSPDY_WIRE_ENDED)
             return false;
-    } while (more_to_read && mspdy_wait_may_read(session));
+    } while (more_to_write || (more_to_read && mspdy_wait_may_read(session)));
     return true;
 }
 
@@ -243,7 +249,5 @@ mspdy_outcome mspdy_loop_run(mspdy_session *session, bool may_pause)
         }
         mspdy_wait(session, wait_ms, &readable, &writable);
         lingered = idle && !readable;
-        if (!idle)
-            mspdy_streams_reset_stalled(session);
     }
 }

@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 
 from .httpd import Httpd, Module, running
-from .spdy_client import INITIAL_WINDOW, SYN_REPLY, SpdyClient, connect
+from .spdy_client import INITIAL_WINDOW, PING, SYN_REPLY, WAIT_S, SpdyClient, connect
 
 UNSENT_BYTES = 65536  # SpdyUnsentBytes: what the kernel takes beyond what is on its way
 BATCH_BYTES = 32 * 1024  # mod_spdy's: one that went over that, and one that waits
+BATCHES = 4  # that go before mod_spdy looks at what has come
 HEADS_BYTES = 4096  # of frames and TLS records
+RECEIVE_BYTES = 256 * 1024
 MARKED = """\
 #!/bin/sh
 touch {mark}
@@ -78,3 +80,47 @@ def test_something_urgent_overtakes_all_that_the_kernel_has_not_taken(
 ) -> None:
     with running(apache, spdy_module, "SpdyEnabled on", in_clear="SpdyCleartext 3.1") as server:
         assert bytes_before_urgent(server, tls=tls) <= UNSENT_BYTES + 2 * BATCH_BYTES + HEADS_BYTES
+
+
+def data_before_each_pong(client: SpdyClient, step_bytes: int, total_bytes: int) -> list[int]:
+    """Reads as fast as this language can, sends a PING after each step, and counts what came until its answer."""
+    buffer = bytearray(1 << 20)
+    head, rest, seen, asked_at, counts = b"", 0, 0, 0, list[int]()
+    while seen < total_bytes:
+        if not asked_at and seen >= (len(counts) + 1) * step_bytes:
+            client.ping()
+            asked_at = seen
+        got = client.sock.recv_into(buffer)
+        assert got
+        at = 0
+        while at < got:
+            if not rest:
+                piece = bytes(buffer[at : min(got, at + 8 - len(head))])
+                head, at = head + piece, at + len(piece)
+                if len(head) < 8:
+                    break
+                rest = int.from_bytes(head[5:8])
+                if int.from_bytes(head[:4]) & 0xFFFF == PING and head[0] & 0x80:
+                    counts.append(seen + at - asked_at)
+                    asked_at = 0
+                head = b""
+            taken = min(rest, got - at)
+            rest, at = rest - taken, at + taken
+        seen += got
+    return counts
+
+
+def test_a_client_that_takes_all_at_once_is_heard(apache: Path, spdy_module: Module) -> None:
+    """Files that are in memory go out without an end, and nothing makes the server wait."""
+    size, streams, step = 64 << 20, 20, 16 << 20
+    with running(apache, spdy_module, "SpdyCleartext 2") as server:
+        server.put("large", bytes(size))
+        client = connect(server.port, "2", receive_buffer_bytes=RECEIVE_BYTES)
+        client.sock.settimeout(WAIT_S)
+        for _ in range(streams):
+            client.request("/large")
+        counts = data_before_each_pong(client, step, size * streams - step)
+        assert len(counts) > 40
+        kernel = 2 * RECEIVE_BYTES + UNSENT_BYTES  # Linux doubles what it is asked for
+        assert max(counts) <= kernel + (2 + BATCHES) * BATCH_BYTES + HEADS_BYTES
+        client.close()
