@@ -53,6 +53,9 @@ static apr_status_t move_data(mspdy_job *job, apr_bucket_brigade *brigade, bool 
     size_t done;
     if (bucket->length == (apr_size_t)-1)
         mspdy_exchange_show(job->exchange, false); /* the read may wait: what is there goes out before */
+    /* What is left of it is the session's, which must not wait for a disk, nor end with a file that becomes shorter. */
+    if (APR_BUCKET_IS_FILE(bucket))
+        apr_bucket_file_enable_mmap(bucket, 0);
     apr_status_t rv = apr_bucket_read(bucket, &bytes, &length, APR_BLOCK_READ);
     if (rv != APR_SUCCESS)
         return rv;

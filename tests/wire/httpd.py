@@ -46,7 +46,7 @@ ACCESS = (
 )
 BASE_MODULES = (  # those that are not there are built in
     "unixd log_config logio authz_core mime dir alias headers env setenvif rewrite deflate filter status cgid proxy "
-    "proxy_http http2 ssl socache_shmcb reqtimeout unique_id remoteip actions"
+    "proxy_http http2 ssl socache_shmcb reqtimeout unique_id remoteip actions include"
 )
 
 

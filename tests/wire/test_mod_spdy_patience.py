@@ -229,12 +229,16 @@ def test_logs_once_what_is_given_up_while_its_handler_runs(apache: Path, spdy_mo
         client.close()
 
 
-def test_resets_a_file_that_became_shorter(apache: Path, spdy_module: Module) -> None:
-    with running(apache, spdy_module, "SpdyEnabled on\nEnableMMAP off") as httpd:
+@pytest.mark.parametrize("path", ["/large", "/page.shtml"])
+def test_resets_a_file_that_became_shorter(apache: Path, spdy_module: Module, path: str) -> None:
+    """In whatever pieces it comes from its handler: a part of a page comes before the page's end."""
+    pages = "<Location />\nOptions +Includes\nAddOutputFilter INCLUDES .shtml\n</Location>"
+    with running(apache, spdy_module, f"SpdyEnabled on\n{pages}") as httpd:
         httpd.expect("the rest of its response cannot be read")
         httpd.put("large", bytes(1 << 20))
+        httpd.put("page.shtml", b'<!--#include virtual="/large" -->')
         client = connect(httpd.tls_port, "3.1", tls=True, window_updates=False)
-        stream = client.request("/large")
+        stream = client.request(path)
         client.until(lambda: len(client.responses[stream].body) == 65536)
         os.truncate(httpd.site / "large", 65536)
         client.window_update(stream, 1 << 20)
