@@ -103,10 +103,13 @@ static bool write_values(spdy_version version, const spdy_header *const *headers
     return true;
 }
 
-/* SPDY/2 counts with 16 bits, each text that comes of these headers too; a frame has 24. */
+/* A frame's length has 24 bits, and compression makes what it cannot compress larger, by a 25th at most. */
+enum { MOST_BLOCK_BYTES = 15 << 20 };
+
+/* SPDY/2 counts with 16 bits, each text that comes of these headers too. */
 static spdy_result check(spdy_version version, const spdy_header *const *headers, size_t count)
 {
-    size_t most = version == SPDY_VERSION_2 ? 0xffff : 0xffffff;
+    size_t most = version == SPDY_VERSION_2 ? 0xffff : MOST_BLOCK_BYTES;
     size_t total = 0, values = 0;
     size_t i;
 
@@ -118,7 +121,7 @@ static spdy_result check(spdy_version version, const spdy_header *const *headers
             return SPDY_BAD_HEADERS;
         total += name.length + value.length + 8;
         values = more ? values + 1 + value.length : value.length;
-        if (name.length > most || values > most || total > 0xffffff)
+        if (name.length > most || values > most || total > MOST_BLOCK_BYTES)
             return SPDY_TOO_LARGE;
     }
     return count > most ? SPDY_TOO_LARGE : SPDY_OK;

@@ -42,7 +42,7 @@ typedef enum spdy_result {
     SPDY_NO_MEMORY,      /* the session is over; its GOAWAY is sent if there is room for it */
     SPDY_NO_SUCH_STREAM, /* ended, reset or never opened: drop what you had for it */
     SPDY_WRONG_STATE,    /* e.g. data before the reply, anything after FIN */
-    SPDY_TOO_LARGE,      /* more data than the slot allows; a header block over 16 MiB */
+    SPDY_TOO_LARGE,      /* more data than the slot allows; a header block over 15 MiB */
     SPDY_BAD_HEADERS,    /* empty name, NUL in a value or a name that is no token */
     SPDY_TOO_MANY,       /* the peer allows no further stream of ours now */
     SPDY_OUTPUT_WAITING, /* take spdy_session_output first: frames would change places */

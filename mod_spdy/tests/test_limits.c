@@ -52,6 +52,46 @@ TEST(streams_beyond_the_limit_are_refused)
     }
 }
 
+/* Letters without any order: compression makes them more. */
+static char *noise(size_t length)
+{
+    char *letters = malloc(length);
+    uint32_t random = 1;
+    size_t i;
+
+    for (i = 0; i < length; i++) {
+        random = random * 1664525 + 1013904223;
+        letters[i] = (char)(1 + (random >> 24) % 255);
+    }
+    return letters;
+}
+
+static spdy_result reply_with_noise(peer *at, size_t length)
+{
+    char *letters = noise(length);
+    spdy_header header = {{"a", 1}, {letters, length}};
+    spdy_result result = spdy_stream_reply(at->session, 1, &header, 1, true);
+
+    free(letters);
+    return result;
+}
+
+TEST(a_header_block_that_compression_makes_larger_fits_into_its_frame)
+{
+    peer *at = strict(SPDY_VERSION_3);
+    const uint8_t *bytes;
+    size_t length;
+
+    peer_open(at, 1, 0, SPDY_FLAG_FIN);
+    peer_forget(at);
+    CHECK_EQUAL(reply_with_noise(at, 0xffff00), SPDY_TOO_LARGE);
+    CHECK_EQUAL(reply_with_noise(at, 0xefff00), SPDY_OK);
+    CHECK(spdy_session_output(at->session, &bytes, &length));
+    CHECK(length > 0xf80000);
+    CHECK_EQUAL(spdy_get_24(bytes + 5) + SPDY_HEAD_BYTES, length);
+    peer_free(at);
+}
+
 static void open_with_value(peer *at, uint32_t id, size_t length, bool compressible)
 {
     char *value = malloc(length + 1);
