@@ -313,11 +313,11 @@ void mspdy_streams_reset_stalled(mspdy_session *session)
 {
     apr_time_t now = apr_time_now();
     apr_interval_time_t passed = now - session->looked_at;
-    if (passed < LOOK_EVERY)
+    if (passed >= 0 && passed < LOOK_EVERY)
         return;
     session->looked_at = now;
-    if (passed > 2 * LOOK_EVERY)
-        passed = 2 * LOOK_EVERY; /* this thread was held up, not the client */
+    if (passed < 0 || passed > 2 * LOOK_EVERY)
+        passed = 2 * LOOK_EVERY; /* the clock was set, or this thread held up: not the client */
     bool all = session_runs_out(session, passed);
     for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
         bool closed = wants_window(stream) && own_window_is_closed(stream);
