@@ -55,8 +55,8 @@ typedef struct mspdy_job {
     apr_bucket_brigade *held; /* buckets that did not fit into the exchange; last the EOR */
 } mspdy_job;
 
-/* As many as a client may have streams by default; when the session idles, few. */
-enum { MSPDY_SPARE_POOLS = 100, MSPDY_IDLE_SPARE_POOLS = 4 };
+/* As many as a client may have streams by default; when the session idles, one. */
+enum { MSPDY_SPARE_POOLS = 100, MSPDY_IDLE_SPARE_POOLS = 1 };
 
 /* What all jobs of a session have in common; its thread's alone. */
 typedef struct mspdy_job_kit {
