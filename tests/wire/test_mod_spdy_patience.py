@@ -247,21 +247,41 @@ def test_resets_a_file_that_became_shorter(apache: Path, spdy_module: Module, pa
         client.close()
 
 
+def test_resets_a_stream_without_window_though_the_clock_was_set_back(apache: Path, spdy_module: Module) -> None:
+    with (
+        preloading(spdy_module, "clock_set_back", "CLOCK_SET_BACK") as module,
+        running(apache, module, "SpdyEnabled on\nTimeout 3") as httpd,
+    ):
+        httpd.put("large", bytes(1 << 20))
+        client = connect(httpd.tls_port, "3.1", tls=True, window_updates=False)
+        stream = client.request("/large")
+        client.until(lambda: len(client.responses[stream].body) == 65536)
+        Path(module.environment["CLOCK_SET_BACK"]).touch()
+        assert client.response(stream).reset == CANCEL
+        client.close()
+
+
 # Disks
 
 
 @pytest.fixture
 def slow_disk(spdy_module: Module) -> Iterator[Module]:
     """mod_spdy in an httpd for which some files are on a slow disk: tests/wire/slow_disk.c."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)  # httpd's processes are another user's
-        library = folder / "slow_disk.so"
-        source = Path(__file__).parent / "slow_disk.c"
+    with preloading(spdy_module, "slow_disk", "SLOW_DISK_GO") as module:
+        yield module
+
+
+@contextlib.contextmanager
+def preloading(module: Module, name: str, mark: str) -> Iterator[Module]:
+    """It in an httpd with this library, which looks at the file that the variable `mark` names."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # httpd's processes are another user's
+        library = f"{folder}/{name}.so"
+        source = Path(__file__).with_name(f"{name}.c")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-        before = spdy_module.environment.get("LD_PRELOAD", "")
-        environment = {"LD_PRELOAD": f"{before} {library}".strip(), "SLOW_DISK_GO": f"{folder}/go"}
-        yield Module(spdy_module.path, {**spdy_module.environment, **environment})
+        before = module.environment.get("LD_PRELOAD", "")
+        environment = {"LD_PRELOAD": f"{before} {library}".strip(), mark: f"{folder}/mark"}
+        yield Module(module.path, {**module.environment, **environment})
 
 
 def test_a_slow_disk_stops_no_other_stream(apache: Path, slow_disk: Module) -> None:
