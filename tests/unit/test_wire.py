@@ -316,6 +316,24 @@ def test_a_policy_that_was_put_off_by_the_server_is_not_missed() -> None:
     assert judged(told, plan) == []
 
 
+def test_what_another_host_did_excuses_nothing() -> None:
+    plan = in_turns(policy("chromium"))
+    told = plan.told()
+    for each in told.record["requests"]:
+        each["type"] = "Document" if each["url"].endswith("html") else "Image"
+    other = {**told.requests[-1], "request": len(told.requests) + 1, "url": "b.test/x.png", "sent_again": ["closed"]}
+    other |= {
+        "sent_ms": None,
+        "connection": None,
+        "first_byte_ms": None,
+        "last_byte_ms": None,
+        "cancelled": True,
+        "status": None,
+    }
+    told.requests.append(other)
+    assert Reason.PIPELINING_IGNORED in {failure.reason for failure in judged(told, plan)}
+
+
 def test_a_host_that_wants_a_password_gets_no_pipelines_by_chromiums_rules() -> None:
     plan = in_turns(policy("chromium"))
     told = plan.told()

@@ -193,15 +193,20 @@ class ConnectionUse:
     def _idle_waits(self) -> Iterator[str]:
         """Requests that waited for the answer to the one before them on their connection, which had answered already,
         while there could be no more connections, although the arm's policy had a place for them behind that one."""
-        if self.arm.pipelining_policy != "eager" and any(
-            each.sent_again or each.error or each.status == UNAUTHORIZED for each in self.witnesses.requests
-        ):
-            return  # a host that broke a pipeline, or anything else, or wants a password may not be trusted any more
+        distrusted = {_host(each) for each in self.witnesses.requests if self._speaks_against(each)}
         begun = {each.connection for each in self.witnesses.connections}
         for number, requests in self.witnesses.sent_by_connection().items():
             for before, one in itertools.pairwise(requests[1:]):  # what answered: the very first
-                if number in begun and self._waited_idle(before, one) and self._had_place(before, one):
+                if _host(one.request) in distrusted or number not in begun:
+                    continue
+                if self._waited_idle(before, one) and self._had_place(before, one):
                     yield one.request.url
+
+    def _speaks_against(self, request: GatewayRequest) -> bool:
+        """Whether its host may not be trusted with pipelines any more: it broke one, or anything else, or wants a
+        password."""
+        fault = bool(request.sent_again or request.error or request.status == UNAUTHORIZED)
+        return fault and self.arm.pipelining_policy != "eager"
 
     def _had_place(self, before: Sent, one: Sent) -> bool:
         """Whether by the policy it could have been sent behind the other, nothing having been sent so yet."""
