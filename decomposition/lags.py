@@ -34,8 +34,8 @@ def lags(exchanges: Sequence[Exchange], *, one_at_a_time: bool) -> dict[str, flo
 
 
 def _turnarounds(in_order: Sequence[Exchange], page: Exchange) -> list[int]:
-    """From the last packet of each answer to the next request on its connection. What follows the page is none: its
-    answer has to be read for there to be a request."""
+    """From the last packet of each answer to the next request on its connection. What follows the page, or
+    a redirect, is none: its answer has to be read for there to be a request."""
     by_stream: dict[int, list[Exchange]] = {}
     for each in in_order:
         if each.stream is not None:
@@ -46,6 +46,6 @@ def _turnarounds(in_order: Sequence[Exchange], page: Exchange) -> list[int]:
         came = [packet.at_ns for packet in stream.packets if not packet.up and packet.payload] if stream else []
         for before, each in pairwise(carried):
             at = bisect.bisect_right(came, each.sent)
-            if before is not page and at and came[at - 1] > before.sent:
+            if before is not page and not before.redirects and at and came[at - 1] > before.sent:
                 found.append(each.sent - came[at - 1])
     return found

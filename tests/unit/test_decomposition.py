@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from captures.timeline import Stream
+from captures.timeline import Packet, Stream
 from decomposition.decompose import Loaded, decompose
 from decomposition.exchanges import Exchange
 from decomposition.intervals import Claim, common, divide, joined
@@ -191,6 +191,15 @@ def test_what_a_redirect_leads_to_is_the_page() -> None:
     found = lags([replace(redirect, redirects=True), page, image], one_at_a_time=False)
     assert found == {"start_lag_ms": 19}
     assert lags([redirect, page, image], one_at_a_time=False) == {"start_lag_ms": 1}
+
+
+def test_what_follows_a_page_or_a_redirect_is_no_turnaround() -> None:
+    stream = Stream((CLIENT, 40_000), (SERVER, 80))
+    moments = [(0, 40), (50, 90), (120, 160), (162, 200)]
+    for at in (moment * MS for _, moment in moments):
+        stream.packets.append(Packet(1, at, False, 1514, 0, 0, 1448, 16, 65_535, 1, None, None, False))
+    redirect, *rest = (Exchange(stream, sent * MS, last * MS, last * MS) for sent, last in moments)
+    assert lags([replace(redirect, redirects=True), *rest], one_at_a_time=True)["turnaround_ms"] == 2
 
 
 # --- where nothing can be said
