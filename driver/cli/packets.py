@@ -14,9 +14,10 @@ from driver.host.find_program import find
 from model.errors import CaptureError, InputError, MissingProgram
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from analysis.request_packets import Carried, Dissected
+    from model.evidence.browser import Request
 
 CAPTURE = "client.pcapng.gz"
 WHOLE_PACKET = 1514  # bytes of a frame as Ethernet has it
@@ -84,9 +85,16 @@ def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected
     if program is None:
         raise MissingProgram("tshark is not installed", "Install Wireshark's package `tshark`")
     told = Told.of(record)
-    clear = {each.wire.protocol for each in told.requests if each.wire and each.wire.tls is None}
-    decode = "spdy" if any(each.startswith("spdy") for each in clear) else "http2" if "h2" in clear else None
-    return Dissected(dissect(program, capture, decode), told.requests, ports_of(told))
+    return Dissected(dissect(program, capture, decoded_as(told.requests)), told.requests, ports_of(told))
+
+
+def decoded_as(requests: Sequence[Request]) -> str | None:
+    """What tshark has to be told of connections in clear; None: nothing."""
+    if any(each.wire and each.wire.protocol == "spdy/2" for each in requests):
+        remedy = "See gateway.jsonl.gz of the trial, or measure with protocol: spdy/3"
+        raise CaptureError("tshark dissects SPDY/3, not SPDY/2, so it cannot tell these requests apart", remedy)
+    clear = {each.wire.protocol for each in requests if each.wire and each.wire.tls is None}
+    return "spdy" if any(each.startswith("spdy") for each in clear) else "http2" if "h2" in clear else None
 
 
 def _overview(found: Dissected, asked_us: int, *, as_json: bool) -> None:

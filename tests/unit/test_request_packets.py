@@ -10,6 +10,7 @@ import pytest
 
 from analysis.dissection import Frame, dissect
 from analysis.request_packets import Dissected
+from driver.cli.packets import decoded_as
 from driver.experiment.arm import Arm
 from model.errors import CaptureError, InputError
 from model.evidence.browser import Request
@@ -19,6 +20,12 @@ from tests.unit import frames, records
 PORT = 40000
 PORTS = dict.fromkeys(range(3), PORT)
 NATIVE = Arm.parse("native", {})
+WIRE = {
+    "protocol": "h2", "tls": None, "connection": 1, "stream": 1, "reused": False, "in_flight": 1, "tries": 1,
+    "wire_priority": None, "queued_ms": 1.0, "sent_ms": 1.0, "first_byte_ms": 2.0, "last_byte_ms": 2.0,
+    "request_header_bytes": 1, "request_header_wire_bytes": 1, "response_header_bytes": 1,
+    "response_header_wire_bytes": 1, "request_body_bytes": 0, "response_body_bytes": 0,
+}  # fmt: skip
 
 
 def frame(number: int, *, up: bool, seq: int = 0, payload: int = 0, ack: int = 0, protocol: str = "TCP") -> Frame:
@@ -171,3 +178,21 @@ def test_a_request_without_packets_says_why(
     why = found.why_not(0)
     assert isinstance(why, error)
     assert says in str(why)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "tls", "decode"),
+    [("spdy/3", None, "spdy"), ("spdy/3.1", "TLS 1.2", None), ("h2", None, "http2"), ("http/1.1", None, None)],
+)
+def test_tshark_is_told_what_is_in_clear(protocol: str, tls: str | None, decode: str | None) -> None:
+    assert decoded_as([through_the_gateway(protocol, tls)]) == decode
+
+
+@pytest.mark.parametrize("tls", [None, "TLS 1.2"])
+def test_what_tshark_does_not_know_is_named(tls: str | None) -> None:
+    with pytest.raises(CaptureError, match="not SPDY/2"):
+        decoded_as([through_the_gateway("spdy/2", tls)])
+
+
+def through_the_gateway(protocol: str, tls: str | None) -> Request:
+    return request("a.test/one", wire=WIRE | {"protocol": protocol, "tls": tls})
