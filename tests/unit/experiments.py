@@ -45,7 +45,8 @@ def arm_settings(draw: st.DrawFn) -> dict[str, object]:
         if "protocol" not in settings:
             settings |= draw(optional({"pipelining": st.integers(1, 8)}))
             if int(str(settings.get("pipelining", 1))) > 1:
-                settings |= draw(optional({"pipelining_policy": st.sampled_from(["firefox", "chromium"])}))
+                policies = ["firefox", "chromium"] if tls == "off" else ["firefox"]  # Chromium's is for clear HTTP
+                settings |= draw(optional({"pipelining_policy": st.sampled_from(policies)}))
         timeouts = st.integers(1, 1_000_000).map(lambda ms: f"{ms}ms")
         settings |= draw(optional({"keepalive_timeout": timeouts}))
         if not str(settings.get("protocol")).startswith("spdy/"):
