@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from model.claims import Claim
 from model.looks import Look
 from model.metrics import TRIALS, Metric, primary_of
 from model.reasons import timed_out
@@ -126,6 +127,9 @@ class Figure:
     kind: str = ""
     only: tuple[tuple[str, tuple[str, ...]], ...] = ()  # cells that have one of these values
     scale: str = ""  # of the values: zero, fit or log
+    published: tuple[tuple[str, str, float], ...] = ()  # (series, x, value), in the unit of the axis
+    published_axis: float | None = None  # where the published axis of the values ended
+    published_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,9 @@ class Run:
     figures: tuple[Figure, ...]
     browsers: tuple[tuple[str, int], ...]  # product, and the first trial that it loaded
     plan: Plan
+    claims: tuple[Claim, ...] = ()  # as they were before the first trial
+    claims_digest: str = ""  # noted with them then
+    variant: str = ""  # of the experiment
 
     @property
     def primary(self) -> Metric:

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from analysis.model import Arm, Cell, Failure, Figure, Flag, LinkCase, Plan, Run, SelfTest, Session, State, Trial
 from model import run_format
+from model.claims import Claim
 from model.errors import InputError, StoreError
 from model.looks import Look
 from model.metrics import primary_of
@@ -60,6 +61,9 @@ def read_run(folder: Path) -> Run:
             figures=_figures(meta.get("figures", "")),
             browsers=_browsers(database),
             plan=_plan(json.loads(meta["plan"]), {cell.id: cell for cell in cells}),
+            claims=tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]")))),
+            claims_digest=meta.get(run_format.CLAIMS_DIGEST, ""),
+            variant=meta.get(run_format.VARIANT, ""),
         )
 
 
@@ -223,10 +227,17 @@ def _figures(text: str) -> tuple[Figure, ...]:
 
 
 def _figure(declared: dict[str, Any]) -> Figure:
-    known = {field.name for field in fields(Figure)} - {"only"}
+    known = {field.name for field in fields(Figure)} - {"only", "published", "published_axis", "published_source"}
     texts: dict[str, Any] = {key: str(value or "") for key, value in declared.items() if key in known}
     only = tuple((name, tuple(map(str, values))) for name, values in (declared.get("only") or {}).items())
-    return Figure(**{"series": "", **texts}, only=only)
+    published = declared.get("published") or {"source": "", "axis": None, "points": []}
+    return Figure(
+        **{"series": "", **texts},
+        only=only,
+        published=tuple((str(series), str(x), float(value)) for series, x, value in published["points"]),
+        published_axis=published["axis"],
+        published_source=str(published["source"]),
+    )
 
 
 def _links(database: sqlite3.Connection) -> dict[int, LinkCase]:

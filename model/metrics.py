@@ -109,6 +109,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True, column="kB down",
            of=_captured("bytes_down")),
     Metric("bytes_up", "bytes to the server", "kB", scale=1000, whole=True, of=_captured("bytes_up")),
+    Metric("bytes", "bytes both ways, with the headers of packets", "kB", scale=1000, whole=True,
+           of=_captured("bytes")),
     Metric("connections", "connections", whole=True, column="conn.", of=_captured("connections")),
     Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
     Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),

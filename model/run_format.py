@@ -14,7 +14,11 @@ DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
 REPORT = "report.html"
-ABOUT_SITES = "about_sites"  # a key of meta: JSON, model.site.about.AboutSite by name
+# Keys of meta.
+VARIANT = "variant"  # of the experiment; "" where it has none
+CLAIMS = "claims"  # JSON, a list of model.claims.Claim, as they were before the first trial
+CLAIMS_DIGEST = "claims_sha256"  # of these claims: shows whether they were changed since
+ABOUT_SITES = "about_sites"  # JSON, model.site.about.AboutSite by name
 
 SCHEMA = """
 CREATE TABLE meta (

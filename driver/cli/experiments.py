@@ -31,8 +31,9 @@ CELLS_SHOWN = 12  # of a round's order, in the table that people read
 
 @click.command("plan")
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option("--variant", help="Which of the experiment's variants (default: the first)")
 @json_option
-def plan(file: Path, *, as_json: bool) -> None:
+def plan(file: Path, *, variant: str | None, as_json: bool) -> None:
     """Show what an experiment FILE would do, without doing it: cells, order, time and disk.
 
     \b
@@ -40,7 +41,7 @@ def plan(file: Path, *, as_json: bool) -> None:
       lanelab plan experiments/quickstart.yaml
       lanelab plan experiments/rtt-bandwidth-grid.yaml --json
     """
-    experiment = read_experiment(file)
+    experiment = read_experiment(file, variant)
     sites = {cell.site for cell in experiment.cells}
     made = estimate(experiment, {site: SiteLoad.of(load_site(site.partition("/")[0]).objects) for site in sites})
     warned = [*warnings(experiment, made), *_disk_warnings(made)]

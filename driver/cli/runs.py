@@ -52,6 +52,7 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
     type=click.IntRange(1, MOST_BEDS),
     help="Over how many fresh beds the rounds are divided, instead of the experiment's",
 )
+@click.option("--variant", help="Which of the experiment's variants is run (default: the first)")
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
@@ -64,6 +65,7 @@ def run(  # noqa: PLR0913 - an option each
     seed: int | None,
     beds: int | None,
     *,
+    variant: str | None,
     made: BedOptions,
     open_report: bool,
     as_json: bool,
@@ -87,12 +89,12 @@ def run(  # noqa: PLR0913 - an option each
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
     start.require_not_both(file, resumed)
-    if resumed and (out or seed is not None or beds is not None or not made.is_default):
+    if resumed and (out or seed is not None or beds is not None or variant or not made.is_default):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        options = "--out, --seed, --beds, --substrate, --inventory, --router, --pin and --accept-links"
+        options = "--out, --seed, --beds, --variant, --substrate, --inventory, --router, --pin and --accept-links"
         raise InputError(what, f"Leave {options} out")
     if file:
-        begun = start.begin(_prepared(file, made, beds), VERSION, out, seed, made.to_json())
+        begun = start.begin(_prepared(file, made, beds, variant), VERSION, out, seed, made.to_json())
     else:
         begun = start.resume(find_run(resumed or ""))
     store = begun.store
@@ -110,11 +112,11 @@ def run(  # noqa: PLR0913 - an option each
         sys.exit(EXIT_INCOMPLETE)
 
 
-def _prepared(file: Path, made: BedOptions, beds: int | None) -> Experiment:
+def _prepared(file: Path, made: BedOptions, beds: int | None, variant: str | None) -> Experiment:
     """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
     from driver.experiment.read import over_beds, read_experiment  # noqa: PLC0415
 
-    experiment = read_experiment(file)
+    experiment = read_experiment(file, variant)
     if beds is not None:
         experiment = over_beds(experiment, beds, "--beds")
     programs_of(experiment, made)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from driver.experiment.keys import CHANGE, FIGURE
 from driver.experiment.links import varying
 from driver.experiment.model import Cell, Figure, dimension_of
+from driver.experiment.published import read_published
 from model.errors import InputError
 from model.link import SETTINGS
 from model.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
@@ -39,7 +40,7 @@ def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell],
         raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(keys)}")
     kind = plain["kind"] or ""
     _refuse_what_does_not_go_together(entries, kind, y, workload)
-    only = _read_only(entries["only"], cells) if "only" in entries else ()
+    only = read_only(entries["only"], cells) if "only" in entries else ()
     figure = Figure("", None, y, None, kind, None, only, plain["scale"] or "")
     shown = [cell for cell in cells if figure.shows(cell)]
     if not shown:
@@ -55,6 +56,8 @@ def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell],
             raise entries[key].error(f"{name} is used twice in this figure", "Use each once")
     with where.placed(entries):
         figure = _complete(figure, shown, named)
+    if "published" in entries:
+        figure = dataclasses.replace(figure, published=read_published(entries["published"], figure, shown))
     return dataclasses.replace(figure, title=plain["title"] or title_of(figure))
 
 
@@ -196,7 +199,7 @@ def _require_dimension(written: Written, name: str) -> None:
         raise written.error(f"there is no {name[:60]!r} to draw by", remedy)
 
 
-def _read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     chosen = []
     for name, entry in written.entries().items():
         _require_dimension(entry, name)

@@ -87,6 +87,11 @@ EXPERIMENT = Table((
         "trial counts, as in experiments of 2012", "404"),
     Setting("tolerances", None, "", "what a trial may lack and still count", "{missing: 1}", "[keys](#tolerances)",
         "nothing"),
+    Setting("claims", None, "", "published statements that the run is to judge",
+        "{faster: {change: {of: h2, to: http}, expect: lower}}", "a mapping of names, each a [claim](claims.md)",
+        "none"),
+    Setting("variants", None, "", "the same experiment with other settings: chosen by `--variant`",
+        "{today: {defaults: {tls: 1.3}}}", "a mapping of names, each with [keys](#variants)", "none"),
     Setting("figures", None, "", "charts of the report", "[{x: rtt, y: plt, series: arm}]",
         "a list of [figures](#figures)",
         "page load time over the link settings that vary, a curve for each arm"),
@@ -152,6 +157,73 @@ FIGURE = Table((
         "`cdf`", "log", default_words="`zero`; with `box` and `cdf` `fit`, unless values begin near 0"),
     Setting("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
         "`arm`, `site`, `link` or settings of the link, each with a value or a list", "all"),
+    Setting("published", None, "", "what was published in this place, drawn beside what was measured",
+        "{axis: 700, points: {h2: {20ms: 581}}}", "[keys](#published)", "nothing"),
+))
+VARIANT = Table((
+    Setting("description", PROSE, "", "what it stands for", "the software of 2012", default_words="none"),
+    Setting("defaults", None, "", "settings over those of the file's `defaults`", "{tls: 1.3}",
+        "[settings of an arm](#arms)", "none"),
+    Setting("arms", None, "", "settings over those of the file's arms of these names", "{SPDY: {protocol: h2}}",
+        "a mapping of names, each with [settings](#arms)", "none"),
+    Setting("links", None, "", "settings over those of all of the file's links", "{initial_window: 10}",
+        "[settings of the link](link.md)", "none"),
+))
+CLAIM = Table((
+    Setting("says", PROSE, "", "the statement, as it was published", "SPDY reduces PLT by 39%",
+        default_words="its name"),
+    Setting("source", PROSE, "", "where it was published: in a study `STUDY#NUMBER`", "spdy-vs-http-2012#1",
+        default_words="none"),
+    Setting("change", None, "", "it is about how much an arm changes a metric", "{of: h2, to: http, metric: plt}",
+        "[keys](#change)", "this, or one of the next three"),
+    Setting("value", None, "", "it is about a metric itself", "{of: http, metric: connections_used}",
+        "[keys](#value)", "see above"),
+    Setting("trend", None, "", "it is about how a change or a value grows", "{change_of: faster, over: rtt}",
+        "[keys](#trend)", "see above"),
+    Setting("spike", None, "", "it is about one value that stands out from its neighbours",
+        "{of: h2, over: rtt, at: 70ms}", "[keys](#spike)", "see above"),
+    Setting("where", None, "", "the sites and links that it is about", "{rate: 10mbit, rtt: 100ms}",
+        "`site`, `link` or settings of the link, each with a value or a list", "all"),
+    Setting("for", None, "", "in how many of these it has to hold", "every rtt",
+        "`every`, `any` or `all but N`, and what they differ in: a setting of the link, `site` or `place`",
+        "there is one"),
+    Setting("published", None, "", "the published number, or both ends of a range", "[-8%, -3%]",
+        "a change in percent, or a value", "this, or one of the next two"),
+    Setting("margin", None, "", "how far from `published` still counts as reproduced, decided before the run", "8pp",
+        "percentage points of a change; a share or an amount of a value", "needed with `published`"),
+    Setting("because", PROSE, "", "why the margin is what it is", "read from a chart, +-100 ms", default_words="none"),
+    Setting("expect", None, "", "the direction, where no number was published", "lower",
+        "`lower` or `higher`; of a trend `decreasing` or `increasing`", "see above"),
+    Setting("equivalent", None, "", "the claim is that there is no effect larger than this", "5%", "a percentage",
+        "see above"),
+    Setting("at_least", PERCENT, "1%", "a smaller effect is no direction", "5%"),
+))
+CLAIM_CHANGE = Table((
+    Setting("of", None, "", "the arm", "h2", "a name", required=True),
+    Setting("to", None, "", "the arm that it is compared with", "http", "a name", required=True),
+    Setting("metric", None, "", "what is compared", "bytes_down", "a metric", "the workload's own, like `plt`"),
+))
+CLAIM_VALUE = Table((
+    Setting("of", None, "", "the arm", "h2", "a name", required=True),
+    Setting("metric", None, "", "what is compared", "connections_used", "a metric", "the workload's own, like `plt`"),
+))
+CLAIM_TREND = Table((
+    Setting("change_of", None, "", "the claim whose change may grow", "faster", "a claim's name", "this or the next"),
+    Setting("value_of", None, "", "the claim whose value may grow", "connections", "a claim's name", "see above"),
+    Setting("over", None, "", "what it grows with", "rtt", "a setting of the link that is a number", required=True),
+))
+CLAIM_SPIKE = Table((
+    Setting("of", None, "", "the arm", "h2", "a name", required=True),
+    Setting("metric", None, "", "what stands out", "plt", "a metric", "the workload's own, like `plt`"),
+    Setting("over", None, "", "along which it stands out", "rtt", "a setting of the link that is a number",
+        required=True),
+    Setting("at", None, "", "where", "70ms", "a value of that setting", required=True),
+))
+PUBLISHED = Table((
+    Setting("source", PROSE, "", "where the numbers stand", "figure 7", default_words="none"),
+    Setting("axis", None, "", "where the published axis of the values ended", "700", "a number", "unknown"),
+    Setting("points", None, "", "the published values", "{h2: {20ms: 581}}",
+        "of each series a mapping from the values of `x` to numbers", "none were published"),
 ))
 # fmt: on
 SECTIONS: Mapping[str, Table] = {
@@ -163,4 +235,14 @@ SECTIONS: Mapping[str, Table] = {
     **{name: recorder.keys for name, recorder in RECORDERS.items() if recorder.keys},
     "cell": CELL,
     "figure": FIGURE,
+    "published": PUBLISHED,
+    "variant": VARIANT,
+}
+# Those of a claim, which docs/reference/claims.md has.
+CLAIM_SECTIONS: Mapping[str, Table] = {
+    "claim": CLAIM,
+    "change": CLAIM_CHANGE,
+    "value": CLAIM_VALUE,
+    "trend": CLAIM_TREND,
+    "spike": CLAIM_SPIKE,
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from driver.experiment.arm import Arm
+from model.claims import Claim
 from model.coded import Coded
 from model.link import Link
 from model.looks import Look, looks, only_look
@@ -106,6 +107,15 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
+class Published(Coded):
+    """What was published in a figure's place, in the unit of its values."""
+
+    source: str
+    axis: float | None  # where the published axis of the values ended
+    points: tuple[tuple[str, str, float], ...]  # (series, x, value); series "" where the figure has none
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One chart: what is drawn (y) over what (x), which curves there are, and which cells it shows.
 
@@ -120,6 +130,7 @@ class Figure:
     facet: str | None
     only: tuple[tuple[str, tuple[str, ...]], ...]
     scale: str = ""  # of the values: zero, fit or log; "": as the kind has it
+    published: Published | None = None
 
     def shows(self, cell: Cell) -> bool:
         return all(dimension_of(cell, name) in values for name, values in self.only)
@@ -134,12 +145,14 @@ class Figure:
             "facet": self.facet,
             "only": {name: list(values) for name, values in self.only},
             "scale": self.scale,
+            "published": self.published.to_json() if self.published else None,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Figure:
         only = tuple((name, tuple(values)) for name, values in data["only"].items())
-        return cls(**{**data, "only": only})
+        published = Published.from_json(data["published"]) if data["published"] else None
+        return cls(**{**data, "only": only, "published": published})
 
 
 def dimension_of(cell: Cell, name: str) -> str | None:
@@ -179,6 +192,8 @@ class Experiment:
     beds: int  # fresh ones, over which the rounds are divided
     order: Order
     seed: int | None
+    claims: tuple[Claim, ...]
+    variant: str  # "" where the file has none
     missing: str  # fail or 404
     tolerances: Tolerances
     figures: tuple[Figure, ...]

@@ -10,10 +10,12 @@ from typing import Any
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM
 from driver.experiment.cells import Combined, ObjectsOf, combine
+from driver.experiment.claims import read_claims, refuse_sequential
 from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, LOAD, TOLERANCES, UNTIL, read_name
 from driver.experiment.model import Experiment, LinkCase, LoadSettings, Pairs, Repeat, Tolerances
+from driver.experiment.variants import chosen_variant, overlaid
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import InputError
@@ -30,8 +32,8 @@ OF_PAGE_LOADS = (
 )
 
 
-def read_experiment(path: Path) -> Experiment:
-    """The experiment in that file, with the sites of the archive."""
+def read_experiment(path: Path, variant: str | None = None) -> Experiment:
+    """The experiment in that file, with the sites of the archive; of its variants that one, else the first."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -39,13 +41,15 @@ def read_experiment(path: Path) -> Experiment:
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         raise InputError(what, "Name an experiment file, or write one: lanelab new FILE", key=str(path)) from error
-    return parse_experiment(text, str(path), site_names())
+    return parse_experiment(text, str(path), site_names(), variant)
 
 
-def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experiment:
+def parse_experiment(text: str, source: str, sites: Collection[str], wanted: str | None = None) -> Experiment:
     """The experiment with that text; `sites` are the known ones, `source` is what errors call the file."""
     root = read_yaml(text, source, "See an example: lanelab new -")
-    entries = EXPERIMENT.entries(root)
+    written = EXPERIMENT.entries(root)
+    variant = chosen_variant(written, wanted)
+    entries = overlaid(written, variant)
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
     workload = plain["workload"]
@@ -58,6 +62,9 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         figures = read_figures(entries["figures"], combined.cells, workload)
     else:
         figures = default_figures(combined.cells, workload)
+    claims = read_claims(entries["claims"], combined.cells, workload) if "claims" in entries else ()
+    if plain["order"] == "sequential" and claims:
+        refuse_sequential(claims, entries["claims"])
     return Experiment(
         name=plain["name"] or _stem(source, root),
         description=plain["description"] or "",
@@ -73,6 +80,8 @@ def parse_experiment(text: str, source: str, sites: Collection[str]) -> Experime
         beds=_read_beds(entries, plain["beds"], repeat),
         order=plain["order"],
         seed=plain["seed"],
+        claims=claims,
+        variant=variant,
         missing=plain["missing"],
         tolerances=_read_tolerances(entries),
         figures=figures,

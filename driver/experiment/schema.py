@@ -1,6 +1,7 @@
 """The JSON schema of an experiment file, for editors: names, choices and shapes. lanelab itself checks more.
 
-Run as a program, this writes experiments/experiment.schema.json and the tables of docs/reference/experiment.md again:
+Run as a program, this writes experiments/experiment.schema.json and the tables of docs/reference/experiment.md and
+docs/reference/claims.md again:
 
     PYTHONPATH=. python -m driver.experiment.schema
 """
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from driver.experiment.arm_fields import ARM
 from driver.experiment.figures import PLAIN
-from driver.experiment.keys import SECTIONS
+from driver.experiment.keys import CLAIM_SECTIONS, SECTIONS
 from driver.recorders.registry import RECORDERS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
@@ -21,6 +23,7 @@ from model.paths import PROJECT
 
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
 REFERENCE = PROJECT / "docs" / "reference" / "experiment.md"
+CLAIMS_REFERENCE = PROJECT / "docs" / "reference" / "claims.md"
 
 Schema = dict[str, Any]
 
@@ -36,10 +39,39 @@ def schema() -> Schema:
         "definitions": {
             "link": _object(_link()),
             "arm": _object(ARM.schema()),
-            **{name: _object(_section(name)) for name in ("cell", "figure", "tolerances", *_with_keys())},
+            **{
+                name: _object(_section(name))
+                for name in ("cell", "figure", "published", "variant", "tolerances", *_with_keys())
+            },
+            **_claims(),
             "until": _object(_section("until"), required=["ci"]),
             "compare": _object(_section("compare"), required=["of", "to"]),
         },
+    }
+
+
+def _claims() -> dict[str, Schema]:
+    """A claim and its kinds. What stands where is checked by lanelab itself."""
+    value: Schema = {"type": ["string", "number"]}
+    kinds = {
+        name: _object(table.schema(dict.fromkeys(table, value)), [one.name for one in table.settings if one.required])
+        for name, table in CLAIM_SECTIONS.items()
+        if name != "claim"
+    }
+    shapes = {
+        **{name: _ref(f"claim_{name}") for name in kinds},
+        "where": _object(
+            {name: _one_or_many({"type": ["string", "number", "boolean"]}) for name in (*PLAIN, *SETTINGS)}
+        ),
+        "for": {"type": "string"},
+        "published": _one_or_many(value),
+        "margin": value,
+        "expect": {"enum": ["lower", "higher", "decreasing", "increasing"]},
+        "equivalent": {"type": "string"},
+    }
+    return {
+        **{f"claim_{name}": kind for name, kind in kinds.items()},
+        "claim": _object(CLAIM_SECTIONS["claim"].schema(shapes)),
     }
 
 
@@ -102,6 +134,8 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "tolerances": _ref("tolerances"),
             "load": _ref("load"),
             "figures": _one_or_many(_ref("figure")),
+            "claims": {"type": "object", "minProperties": 1, "additionalProperties": _ref("claim")},
+            "variants": {"type": "object", "minProperties": 1, "additionalProperties": _ref("variant")},
             **{name: dict(recorder.shape) for name, recorder in RECORDERS.items() if recorder.shape},
         },
         **{
@@ -115,7 +149,16 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "arm": _one_or_many(text),
         },
         "compare": {"of": _one_or_many(text), "to": _one_or_many(text)},
-        "figure": {"x": dimension, "series": or_none, "facet": or_none, "only": only},
+        "figure": {"x": dimension, "series": or_none, "facet": or_none, "only": only, "published": _ref("published")},
+        "published": {
+            "axis": {"type": "number"},
+            "points": {"type": "object", "minProperties": 1},
+        },
+        "variant": {
+            "defaults": _ref("arm"),
+            "arms": {"type": "object", "minProperties": 1, "additionalProperties": _ref("arm")},
+            "links": _ref("link"),
+        },
     }
 
 
@@ -127,19 +170,23 @@ def schema_text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def reference_tables() -> dict[str, str]:
-    """Every generated table of the reference."""
-    return {"arm": ARM.markdown(), **{name: table.markdown() for name, table in SECTIONS.items()}}
+def reference_tables() -> dict[Path, dict[str, str]]:
+    """Every generated table, by the page that has it."""
+    return {
+        REFERENCE: {"arm": ARM.markdown(), **{name: table.markdown() for name, table in SECTIONS.items()}},
+        CLAIMS_REFERENCE: {name: table.markdown() for name, table in CLAIM_SECTIONS.items()},
+    }
 
 
 def _write() -> None:
     SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
-    text = REFERENCE.read_text(encoding="utf-8")
-    for name, table in reference_tables().items():
-        before, _, rest = text.partition(f"<!-- {name} -->\n")
-        _, _, after = rest.partition(f"<!-- /{name} -->")
-        text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
-    REFERENCE.write_text(text, encoding="utf-8")
+    for page, tables in reference_tables().items():
+        text = page.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            before, _, rest = text.partition(f"<!-- {name} -->\n")
+            _, _, after = rest.partition(f"<!-- /{name} -->")
+            text = f"{before}<!-- {name} -->\n{table}\n<!-- /{name} -->{after}"
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from driver.run.store import Store
 from driver.servers.certificates import Authority
 from driver.workloads.server_load.client import ALL
 from model import run_format
+from model.claims import digest_of
 from model.clock import utc_now
 from model.errors import InputError, StoreError
 from model.settings.kinds import LARGEST_SEED, near_miss
@@ -63,7 +64,8 @@ def resume(folder: Path) -> BegunRun:
         if hashlib.sha256(text.encode()).hexdigest() != store.meta("experiment_sha256"):
             what = f"{path} is not the experiment that this run began with"
             raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
-        experiment = replace(parse_experiment(text, str(path), site_names()), name=store.meta("name"))
+        experiment = parse_experiment(text, str(path), site_names(), store.meta(run_format.VARIANT) or None)
+        experiment = replace(experiment, name=store.meta("name"))
         experiment = over_beds(experiment, _beds_of(store))
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
@@ -119,6 +121,9 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         "beds": str(experiment.beds),
         "lanelab": version,
         "state": "running",
+        run_format.VARIANT: experiment.variant,
+        run_format.CLAIMS: json.dumps([claim.to_json() for claim in experiment.claims]),
+        run_format.CLAIMS_DIGEST: digest_of(experiment.claims),
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),
         "plan": json.dumps(_plan(experiment)),
         "experiment_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),

@@ -1,0 +1,1 @@
+"""Claims of a run, judged: `judge(run)` gives a verdict on each."""
