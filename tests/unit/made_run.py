@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model import run_format
+from model.claims import Claim, digest_of
 from model.link import Link
 from model.site.about import AboutSite
 
@@ -72,6 +73,8 @@ class Made:
     machine: Mapping[str, float] = field(default_factory=dict)  # measures of the machine, of every trial
     about: Mapping[str, AboutSite] = field(default_factory=dict)  # by site
     flags: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)  # by trial: name and detail
+    claims: Sequence[Claim] = ()
+    variant: str = ""
 
 
 def make_run(folder: Path, made: Made | None = None) -> Path:
@@ -140,6 +143,9 @@ class _Writer:
             "figures": json.dumps(list(made.figures)),
             "plan": json.dumps(self.plan()), "experiment_sha256": "0" * 64,
             **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
+            run_format.VARIANT: made.variant,
+            run_format.CLAIMS: json.dumps([claim.to_json() for claim in made.claims]),
+            run_format.CLAIMS_DIGEST: digest_of(made.claims),
         }  # fmt: skip
 
     def plan(self) -> dict[str, Any]:
