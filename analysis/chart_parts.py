@@ -30,8 +30,9 @@ def panel_size(panels: int) -> tuple[int, int]:
     return (390, 280) if panels == 2 else (250, 200)
 
 
-def described(words: str) -> str:
-    return TIP + words
+def described(words: str, cell: int | None = None) -> str:
+    """`cell`: which one the mark stands for, so that a page can lead to its trials."""
+    return f"{TIP}{'' if cell is None else cell}{TIP}{words}"
 
 
 def x_axis(alt: Any, dimension: Dimension, numbers: Sequence[float], *, logarithmic: bool) -> Any:  # noqa: ANN401

@@ -21,7 +21,7 @@ def row_of(series: Series, point: Point, extent: Span) -> dict[str, Any]:
         "low": low,
         "high": high,
         "label": max(high, 0.0),
-        "words": described(mark.words),
+        "words": described(mark.words, point.cell),
         "text": f"{mark.middle:,.0f}" if mark.middle >= 100 else f"{mark.middle:,.3g}",
     }
 

@@ -14,6 +14,7 @@ ROOM = 0.06  # of the axis, beyond the values
 LOG_ROOM = 1.12
 STEPS = (1, 2, 5)
 LEAST_TICKS = 3
+WITH_PUBLISHED = ("line", "bar")  # kinds of charts that show what was published
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def span(drawing: Drawing, panel: Panel, *, of_trials: bool = False) -> Span:
     """For the intervals of a panel, or `of_trials`: for single trials. One for all panels where that serves all."""
     points = _of(panel) if not of_trials and own_scales(drawing) else list(drawing.points())
     ends = [end for point in points for end in (_of_trials(point) if of_trials else _of_interval(point))]
+    ends += drawing.published.ends if drawing.kind in WITH_PUBLISHED else []
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if drawing.scale == "log" and low > 0:
         return Span(low / LOG_ROOM, high * LOG_ROOM, logarithmic=True)

@@ -14,6 +14,7 @@ from analysis.chart_rows import categories, colour_of, row_of
 from analysis.chart_scales import Span, span
 from analysis.charts_of_grids import heatmap
 from analysis.charts_of_parts import part_bars
+from analysis.charts_of_published import beside_published, published_in_rows, published_over_x
 from analysis.charts_of_trials import boxes, cdf
 from analysis.drawing import Drawing, Panel
 
@@ -79,6 +80,7 @@ def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direc
                 filled=True, size=80, opacity=1, color=colour, shape=palette.shape(series.colour), stroke=palette.PAPER
             ).encode(y=y, description="words:N"),
         ]
+    layers += published_over_x(alt, drawing, x, y)
     if direct:
         layers += _direct_labels(alt, panel, size, extent)
     layers += legend(alt, drawing, show=not direct)
@@ -117,15 +119,17 @@ def bars(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _direc
     ]
     if drawing.measured.is_change:
         rows = [{**row, "text": f"{row['median']:+.1f}%"} for row in rows]
+    rows = [beside_published(drawing, row) for row in rows]
     base, scale = alt.Chart(alt.Data(values=rows)).encode(**where), extent.scale(alt)
     middle = alt.X("median:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
     whiskers = base.mark_rule(strokeWidth=1.6, color=palette.INK).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    text = base.mark_text(align="left", dx=6, fontSize=12, fontWeight=600, color=palette.INK).encode(
+    text = base.mark_text(align="left", dx=9, fontSize=12, fontWeight=600, color=palette.INK).encode(
         x=alt.X("label:Q", scale=scale), text="text:N"
     )
     lengths = base.mark_bar(cornerRadiusEnd=2).encode(
         x=middle, x2=alt.X2Datum(0), color=alt.Color("colour:N", scale=None), description="words:N"
     )
     height = max(40, lines * (26 if lines < 12 else 20))
-    layers = [lengths, *_zero(alt, drawing, "x"), whiskers, text, *legend(alt, drawing, show=True)]
+    published = published_in_rows(alt, drawing, where, middle)
+    layers = [lengths, *_zero(alt, drawing, "x"), whiskers, text, *published, *legend(alt, drawing, show=True)]
     return alt.layer(*layers).properties(width=size[0], height=height)

@@ -30,7 +30,7 @@ def heatmap(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _di
             "colour": (fill := _colour(drawing, point)),
             "ink": _ink(fill),
             "text": _text(drawing, point),
-            "words": described(point.mark.words),
+            "words": described(point.mark.words, point.cell),
         }
         for row, point in points
     ]

@@ -44,7 +44,7 @@ def _pieces(point: Point, top: float) -> Iterable[dict[str, Any]]:
                 "category": point.text, "start": at, "end": at + took, "middle": at + took / 2,
                 "colour": palette.PARTS[part].light,
                 "text": f"{took:,.0f}" if took >= LEAST_LABELLED * top else "",
-                "words": described(f"{point.label}: {palette.PART_WORDS[part]} {took:,.1f} ms"),
+                "words": described(f"{point.label}: {palette.PART_WORDS[part]} {took:,.1f} ms", point.cell),
             }  # fmt: skip
             at += took
 

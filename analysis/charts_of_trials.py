@@ -36,7 +36,7 @@ def boxes(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], _dire
             "series": series.name,
             "value": value,
             "colour": chart_rows.colour_of(drawing, series, point),
-            "words": described(f"{point.label}: {value:,.1f} {drawing.measured.unit}"),
+            "words": described(f"{point.label}: {value:,.1f} {drawing.measured.unit}", point.cell),
         }
         for series, point in pairs
         for value in point.mark.values

@@ -9,6 +9,7 @@ from analysis import axes
 from analysis.axes import Dimension
 from analysis.marks import CHANGE, Mark, Measured, marks, refused_cells
 from analysis.model import Cell, Figure, Run
+from analysis.published_points import PublishedFigure, published_figure
 
 LEAST_OF_GRID = 3  # values of each of two settings, from which numbers are easier to read in a table
 NUMERIC = ("rtt", "rate", "loss", "delay_down", "rate_down", "initial_window")
@@ -22,6 +23,7 @@ class Point:
     text: str  # of x
     mark: Mark
     label: str  # of the cell
+    cell: int  # its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Drawing:
     refused: int  # cells whose link was not the one that was asked for
     scale: str  # of the values: zero, fit or log; "": as the kind has it
     arms: tuple[str, ...]  # of the run, in the order of their colours
+    published: PublishedFigure
 
     @property
     def series_names(self) -> list[str]:
@@ -119,7 +122,7 @@ def draw(run: Run, figure: Figure) -> Drawing:
         panel = ", ".join(_facet_words(cell, name) for name in facets)
         series = axes.place(cell, figure.series).text if figure.series else ""
         where = axes.place(cell, x.name)
-        point = Point(where.number, where.text, found, str(cell))
+        point = Point(where.number, where.text, found, str(cell), cell.number)
         panels.setdefault(panel, {}).setdefault(series, []).append(point)
     colours = _colours(run, figure, panels)
     made = tuple(
@@ -138,6 +141,7 @@ def draw(run: Run, figure: Figure) -> Drawing:
         sum(cell.number in refused for cell in cells),
         figure.scale,
         tuple(arm.name for arm in run.arms),
+        published_figure(figure, x, colours, panels=len(made), unit=measured.unit),
     )
 
 

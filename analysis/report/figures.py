@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from analysis import axes, render
-from analysis.chart_scales import own_scales
+from analysis.chart_scales import WITH_PUBLISHED, own_scales
 from analysis.charts import chart, is_guide
 from analysis.drawing import Drawing, draw, figures_of
 from analysis.model import Run
+from analysis.published_points import about_published
 from analysis.report import loads, sections
 from analysis.report.markup import Html, el
 from analysis.report.whole import write_whole
@@ -83,6 +84,7 @@ def _about(drawing: Drawing) -> str:
         further = drawing.measured.further
         words += f" {further} further comparisons of the same cells are in the table alone." if further else ""
     words += " Each panel has a scale of its own." if own_scales(drawing) else ""
+    words += about_published(drawing.published) if drawing.kind in WITH_PUBLISHED else ""
     words += " Dotted lines only lead the eye: nothing was measured between." if is_guide(drawing) else ""
     return words
 

@@ -22,8 +22,8 @@ from tests.unit.made_run import Made, make_run, stamp
 
 PUBLISHED = {
     "source": "the made figure, read off with a ruler",
-    "axis": 4.0,
-    "points": [["http", "20", 1.2], ["http", "100", 2.2], ["h2", "20", 1.1], ["h2", "100", 1.6]],
+    "axis": 4000.0,
+    "points": [["http", "20ms", 1600.0], ["http", "100ms", 2900.0], ["h2", "20ms", 1300.0], ["h2", "100ms", 1900.0]],
 }
 
 
