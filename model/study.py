@@ -6,7 +6,9 @@ A study is a folder in experiments/ with study.yaml and an experiment file for e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from model.coded import Coded
 
@@ -53,7 +55,8 @@ class Study(Coded):
     title: str
     source: str  # the published work, as one would cite it
     description: str
-    variants: tuple[str, ...]  # those that each of its experiments has; the first is the default
+    variants: Mapping[str, str]  # those that each of its experiments has, with what they stand for; the first is the
+    # one that is run unless another is asked for
     figures: tuple[StudyFigure, ...]
     claims: tuple[PublishedClaim, ...]
     differences: tuple[Difference, ...]
@@ -74,10 +77,11 @@ class StudyRun(Coded):
 
     format: int
     study: Study  # as it was then
-    variant: str
+    variant: str  # "" where the study has none
     created_utc: str
     lanelab: str
     seed: int  # from which the figures' seeds are made
     trials: int | None  # instead of the experiments'
     beds: int | None
-    figures: tuple[FigureRun, ...]
+    bed: Mapping[str, Any]  # how beds are made, as a figure's run has it under the same name
+    figures: tuple[FigureRun, ...]  # all of the study's, also those that have not begun

@@ -33,7 +33,7 @@ def study(figures: int = 2) -> Study:
         title="Made for tests",
         source="A. Author: On made things. Proceedings of the Made Workshop, 2012",
         description="Two figures of a work that never was.",
-        variants=("period", "today"),
+        variants={"period": "the software of 2012", "today": "today's"},
         figures=tuple(
             StudyFigure(number, f"Load times, part {number}", f"figure-{number}.yaml", f"The caption of {number}.")
             for number in range(1, figures + 1)
@@ -79,7 +79,7 @@ def make_study_run(
     folder.mkdir(parents=True)
     numbers = [figure.number for figure in about.figures]
     run = StudyRun(
-        STUDY_RUN_FORMAT, about, about.variants[0], stamp(0), "0.1.0", 7, None, None,
+        STUDY_RUN_FORMAT, about, next(iter(about.variants)), stamp(0), "0.1.0", 7, None, None, {"router": "auto"},
         tuple(FigureRun(number, f"figure-{number}", "0" * 64) for number in numbers),
     )  # fmt: skip
     (folder / STUDY_RUN_FILE).write_text(json.dumps(run.to_json(), indent=1))
