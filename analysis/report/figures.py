@@ -34,7 +34,7 @@ def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
 
 
 def figures(run: Run, drawn: Sequence[loads.Drawn]) -> Html | None:
-    made = [_figure(i, drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
+    made = [picture(f"f{i}", drawing, specification) for i, (drawing, specification) in enumerate(pictures(run), 1)]
     for figure in run.figures:
         if figure.kind == SEQUENCE:
             cells = axes.shown(run.cells, figure.only)
@@ -55,11 +55,13 @@ _ABOUT = {
 }
 
 
-def _figure(number: int, drawing: Drawing, specification: dict[str, Any]) -> Html:
+def picture(name: str, drawing: Drawing, specification: dict[str, Any], *below: Html, cells: str = "") -> Html:
+    """A chart with its caption. `name`: what ids within it begin with; `cells`: what the addresses of the page's cells
+    begin with, where its marks lead to them."""
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
     caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing, _refused(drawing))
-    image = Html(render.inline_svg(specification, drawing.title, f"f{number}"))
-    return el("figure", caption, sections.scroll(image), class_="wide" if len(drawing.panels) > 1 else None)
+    image = Html(render.inline_svg(specification, drawing.title, name, cells))
+    return el("figure", caption, sections.scroll(image), *below, class_="wide" if len(drawing.panels) > 1 else None)
 
 
 def _refused(drawing: Drawing) -> Html | None:

@@ -52,8 +52,8 @@ class Drawn:
         return f"{self.cell.link.label}, {self.cell.arm.name}"
 
 
-def drawn_loads(run: Run) -> list[Drawn]:
-    """What can be drawn, in the order of the cells."""
+def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
+    """What can be drawn, in the order of the cells. `pictures`: with those of the page while it loaded."""
     found = []
     for row, trials in zip(tables.rows(run), run.by_cell().values(), strict=True):
         trial = tables.median_trial(trials)
@@ -65,7 +65,7 @@ def drawn_loads(run: Run) -> list[Drawn]:
         rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
         timeline = timeline_of(artifact_path(run.folder, trial.number, "."), record["evidence"])
         view = load_view(record, timeline, rate)
-        film = film_of(artifact_path(run.folder, trial.number, "."), record)
+        film = film_of(artifact_path(run.folder, trial.number, "."), record) if pictures else None
         found.append(Drawn(row.cell, trial, view, film, _said(row)))
     return found
 

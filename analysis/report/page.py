@@ -79,15 +79,16 @@ def page(run: Run) -> str:
     body = el(
         "body",
         skip,
-        el("main", present[0], guess if drawn else None, present[1], _contents(present), present[2:]),
+        el("main", present[0], guess if drawn else None, present[1], contents(present), present[2:]),
         el("footer", _footer(run)),
     )
     return document(f"{run.name} - lanelab report", body, images=any(each.film for each in drawn))
 
 
-def document(title: str, body: Html, *, images: bool = False) -> str:
-    """A page with the style of reports, and their script. `images`: it has some within itself."""
-    style, script = _style(), _script()
+def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:
+    """A page with the style of reports, and their script. `images`: it has some within itself; `style` and `script`:
+    its own, after those of all reports."""
+    style, script = _style() + style, _script() + script
     allowed = f"default-src 'none'; style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
     allowed += "; img-src data:" if images else ""
     head = el(
@@ -103,7 +104,8 @@ def document(title: str, body: Html, *, images: bool = False) -> str:
     return f"<!doctype html>\n{whole}\n"
 
 
-def _contents(parts: Sequence[Html]) -> Html:
+def contents(parts: Sequence[Html]) -> Html:
+    """Links to the sections among these."""
     matches = (_SECTION.match(part) for part in parts)
     return el(
         "nav",

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from analysis.model import Run
-from analysis.report.markup import Html, el
+from analysis.report.markup import Html, el, join
 from analysis.report.sections import section
 from model.metrics import PAGE_LOAD
-from model.run_format import ABOUT_SITES
+from model.run_format import ABOUT_SITES, CLAIMS
 
 LARGE = 12  # entries from which a part is folded
-_ELSEWHERE = ("figures", "plan", "name", "description", "state", ABOUT_SITES)
+_ELSEWHERE = ("figures", "plan", "name", "description", "state", ABOUT_SITES, CLAIMS)
 
 
 def provenance(run: Run) -> Html:
+    return section("provenance", "Provenance", provenance_parts(run))
+
+
+def provenance_parts(run: Run) -> Html:
+    """Whatever was noted when the run began, and in each of its sessions."""
     facts = {key.replace("_", " "): value for key, value in run.meta.items() if key not in _ELSEWHERE}
     sessions = [
         el(
@@ -26,7 +31,7 @@ def provenance(run: Run) -> Html:
     ]
     arms = el("details", el("summary", "Every setting of the arms"), tree({a.name: a.settings for a in run.arms}))
     links = el("details", el("summary", "Every setting of the links"), tree({x.label: x.settings for x in run.links}))
-    return section("provenance", "Provenance", tree(facts), sessions, arms, links)
+    return join(tree(facts), sessions, arms, links)
 
 
 def tree(value: object) -> Html:

@@ -33,6 +33,8 @@
     }
   };
   prepare(document);
+  // What a page puts in its place later.
+  addEventListener("placed", (event) => { prepare(event.target); scalable(event.target); });
   addEventListener("click", (event) => {
     const mark = event.target.closest?.("[data-tip]") ?? marked(event.target);
     if (mark) show(mark); else hide();
@@ -61,8 +63,8 @@
 
   // A drawing on a scale of its own: `end` ms over the whole width.
   const scaleTo = (load, end) => load.style.setProperty("--zoom", load.dataset.scale / end);
-  for (const load of all(".trial .load")) {
-    if (load.dataset.end > load.dataset.scale / 2) continue;
+  const scalable = (within) => { for (const load of all(".trial .load", within)) {
+    if (load.dataset.end > load.dataset.scale / 2 || $(".scale", load)) continue;
     const button = document.createElement("button");
     let own = false;
     const label = () => { button.textContent = own ? "Scale of all" : "Scale of its own"; };
@@ -74,7 +76,8 @@
     });
     label();
     $(".key", load).append(button);
-  }
+  } };
+  scalable(document);
 
   // Packets over time: nearer and farther; the drawing scrolls.
   for (const plot of all(".zooming")) {

@@ -18,7 +18,7 @@ from analysis.stats import interval_name
 from analysis.tables import Row
 from model.metrics import SERVER_LOAD
 
-_STATES = {
+STATES = {
     "running": "still running: more trials will come",
     "stopped": "stopped before its end",
     "failed": "ended by an error before its end",
@@ -32,18 +32,18 @@ def section(name: str, title: str, *children: object) -> Html:
 
 
 def header(run: Run, sentences: Sequence[str]) -> Html:
-    badge = el("span", _STATES[run.state], class_="badge") if run.state in _STATES else None
+    badge = el("span", STATES[run.state], class_="badge") if run.state in STATES else None
     return el(
         "header",
         el("p", "lanelab report", class_="eyebrow"),
         el("h1", run.name),
         el("p", run.description, class_="lead") if run.description else None,
-        el("p", _date(run.created_utc), badge and join(" ", badge), class_="date"),
+        el("p", date_words(run.created_utc), badge and join(" ", badge), class_="date"),
         el("ul", [el("li", sentence) for sentence in sentences], class_="said"),
     )
 
 
-def _date(text: str) -> str:
+def date_words(text: str) -> str:
     try:
         when = datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -136,9 +136,11 @@ def scroll(table: Html) -> Html:
 
 
 def failures(run: Run) -> Html | None:
+    return section("failures", "Failures", failure_parts(run)) if run.failed else None
+
+
+def failure_parts(run: Run) -> Html:
     """Every reason with its count and examples."""
-    if not run.failed:
-        return None
     parts: list[Html] = []
     for reason, number in tables.failure_counts(run).most_common():
         hits = [(t, f.detail) for t in run.failed for f in t.failures if f.reason == reason]
@@ -154,14 +156,18 @@ def failures(run: Run) -> Html | None:
         f"{len(run.failed)} of {len(run.trials)} trials failed their verdict. They are stored, and in no number above"
         + ("." if not any(trial.timed_out for trial in run.failed) else ", but that what timed out took longer.")
     )
-    return section("failures", "Failures", el("p", note), parts)
+    return join(el("p", note), parts)
 
 
 def self_tests(run: Run) -> Html:
+    return section("links", "The links, measured", self_test_parts(run))
+
+
+def self_test_parts(run: Run) -> Html:
     """One test of each link, property by property."""
     tests = _told_tests(run)
     if not tests:
-        return section("links", "The links, measured", el("p", "No link was measured."))
+        return el("p", "No link was measured.")
     heads = ["link", "property", "target", "measured", "tolerated", "unit", "verdict"]
     body: list[Html] = []
     for test in tests:
@@ -175,7 +181,7 @@ def self_tests(run: Run) -> Html:
     failed = sorted({test.link.label for test in tests if not test.passed})
     words = f"Out of tolerance: {', '.join(failed)}." if failed else _as_asked(tests)
     note = "Measured from inside the bed, before trials used the link."
-    return section("links", "The links, measured", el("p", words, " ", note), scroll(table), links_again(run))
+    return join(el("p", words, " ", note), scroll(table), links_again(run))
 
 
 def _as_asked(tests: Sequence[SelfTest]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
 from model.claims import Claim, Place, Point
 from model.study import (
     STUDY_RUN_FILE,
@@ -94,3 +95,12 @@ def make_study_run(
         )
         make_run(folder / f"figure-{number}", what)
     return folder
+
+
+def judged(claim: Claim, verdict: Verdict = Verdict.REPRODUCED, *, changed: bool = False) -> Judged:
+    """What a judge might say of it: for tests of what shows verdicts, and not of judges."""
+    middle = claim.published[0]
+    around = Interval(middle * 0.97, middle * 1.03)
+    effect = Effect(6, 3, True, middle * 1.01, around, Interval(middle * 0.95, middle * 1.05), 0.01, 0.001, 0.9, 0.8)
+    places = tuple(JudgedPlace(place, verdict, "", effect, (4, 8, 9, 10), None) for place in claim.places)
+    return Judged(claim, verdict, "", 0.012, places, "Slow start took most of it.", changed)

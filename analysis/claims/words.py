@@ -1,0 +1,102 @@
+"""Claims and their verdicts as people read them: effects with their intervals, what was published, counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
+from analysis.numbers import NO_END, NONE, shown
+from model.claims import Claim
+from model.metrics import metric_named
+
+MOODS = {
+    Verdict.REPRODUCED: "good",
+    Verdict.DIRECTION_ONLY: "warn",
+    Verdict.NOT_REPRODUCED: "bad",
+    Verdict.INCONCLUSIVE: "muted",
+    Verdict.NOT_TESTED: "muted",
+}
+QUANTIFIERS = {"one": "", "every": "in every one of {n} places", "any": "in any of {n} places"}
+
+
+def effect_words(claim: Claim, value: float) -> str:
+    """An effect in the claim's own terms: -39%, x 1.20 over a trend, 24."""
+    if math.isinf(value):
+        return NO_END
+    if claim.kind == "value":
+        metric = metric_named(claim.metric)
+        return f"{value:,.6g}" if metric is None else f"{shown(metric, value)} {metric.unit}".rstrip()
+    changed = 100 * (value - 1)
+    return f"{changed:+.0f}%" if abs(changed) >= 100 else f"{changed:+.1f}%"
+
+
+def interval_words(claim: Claim, interval: Interval | None) -> str:
+    if interval is None:
+        return NONE
+    return f"{effect_words(claim, interval.low)} to {effect_words(claim, interval.high)}"
+
+
+def published_words(claim: Claim) -> str:
+    """What was published, with the margin around it."""
+    if claim.equivalent and claim.high is not None:
+        return f"no effect, within {100 * (claim.high - 1):.3g}%"
+    if claim.published:
+        ends = " to ".join(effect_words(claim, value) for value in claim.published)
+        return f"{ends}, margin {claim.margin or '0'}"
+    words = ("decreasing", "increasing") if claim.kind == "trend" else ("lower", "higher")
+    return f"{words[claim.side > 0]}, by at least {100 * claim.at_least:.3g}%"
+
+
+def places_words(claim: Claim) -> str:
+    """Where it has to hold."""
+    number = len(claim.places)
+    if number == 1:
+        return claim.places[0].words
+    if claim.quantifier == "all but":
+        return f"in all but {claim.exceptions} of {number} places"
+    return QUANTIFIERS[claim.quantifier].format(n=number) or f"{number} places"
+
+
+def measured_words(judged: Judged) -> str:
+    """The effect of the only place, or the least and the greatest of several."""
+    values = [place.effect.value for place in judged.places if place.effect]
+    if not values:
+        return NONE
+    low, high = (effect_words(judged.claim, value) for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def verdict_words(verdict: Verdict, detail: str) -> str:
+    return f"{verdict}: {detail}" if detail else str(verdict)
+
+
+def n_words(effects: Sequence[Effect]) -> str:
+    """Of how many observations, from how many beds."""
+    if not effects:
+        return NONE
+    counts = sorted({effect.n for effect in effects})
+    words = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    beds = max(effect.beds for effect in effects)
+    return f"{words} from {beds} beds" if beds > 1 else words
+
+
+def effects_of(places: Sequence[JudgedPlace]) -> list[Effect]:
+    return [place.effect for place in places if place.effect]
+
+
+def counts_words(judged: Sequence[Judged]) -> str:
+    """How many claims have which verdict: 9 reproduced, 4 direction only."""
+    counts = [(verdict, sum(each.verdict == verdict for each in judged)) for verdict in Verdict]
+    return ", ".join(f"{number} {verdict}" for verdict, number in counts if number)
+
+
+def numbers_words(numbers: Sequence[int]) -> str:
+    """Numbers of trials, stretches of them as one: 1, 4 to 9."""
+    stretches: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if stretches and number == stretches[-1][-1] + 1:
+            stretches[-1].append(number)
+        else:
+            stretches.append([number])
+    return ", ".join(str(s[0]) if len(s) == 1 else f"{s[0]} to {s[-1]}" for s in stretches)

@@ -1,0 +1,148 @@
+"""A study's report for a paper: report.md, with its figures as files beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from analysis import render
+from analysis.charts import chart
+from analysis.claims.words import (
+    effects_of,
+    interval_words,
+    measured_words,
+    n_words,
+    places_words,
+    published_words,
+    verdict_words,
+)
+from analysis.drawing import draw
+from analysis.model import Run
+from analysis.numbers import NONE, counted, probability
+from analysis.published_points import about_published
+from analysis.report.figures import SEQUENCE
+from analysis.report.whole import write_whole
+from analysis.study.figure_section import HEADS, row_words
+from analysis.study.judged import JudgedStudy, StudyVerdict
+from analysis.study.numbers import cell_numbers, drawn_figures
+from analysis.study.run import ReadStudyRun
+from analysis.text import visible
+from model.study import StudyFigure
+
+REPORT = "report.md"
+CLAIM_HEADS = ("claim", "figure", "verdict", "measured", "95% interval", "published", "where", "n", "p", "p (Holm)")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def write_markdown(
+    read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"], expected_false: str = ""
+) -> list[Path]:
+    """The text and its pictures; returns where they are, the text first."""
+    pictures = {target: content for number, run in read.runs.items() if run for target, content in
+                _pictures(number, run, kind)}  # fmt: skip
+    for name, content in pictures.items():
+        write_whole(folder / name, content)
+    text = markdown(read, judged, list(pictures), expected_false)
+    write_whole(folder / REPORT, text.encode())
+    return [folder / REPORT, *(folder / name for name in pictures)]
+
+
+def _pictures(number: int, run: Run, kind: Literal["svg", "png"]) -> Iterator[tuple[str, bytes]]:
+    """(name of the file, content) of each figure that the experiment declares."""
+    figures = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
+    for place, figure in enumerate(figures, 1):
+        specification = chart(draw(run, figure))
+        if specification:
+            name = f"figure-{number}.{kind}" if len(figures) == 1 else f"figure-{number}-{place}.{kind}"
+            yield name, render.svg(specification).encode() if kind == "svg" else render.png(specification)
+
+
+def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str], expected_false: str = "") -> str:
+    """`pictures`: names of files; each belongs to the figure whose number it has."""
+    study, about = read.about.study, read.about
+    parts = [
+        f"# {_plain(study.title)}",
+        f"Reproduces: {_plain(study.source)}",
+        f"Variant: {_plain(about.variant)}" if about.variant else "",
+        f"Begun {_plain(about.created_utc)}, with lanelab {_plain(about.lanelab)}.",
+        _plain(judged.outcome()),
+        "## Verdicts",
+        _table(CLAIM_HEADS, _claims(judged)),
+        _plain(expected_false),
+        *_reasons(judged),
+    ]
+    for figure in study.figures:
+        if figure.number in read.runs:
+            parts += _figure(figure, read.runs[figure.number], pictures)
+    if study.differences:
+        rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
+        parts += ["## What is not as it was", _table(("what", "then", "now", "effect"), rows)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _claims(judged: JudgedStudy) -> Iterator[Sequence[str]]:
+    for claim, verdicts in judged.published:
+        title = f"{claim.number}. {claim.says}"
+        if not verdicts:
+            yield title, NONE, "not checked", *(NONE for _ in CLAIM_HEADS[3:])
+        for verdict in verdicts:
+            yield f"{title} ({verdict.judged.claim.says})", *_verdict(verdict)
+    for verdict in judged.further:
+        yield verdict.judged.claim.says, *_verdict(verdict)
+
+
+def _verdict(verdict: StudyVerdict) -> list[str]:
+    judged = verdict.judged
+    effects = effects_of(judged.places)
+    return [
+        str(verdict.figure),
+        verdict_words(judged.verdict, judged.detail) + (" (changed after the run)" if judged.changed else ""),
+        measured_words(judged),
+        interval_words(judged.claim, effects[0].interval_95) if len(effects) == 1 else NONE,
+        published_words(judged.claim),
+        places_words(judged.claim),
+        n_words(effects),
+        NONE if judged.p is None else probability(judged.p),
+        NONE if verdict.adjusted_p is None else probability(verdict.adjusted_p),
+    ]
+
+
+def _reasons(judged: JudgedStudy) -> list[str]:
+    """Why, of each verdict of which that is known."""
+    lines = [
+        f"- {_plain(each.judged.claim.says)} (figure {each.figure}): {_plain(each.judged.why)}"
+        for each in judged.all
+        if each.judged.why
+    ]
+    return ["### Why", "\n".join(lines)] if lines else []
+
+
+def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> list[str]:
+    parts = [f"## Figure {figure.number}. {_plain(figure.title)}", _plain(figure.caption)]
+    if run is None:
+        return [*parts, "This figure has not been measured yet."]
+    own = re.compile(rf"figure-{figure.number}(-\d+)?\.\w+")
+    parts += [f"![Figure {figure.number}]({name})" for name in pictures if own.fullmatch(name)]
+    first = drawn_figures(run)[0]
+    failed = f", {len(run.failed)} failed" if run.failed else ""
+    published = about_published(draw(run, first).published)
+    counts = f"{counted(len(run.cells), 'cell')}, {len(run.ok)} {run.trials_word} that count{failed}."
+    return [
+        *parts,
+        f"{counts} {_plain(published)}".rstrip(),
+        _table(HEADS, [row_words(each) for each in cell_numbers(run)]),
+    ]
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads)]
+    written = [f"| {' | '.join(line)} |" for line in lines]
+    written += [f"| {' | '.join(_plain(cell) for cell in row)} |" for row in rows]
+    return "\n".join(written)
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is, in one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))

@@ -1,0 +1,68 @@
+"""The page of a study's report: one HTML file that asks nothing of the network, verdicts first. Pure but for what it
+reads of trials."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from analysis.report.markup import Html, el
+from analysis.report.page import contents, document
+from analysis.report.sections import date_words
+from analysis.study.closing_sections import differences, failures, methods, provenance, self_tests
+from analysis.study.figure_section import figure_section
+from analysis.study.judged import JudgedStudy
+from analysis.study.run import ReadStudyRun
+from analysis.study.verdict_table import verdict_section
+
+
+def study_page(read: ReadStudyRun, judged: JudgedStudy, expected_false: str = "") -> str:
+    """The whole page."""
+    study = read.about.study
+    figures = [
+        figure_section(figure, read.runs.get(figure.number), judged.of_figure(figure.number))
+        for figure in study.figures
+        if figure.number in read.runs
+    ]
+    parts = [
+        verdict_section(judged, expected_false),
+        *figures,
+        differences(study),
+        methods(read),
+        self_tests(read),
+        failures(read),
+        provenance(read),
+    ]
+    present = [part for part in parts if part]
+    skip = el("a", "Skip to the contents", href="#contents", class_="skip")
+    body = el(
+        "body",
+        skip,
+        el("main", _header(read, judged), contents(present), present),
+        el("footer", f"Made by lanelab from the run folder {read.folder.resolve().name}. "
+           "Nothing on this page is loaded from elsewhere."),
+    )  # fmt: skip
+    title = ", ".join(filter(None, [study.title, read.about.variant]))
+    return document(f"{title} - lanelab study", body, style=_own("style.css"), script=_own("script.js"))
+
+
+def _header(read: ReadStudyRun, judged: JudgedStudy) -> Html:
+    about = read.about
+    begun = [run for run in read.runs.values() if run]
+    trials = sum(len(run.ok) for run in begun)
+    missing = len(read.runs) - len(begun)
+    unfinished = missing or not all(run.is_finished for run in begun)
+    badge = el("span", "not finished: more will come", class_="badge") if unfinished else None
+    variant = f", variant {about.variant}" if about.variant else ""
+    measured = f"{len(begun)} of {len(read.runs)} figures, {trials:,} trials that count{variant}"
+    return el(
+        "header",
+        el("p", "lanelab study", class_="eyebrow"),
+        el("h1", about.study.title),
+        el("p", f"Reproduces: {about.study.source}", class_="lead"),
+        el("p", date_words(about.created_utc), ", ", measured, badge, class_="date"),
+        el("ul", el("li", judged.outcome()), class_="said"),
+    )
+
+
+def _own(name: str) -> str:
+    return resources.files("analysis.study").joinpath(name).read_text()

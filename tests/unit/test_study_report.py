@@ -1,0 +1,157 @@
+"""The report of a study's run: the page, its tables for other programs."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from analysis.claims.verdict import Verdict
+from analysis.study.data import write_data
+from analysis.study.judged import JudgedStudy, judged_study
+from analysis.study.markdown import write_markdown
+from analysis.study.page import study_page
+from analysis.study.run import ReadStudyRun, read_study_run
+from model.study import Difference, PublishedClaim
+from tests.unit.made_run import Made
+from tests.unit.made_study import judged, make_study_run, study
+from tests.unit.test_report import EVIL, Parsed
+
+EXPECTED = "0.2 false verdicts are to be expected."
+
+
+def verdicts(read: ReadStudyRun, verdict: Verdict = Verdict.REPRODUCED, *, changed: bool = False) -> JudgedStudy:
+    found = {
+        number: [judged(claim, verdict, changed=changed) for claim in run.claims]
+        for number, run in read.runs.items()
+        if run
+    }
+    return judged_study(read.about.study, found)
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> ReadStudyRun:
+    return read_study_run(make_study_run(tmp_path_factory.mktemp("study") / "run", about=study(3), begun=[1, 2]))
+
+
+@pytest.fixture(scope="module")
+def text(read: ReadStudyRun) -> str:
+    return study_page(read, verdicts(read), EXPECTED)
+
+
+def test_the_page_is_whole_and_asks_nothing_of_anyone(text: str) -> None:
+    found = Parsed(text)
+    assert found.open == []
+    assert not {"link", "img", "iframe", "object"} & set(found.tags)
+    assert found.tags.count("script") == 1
+    assert all(link.startswith("#") for link in found.links)
+    assert found.styles == []
+    assert "default-src 'none'" in html.unescape(text)
+    assert "url(http" not in text
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert {link.removeprefix("#") for link in found.links} <= {*ids}
+
+
+def test_verdicts_come_first_and_provenance_last(text: str) -> None:
+    order = re.findall(r'<section id="([\w-]+)">', text)
+    first = ["verdicts", "figure-1", "figure-2", "figure-3"]
+    assert order == [*first, "differences", "methods", "links", "failures", "provenance"]
+
+
+def test_every_published_claim_is_there_with_its_verdicts_or_without_any(read: ReadStudyRun, text: str) -> None:
+    for claim in read.about.study.claims:
+        assert f"<b>{claim.number}. {claim.says}</b>" in text
+        assert claim.note in text
+    table = text[text.index('id="verdicts"') : text.index('id="figure-1"')]
+    assert table.count("reproduced</b>") == 4
+    assert table.count("not checked by any experiment of this study") == 2
+    assert "-33.0%, margin 10pp" in table
+    assert "Slow start took most of it." in table
+    assert EXPECTED in table
+    assert "1 of 3 published claims checked, by 4 tests: 4 reproduced." in text
+
+
+def test_p_values_hold_for_all_claims_together(read: ReadStudyRun) -> None:
+    assert [each.adjusted_p for each in verdicts(read).all] == [pytest.approx(4 * 0.012)] * 4
+
+
+def test_a_claim_that_was_edited_after_the_run_is_called_that(read: ReadStudyRun) -> None:
+    table = study_page(read, verdicts(read, Verdict.INCONCLUSIVE, changed=True))
+    assert "Changed after the run began" in table
+    assert table.count("changed after the run</b>") == 4
+
+
+def test_every_point_leads_to_its_trials(read: ReadStudyRun, text: str) -> None:
+    for number in (1, 2):
+        run = read.runs[number]
+        assert run is not None
+        for cell in run.cells:
+            address = f"figure-{number}-cell-{cell.number}"
+            assert f'<a href="#{address}"><path' in text
+            body = text[text.index(f'<details id="{address}"') :]
+            body = body[: body.index("</noscript>")]
+            values = [trial.measures["plt_ms"] for trial in run.trials if trial.cell == cell]
+            assert body.count('<td class="good">ok</td>') == 5
+            assert len(re.findall(r'<td class="num">[\d,.]+ ms</td>', body)) == len(values)
+            assert "the nearest to the median" in body
+            assert "requests by time" in body  # the waterfall
+
+
+def test_published_points_are_beside_what_was_measured(text: str) -> None:
+    for words in ("http, 20ms: published as 1,600 ms", "h2, 100ms: published as 1,900 ms"):
+        assert text.count(f"<title>{words}</title>") == 2  # once in each figure
+    assert '<td class="num">1,600 ms</td>' in text
+
+
+def test_a_figure_that_has_not_begun_says_so(text: str) -> None:
+    part = text[text.index('id="figure-3"') : text.index('id="differences"')]
+    assert "This figure has not been measured yet." in part
+    assert "not finished: more will come" in text
+
+
+def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
+    about = replace(
+        study(), title=EVIL, source=EVIL, description=EVIL, claims=(PublishedClaim(1, EVIL, EVIL),),
+        differences=(Difference(EVIL, EVIL, EVIL, EVIL),),
+    )  # fmt: skip
+    made = Made(name=EVIL, detail=EVIL, text=EVIL + "</noscript>", reason=EVIL + "</noscript>", rounds=2)
+    read = read_study_run(make_study_run(tmp_path / "run", about=about, made=lambda _: made))
+    text = study_page(read, verdicts(read))
+    found = Parsed(text)
+    assert found.open == []
+    assert found.tags.count("script") == 1
+    assert "img" not in found.tags
+    assert text.count("</noscript>") == found.tags.count("noscript")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_have_a_row_for_each_cell_and_each_place_of_a_claim(
+    read: ReadStudyRun, tmp_path: Path, kind: str
+) -> None:
+    written = write_data(read, verdicts(read), tmp_path, "csv" if kind == "csv" else "parquet")
+    assert [path.name for path in written] == [f"figure-1.{kind}", f"figure-2.{kind}", f"claims.{kind}"]
+    figure, claims = (
+        list(csv.DictReader(path.open())) if kind == "csv" else pq.read_table(path).to_pylist()
+        for path in (written[0], written[-1])
+    )
+    assert len(figure) == 8
+    first = figure[0]
+    assert (first["arm"], float(first["published"]), int(first["n"])) == ("http", 1600, 5)
+    assert float(first["low"]) <= float(first["median"]) <= float(first["high"])
+    assert float(first["of_published"]) == pytest.approx(float(first["median"]) / 1600)
+    assert float(figure[3]["change_percent"]) < 0  # h2 against http
+    assert len(claims) == 8  # two of two places and two of one, and two that nobody checks
+    assert [row["verdict"] for row in claims[-2:]] == ["not checked"] * 2
+
+
+def test_pictures_lie_beside_the_text(read: ReadStudyRun, tmp_path: Path) -> None:
+    written = write_markdown(read, verdicts(read), tmp_path, "svg")
+    assert [path.name for path in written] == ["report.md", "figure-1.svg", "figure-2.svg"]
+    assert "![Figure 1](figure-1.svg)" in written[0].read_text()
+    assert written[1].read_text().startswith("<svg")
