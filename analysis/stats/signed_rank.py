@@ -56,6 +56,12 @@ def signed_rank(strata: Sequence[Sequence[float]], alpha: float = ALPHA) -> Shif
     )
 
 
+def p_above(values: Sequence[float]) -> float:
+    """One-sided: how likely values as far above 0 are where they are at 0 or below."""
+    walsh = _Walsh([sorted(values)])
+    return min(1.0, law_of((len(values),)).at_least(walsh.above()))
+
+
 # --- the distribution of the statistic where neither side is favoured
 
 
