@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis.claims.together import together
 from analysis.claims.verdict import Judged
 from analysis.claims.words import counts_words
 from analysis.numbers import counted
-from analysis.stats import holm
 from model.study import PublishedClaim, Study
 
 
@@ -30,6 +30,8 @@ class StudyVerdict:
 class JudgedStudy:
     published: tuple[tuple[PublishedClaim, tuple[StudyVerdict, ...]], ...]  # all of them, also those without a verdict
     further: tuple[StudyVerdict, ...]  # claims that are about none of the published ones
+    tested: int
+    false_at_most: float  # so many verdicts are expected to be false, and no more
 
     @property
     def all(self) -> list[StudyVerdict]:
@@ -43,6 +45,15 @@ class JudgedStudy:
         """Claims that were edited after the run began."""
         return [each for each in self.all if each.judged.changed]
 
+    def expected_false(self) -> str:
+        """How many verdicts may be wrong; "" where there are none."""
+        if not self.tested:
+            return ""
+        return (
+            f"Each verdict is wrong with a probability of 5% at most. Of {counted(self.tested, 'verdict')}, "
+            f"{self.false_at_most:.1f} or fewer are expected to be false."
+        )
+
     def outcome(self) -> str:
         """One sentence."""
         if not self.all:
@@ -55,10 +66,11 @@ class JudgedStudy:
 def judged_study(study: Study, judged: Mapping[int, Sequence[Judged]]) -> JudgedStudy:
     """`judged`: by figure."""
     listed = [(figure, each) for figure, several in judged.items() for each in several]
-    adjusted = iter(holm([each.p for _, each in listed if each.p is not None]))
-    verdicts = [StudyVerdict(figure, each, None if each.p is None else next(adjusted)) for figure, each in listed]
+    whole = together([each for _, each in listed])
+    verdicts = [StudyVerdict(figure, each, p) for (figure, each), p in zip(listed, whole.adjusted, strict=True)]
     by_source: dict[str, list[StudyVerdict]] = {}
     for verdict in verdicts:
         by_source.setdefault(verdict.judged.claim.source, []).append(verdict)
     published = tuple((claim, tuple(by_source.pop(f"{study.name}#{claim.number}", ()))) for claim in study.claims)
-    return JudgedStudy(published, tuple(each for several in by_source.values() for each in several))
+    further = tuple(each for several in by_source.values() for each in several)
+    return JudgedStudy(published, further, whole.tested, whole.false_at_most)

@@ -36,15 +36,13 @@ CLAIM_HEADS = ("claim", "figure", "verdict", "measured", "95% interval", "publis
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def write_markdown(
-    read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"], expected_false: str = ""
-) -> list[Path]:
+def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
     """The text and its pictures; returns where they are, the text first."""
     pictures = {target: content for number, run in read.runs.items() if run for target, content in
                 _pictures(number, run, kind)}  # fmt: skip
     for name, content in pictures.items():
         write_whole(folder / name, content)
-    text = markdown(read, judged, list(pictures), expected_false)
+    text = markdown(read, judged, list(pictures))
     write_whole(folder / REPORT, text.encode())
     return [folder / REPORT, *(folder / name for name in pictures)]
 
@@ -59,7 +57,7 @@ def _pictures(number: int, run: Run, kind: Literal["svg", "png"]) -> Iterator[tu
             yield name, render.svg(specification).encode() if kind == "svg" else render.png(specification)
 
 
-def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str], expected_false: str = "") -> str:
+def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -> str:
     """`pictures`: names of files; each belongs to the figure whose number it has."""
     study, about = read.about.study, read.about
     parts = [
@@ -70,7 +68,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str], e
         _plain(judged.outcome()),
         "## Verdicts",
         _table(CLAIM_HEADS, _claims(judged)),
-        _plain(expected_false),
+        _plain(judged.expected_false()),
         *_reasons(judged),
     ]
     for figure in study.figures:

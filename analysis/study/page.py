@@ -15,7 +15,7 @@ from analysis.study.run import ReadStudyRun
 from analysis.study.verdict_table import verdict_section
 
 
-def study_page(read: ReadStudyRun, judged: JudgedStudy, expected_false: str = "") -> str:
+def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
     """The whole page."""
     study = read.about.study
     figures = [
@@ -24,7 +24,7 @@ def study_page(read: ReadStudyRun, judged: JudgedStudy, expected_false: str = ""
         if figure.number in read.runs
     ]
     parts = [
-        verdict_section(judged, expected_false),
+        verdict_section(judged),
         *figures,
         differences(study),
         methods(read),
@@ -59,7 +59,7 @@ def _header(read: ReadStudyRun, judged: JudgedStudy) -> Html:
         el("p", "lanelab study", class_="eyebrow"),
         el("h1", about.study.title),
         el("p", f"Reproduces: {about.study.source}", class_="lead"),
-        el("p", date_words(about.created_utc), ", ", measured, badge, class_="date"),
+        el("p", date_words(about.created_utc), ", ", measured, badge and [" ", badge], class_="date"),
         el("ul", el("li", judged.outcome()), class_="said"),
     )
 

@@ -33,8 +33,8 @@ NOTE = (
 )
 
 
-def verdict_section(study: JudgedStudy, expected_false: str) -> Html:
-    """`expected_false`: how many verdicts may be wrong, in words; "" where nothing was judged."""
+def verdict_section(study: JudgedStudy) -> Html:
+    """The table, and how many of its verdicts may be wrong."""
     head = el("tr", [el("th", word, scope="col") for word in HEADS])
     groups = [_published(claim, verdicts) for claim, verdicts in study.published]
     if study.further:
@@ -48,7 +48,7 @@ def verdict_section(study: JudgedStudy, expected_false: str) -> Html:
         "Verdicts",
         el("p", changed, class_="bad") if edited else None,
         scroll(table),
-        el("p", expected_false) if expected_false else None,
+        el("p", study.expected_false()) if study.tested else None,
         el("p", NOTE, class_="note"),
     )
 

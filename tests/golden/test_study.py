@@ -20,7 +20,7 @@ def test_the_markdown_of_a_study(tmp_path: Path, *, update_golden: bool) -> None
     read = read_study_run(make_study_run(tmp_path / "run", about=study(2), begun=[1]))
     found = {number: [judged(claim) for claim in run.claims] for number, run in read.runs.items() if run}
     verdicts = judged_study(read.about.study, found)
-    made = markdown(read, verdicts, ["figure-1.svg"], "0.1 false verdicts are to be expected.")
+    made = markdown(read, verdicts, ["figure-1.svg"])
     if update_golden:
         FILE.write_text(made)
     assert made == FILE.read_text()

@@ -16,13 +16,14 @@ from analysis.study.data import write_data
 from analysis.study.judged import JudgedStudy, judged_study
 from analysis.study.markdown import write_markdown
 from analysis.study.page import study_page
+from analysis.study.report import write_study_report
 from analysis.study.run import ReadStudyRun, read_study_run
 from model.study import Difference, PublishedClaim
 from tests.unit.made_run import Made
 from tests.unit.made_study import judged, make_study_run, study
 from tests.unit.test_report import EVIL, Parsed
 
-EXPECTED = "0.2 false verdicts are to be expected."
+EXPECTED = "Of 4 verdicts, 0.2 or fewer are expected to be false."
 
 
 def verdicts(read: ReadStudyRun, verdict: Verdict = Verdict.REPRODUCED, *, changed: bool = False) -> JudgedStudy:
@@ -41,7 +42,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> ReadStudyRun:
 
 @pytest.fixture(scope="module")
 def text(read: ReadStudyRun) -> str:
-    return study_page(read, verdicts(read), EXPECTED)
+    return study_page(read, verdicts(read))
 
 
 def test_the_page_is_whole_and_asks_nothing_of_anyone(text: str) -> None:
@@ -155,3 +156,18 @@ def test_pictures_lie_beside_the_text(read: ReadStudyRun, tmp_path: Path) -> Non
     assert [path.name for path in written] == ["report.md", "figure-1.svg", "figure-2.svg"]
     assert "![Figure 1](figure-1.svg)" in written[0].read_text()
     assert written[1].read_text().startswith("<svg")
+
+
+def test_the_report_judges_what_the_run_has(tmp_path: Path) -> None:
+    """From the folder alone: claims that hold in made data, and one that was edited since."""
+    folder = make_study_run(tmp_path / "run", begun=[1], made=lambda _: Made(rounds=8, beds=4))
+    run = read_study_run(folder).runs[1]
+    assert run is not None
+    edited = [replace(run.claims[0], margin="20pp", low=0.47, high=0.87), run.claims[1]]
+    as_it_was, since = (write_study_report(folder, tmp_path / name, against) for name, against in
+                        (("was.html", None), ("since.html", {1: edited})))  # fmt: skip
+    assert as_it_was.read_text().count("changed after the run</b>") == 0
+    assert since.read_text().count("changed after the run</b>") == 1
+    rows = re.findall(r'<td data-label="verdict"><b class="[a-z]+">([^<]+)</b>', as_it_was.read_text())
+    assert rows[1] == "reproduced"  # one connection in every trial
+    assert rows[0].startswith(("not reproduced", "direction only"))  # the made gain is far less than 33% at 20 ms

@@ -1,0 +1,33 @@
+"""Writes the report of a study's run: judges its claims, and makes the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from analysis.claims.judge import judge
+from analysis.claims.verdict import Judged
+from analysis.report.whole import write_whole
+from analysis.study.judged import JudgedStudy, judged_study
+from analysis.study.page import study_page
+from analysis.study.run import ReadStudyRun, read_study_run
+from model.claims import Claim
+from model.study import STUDY_REPORT
+
+Against = Mapping[int, Sequence[Claim]]  # by figure: its claims as the experiment file has them now
+
+
+def write_study_report(folder: Path, output: Path | None = None, against: Against | None = None) -> Path:
+    """Write the report of the study's run in this folder; returns where it is."""
+    read = read_study_run(folder)
+    target = output or folder / STUDY_REPORT
+    write_whole(target, study_page(read, judge_study(read, against)).encode())
+    return target
+
+
+def judge_study(read: ReadStudyRun, against: Against | None = None) -> JudgedStudy:
+    """The verdicts of all figures that have begun."""
+    found: dict[int, Sequence[Judged]] = {
+        number: judge(run, (against or {}).get(number)) for number, run in read.runs.items() if run
+    }
+    return judged_study(read.about.study, found)
