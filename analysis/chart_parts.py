@@ -82,25 +82,32 @@ def label_rows(wanted: Sequence[float], height: float) -> list[float]:
     return placed
 
 
-def config(chart: Any, title: str) -> Any:  # noqa: ANN401
-    """A quiet look: no frame, a faint grid, text in two greys."""
-    return (
-        chart.configure(font=FONT, padding=ROOM, background=palette.PAPER)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=palette.MUTED,
-            titleColor=palette.INK,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight=500,
-            titlePadding=10,
-            gridColor=palette.GRID,
-            domainColor=palette.MUTED,
-            tickColor=palette.MUTED,
-            tickSize=4,
-        )
-        .configure_axisY(domain=False, ticks=False, tickCount=5)
-        .configure_axisX(tickCount=6)
-        .configure_legend(labelColor=palette.INK, titleColor=palette.INK, padding=2)
-        .properties(usermeta={"title": title})
-    )
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "padding": ROOM,
+    "background": palette.PAPER,
+    "axis": {
+        "labelColor": palette.MUTED,
+        "titleColor": palette.INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": 500,
+        "titlePadding": 10,
+        "gridColor": palette.GRID,
+        "domainColor": palette.MUTED,
+        "tickColor": palette.MUTED,
+        "tickSize": 4,
+    },
+    "axisY": {"domain": False, "ticks": False, "tickCount": 5},
+    "axisX": {"tickCount": 6},
+    "legend": {"labelColor": palette.INK, "titleColor": palette.INK, "padding": 2},
+}
+
+
+def specification(chart: Any, title: str) -> dict[str, Any]:  # noqa: ANN401
+    """Of a whole chart, with a quiet look: no frame, a faint grid, text in two greys. It is put in here, and not by
+    Altair, which copies the chart with all of its data for each part of it."""
+    made = dict(chart.to_dict(validate=False))
+    own = made.get("config", {})
+    made["config"] = {**own, **CONFIG, "view": {**own.get("view", {}), "stroke": None}}
+    return {**made, "usermeta": {"title": title}}

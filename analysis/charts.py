@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis import palette
-from analysis.chart_parts import altair, config, label_rows, legend, panel_size, x_axis
+from analysis.chart_parts import altair, label_rows, legend, panel_size, specification, x_axis
 from analysis.chart_rows import categories, colour_of, row_of
 from analysis.chart_scales import Span, span
 from analysis.charts_of_grids import heatmap
@@ -47,7 +47,7 @@ def chart(drawing: Drawing) -> dict[str, Any] | None:
     )
     if len(panels) > 1:
         whole = whole.properties(spacing=26).resolve_scale(color="shared", x="independent", y="independent")
-    return dict(config(whole, drawing.title).to_dict(validate=False))
+    return specification(whole, drawing.title)
 
 
 def is_guide(drawing: Drawing) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis import palette
-from analysis.chart_parts import altair, config, described
+from analysis.chart_parts import altair, described, specification
 from analysis.drift import Point
 from analysis.model import Run
 
@@ -42,4 +42,4 @@ def drift_chart(run: Run, points: Sequence[Point]) -> dict[str, Any] | None:
         color=alt.Color("colour:N", scale=None),
         description="words:N",
     )
-    return dict(config(alt.layer(zero, dots).properties(width=660, height=170), "drift").to_dict(validate=False))
+    return specification(alt.layer(zero, dots).properties(width=660, height=170), "drift")
