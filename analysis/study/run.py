@@ -33,11 +33,12 @@ def is_study_run(folder: Path) -> bool:
 
 def read_study_run(folder: Path) -> ReadStudyRun:
     """The study's run in this folder. InputError where there is none, StoreError where it cannot be read."""
-    about = _about(folder)
+    about = read_about(folder)
     return ReadStudyRun(about, folder, {each.figure: _run(folder, each) for each in about.figures})
 
 
-def _about(folder: Path) -> StudyRun:
+def read_about(folder: Path) -> StudyRun:
+    """What the run of a study began with."""
     path = folder / STUDY_RUN_FILE
     try:
         text = path.read_text()

@@ -15,13 +15,13 @@ from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.schema import SCHEMA_FILE
+from driver.run.expected import expected
 from driver.schedule.blocks import blocks
-from driver.schedule.estimate import Estimate, SiteLoad, estimate
+from driver.schedule.estimate import Estimate
 from driver.schedule.order import round_order
 from driver.schedule.warnings import warnings
 from model.errors import InputError
 from model.paths import build_folder
-from sites.load import load_site
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
 ROUNDS_SHOWN = 2
@@ -42,8 +42,7 @@ def plan(file: Path, *, variant: str | None, as_json: bool) -> None:
       lanelab plan experiments/rtt-bandwidth-grid.yaml --json
     """
     experiment = read_experiment(file, variant)
-    sites = {cell.site for cell in experiment.cells}
-    made = estimate(experiment, {site: SiteLoad.of(load_site(site.partition("/")[0]).objects) for site in sites})
+    made = expected(experiment)
     warned = [*warnings(experiment, made), *_disk_warnings(made)]
     if as_json:
         print_json(_plan_json(experiment, made, warned))

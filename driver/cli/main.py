@@ -9,7 +9,7 @@ import traceback
 
 import click
 
-from driver.cli import beds, compare, experiments, explain, hosts, link, packets, results, runs, site, tools, vm
+from driver.cli import beds, compare, experiments, explain, hosts, link, packets, results, runs, site, study, tools, vm
 from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from model.version import VERSION
@@ -44,6 +44,7 @@ for _command in (
     hosts.group,
     site.group,
     site.sites,
+    study.group,
     vm.group,
     *tools.COMMANDS,
 ):

@@ -102,7 +102,7 @@ def run(  # noqa: PLR0913 - an option each
         made = BedOptions.from_json(json.loads(store.meta("bed")))
         if resumed:
             made.nodes()
-        _warn(made)
+        warn_of(made)
         play(begun, programs_of(begun.experiment, made), made, as_json=as_json)
         missing = tell_missing(begun, as_json=as_json)
     finally:
@@ -124,7 +124,7 @@ def _prepared(file: Path, made: BedOptions, beds: int | None, variant: str | Non
     return experiment
 
 
-def _warn(made: BedOptions) -> None:
+def warn_of(made: BedOptions) -> None:
     if warning := made.kind.warning(made.given):
         note(warning)
 
@@ -213,15 +213,22 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
 
 
 def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
-    from analysis.report import write_report  # noqa: PLC0415 - charts take a second to import
     from analysis.run_folder import read_run  # noqa: PLC0415
     from analysis.terminal import results  # noqa: PLC0415
 
     if not as_json:
         console().print(results(read_run(folder)))
-    started = time.monotonic()
-    report = write_report(folder)
-    if not as_json:
-        note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
+    report = write_run_report(folder, tell=not as_json)
     if open_report:
         webbrowser.open(report.resolve().as_uri())
+
+
+def write_run_report(folder: Path, *, tell: bool = True) -> Path:
+    """The report of a run, in its folder. `tell`: say where it is."""
+    from analysis.report import write_report  # noqa: PLC0415 - charts take a second to import
+
+    started = time.monotonic()
+    report = write_report(folder)
+    if tell:
+        note(f"report: {report} (made in {time.monotonic() - started:.1f} s)")
+    return report

@@ -214,6 +214,12 @@ def over_beds(experiment: Experiment, beds: int, key: str = "beds") -> Experimen
     return replace(experiment, beds=beds)
 
 
+def over_trials(experiment: Experiment, trials: int) -> Experiment:
+    """The experiment with that many trials in each cell, whatever it says itself; over no more beds than that."""
+    repeat = Repeat(trials, None, trials, trials)
+    return replace(experiment, repeat=repeat, beds=min(experiment.beds, trials))
+
+
 def _too_many_beds(beds: int, repeat: Repeat) -> tuple[str, str]:
     rounds = "1 round" if repeat.min == 1 else f"{repeat.min} rounds"
     return f"{beds} beds cannot share {rounds}", f"Write at most {repeat.min} beds, or ask for more trials"

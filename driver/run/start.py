@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver.experiment.model import Experiment
-from driver.experiment.read import over_beds, parse_experiment
+from driver.experiment.read import over_beds, over_trials, parse_experiment
 from driver.run.served_sites import ServedSites
 from driver.run.store import Store
 from driver.servers.certificates import Authority
@@ -66,7 +66,7 @@ def resume(folder: Path) -> BegunRun:
             raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
         experiment = parse_experiment(text, str(path), site_names(), store.meta(run_format.VARIANT) or None)
         experiment = replace(experiment, name=store.meta("name"))
-        experiment = over_beds(experiment, _beds_of(store))
+        experiment = over_beds(_with_trials_of(experiment, store), _beds_of(store))
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
             raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
@@ -92,6 +92,12 @@ def load_target(name: str) -> Site:
         near = near_miss(slash + path, paths)
         raise InputError(f"the site {site_name} has no object {slash}{path}", f"{near}See its manifest", key="sites")
     return replace(site, entry_path=slash + path)
+
+
+def _with_trials_of(experiment: Experiment, store: Store) -> Experiment:
+    """With the trials that the run was begun with, which may be others than its experiment's."""
+    repeat = json.loads(store.meta("plan"))["repeat"]
+    return over_trials(experiment, repeat["trials"]) if "trials" in repeat else experiment
 
 
 def _beds_of(store: Store) -> int:

@@ -78,7 +78,7 @@ class Store:
                 raise InputError(f"the folder {folder} is not empty, and no run", "Remove it, or name another one")
             if names:
                 raise InputError(f"there is a run in {folder}", f"Name another folder, or go on: --resume {folder}")
-            lock = _locked(folder)
+            lock = lock_folder(folder)
             (folder / run_format.EXPERIMENT).write_text(text)
             (folder / run_format.ARTIFACTS).mkdir()
             part = folder / (run_format.DATABASE + ".part")
@@ -99,7 +99,7 @@ class Store:
                 f"there is no run to go on with in {folder}", "Name the folder of a run: lanelab runs lists them"
             )
         with writing(f"open the run folder {folder}"):
-            return cls._opened(folder, _locked(folder))
+            return cls._opened(folder, lock_folder(folder))
 
     @classmethod
     def _opened(cls, folder: Path, lock: int) -> Store:
@@ -319,7 +319,8 @@ def _insert_plan(database: sqlite3.Connection, meta: Mapping[str, str], cells: S
     )
 
 
-def _locked(folder: Path) -> int:
+def lock_folder(folder: Path) -> int:
+    """Keeps every other lanelab out, until what it returns is closed or this process ends."""
     lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,99 @@
+"""The runs of studies in a folder, and which one a name means."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.runs import LATEST, RUNS
+from analysis.study.run import is_study_run, read_about, read_study_run
+from model import run_format
+from model.errors import InputError, LanelabError
+from model.study import STUDY_RUN_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRunLine:
+    """One line of the list. A study's run that cannot be read is listed too, with the reason."""
+
+    name: str  # of the study
+    variant: str
+    folder: Path
+    created_utc: str
+    state: str
+    begun: int  # figures
+    figures: int
+    trials: int
+    failures: int
+    problem: str = ""
+
+
+def list_study_runs(folder: Path = RUNS) -> list[StudyRunLine]:
+    """Those directly in this folder, the newest last."""
+    try:
+        folders = sorted(path for path in folder.iterdir() if is_study_run(path))
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise InputError(f"{folder} is not a folder", "Name the folder that has the runs") from None
+    return sorted((_line(path) for path in folders), key=lambda line: (line.created_utc, line.folder.name))
+
+
+def _line(path: Path) -> StudyRunLine:
+    try:
+        read = read_study_run(path)
+    except LanelabError as error:
+        return StudyRunLine(path.name, "", path, "", "unreadable", 0, 0, 0, 0, str(error))
+    begun = [run for run in read.runs.values() if run]
+    states = {run.state for run in begun} | ({"unfinished"} if len(begun) < len(read.runs) else set())
+    return StudyRunLine(
+        name=read.about.study.name,
+        variant=read.about.variant,
+        folder=path,
+        created_utc=read.about.created_utc,
+        state="running" if "running" in states else "finished" if states == {"finished"} else "unfinished",
+        begun=len(begun),
+        figures=len(read.runs),
+        trials=sum(len(run.ok) for run in begun),
+        failures=sum(len(run.failed) for run in begun),
+    )
+
+
+def find_study_run(name: str, folder: Path = RUNS) -> Path:
+    """The folder that is meant by a path, the name of a folder in ./runs, the name of a study, or `latest`."""
+    path = Path(name)
+    if is_study_run(path):
+        return path
+    if path.name == STUDY_RUN_FILE and path.is_file():
+        return path.parent
+    if (path / run_format.DATABASE).is_file():
+        raise InputError(f"{path} is the run of an experiment, and not of a study", "Use lanelab show and run for it")
+    known = _known(folder)
+    if name == LATEST:
+        if not known:
+            raise InputError(f"there is no run of a study in {folder} yet", "Make one: lanelab study run NAME")
+        return known[-1][1]
+    named = [place for _, place in known if place.name == name] or [place for study, place in known if study == name]
+    if named:
+        return named[-1]  # the newest
+    if path.is_dir():
+        what = f"{path} is not the folder of a study's run"
+        raise InputError(what, "If its beginning was interrupted, begin again: lanelab study run NAME")
+    near = difflib.get_close_matches(name, [word for study, place in known for word in (study, place.name)], n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    remedy = f"{meant}lanelab runs lists them, `latest` is the newest"
+    raise InputError(f"there is no run of a study {name!r} in {folder}", remedy)
+
+
+def _known(folder: Path) -> list[tuple[str, Path]]:
+    """The name of the study and the folder of each run that can be read, the newest last."""
+    found = []
+    for path in folder.iterdir() if folder.is_dir() else []:
+        if is_study_run(path):
+            try:
+                about = read_about(path)
+            except LanelabError:
+                continue
+            found.append((about.created_utc, about.study.name, path))
+    return [(name, path) for _, name, path in sorted(found)]

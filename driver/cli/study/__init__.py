@@ -1,0 +1,19 @@
+"""lanelab study: published works that are reproduced. One file for each command below it."""
+
+from __future__ import annotations
+
+import click
+
+from driver.cli.study.list import list_studies
+from driver.cli.study.run import run_study
+
+
+@click.group("study")
+def group() -> None:
+    """Studies, each of which reproduces a published work: look at them, run them, say which claims hold."""
+
+
+# A new command is a file here and its name in this list.
+COMMANDS = (list_studies, run_study)
+for _command in COMMANDS:
+    group.add_command(_command)

@@ -1,0 +1,265 @@
+"""lanelab study run: the figures of a study, one after the other, and then what they say of its claims."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from driver.cli.experiments import minutes, size
+from driver.cli.missing import tell_missing
+from driver.cli.options import BedOptions, bed_options
+from driver.cli.output import note
+from driver.cli.runs import play, programs_of, warn_of, write_run_report
+from driver.cli.study.cost import costs, time_words
+from driver.cli.study.standing import standings_of
+from driver.experiment.keys import MOST_TRIALS
+from driver.experiment.model import Experiment
+from driver.run import start
+from driver.schedule.estimate import Estimate
+from driver.study.figures import (
+    ENOUGH_BEDS,
+    ENOUGH_ROUNDS,
+    Asked,
+    chosen,
+    chosen_variant,
+    figure_seed,
+    remaining_s,
+    still_to_run,
+    too_few_for_verdicts,
+)
+from driver.study.read import StudyFolder, read_study_folder
+from driver.study.run_folder import OpenStudyRun, changed_since, create, new_folder, opened, sha256
+from model import run_format
+from model.clock import utc_now
+from model.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError, Interrupted, LanelabError
+from model.settings.kinds import LARGEST_SEED, MOST_BEDS
+from model.study import STUDY_RUN_FORMAT, FigureRun, StudyRun
+from model.version import VERSION
+
+
+@click.command("run")
+@click.argument("name", required=False)
+@click.option("--resume", "resumed", metavar="RUN", help="Go on with that run: its folder, its name, or latest")
+@click.option("--variant", help="Which of the study's variants is run (default: the first)")
+@click.option("--figure", "figures", type=int, multiple=True, metavar="N", help="Only this one; may be given again")
+@click.option("--trials", type=click.IntRange(1, MOST_TRIALS), help="Of each cell, instead of what the experiments say")
+@click.option("--beds", type=click.IntRange(1, MOST_BEDS), help="Over how many fresh beds rounds are divided, likewise")
+@click.option("--seed", type=click.IntRange(0, LARGEST_SEED), help="From which each figure's seed is made")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME-VARIANT)")
+@click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
+@click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
+@bed_options
+def run_study(  # noqa: PLR0913 - an option each
+    name: str | None,
+    resumed: str | None,
+    *,
+    variant: str | None,
+    figures: tuple[int, ...],
+    trials: int | None,
+    beds: int | None,
+    seed: int | None,
+    out: Path | None,
+    made: BedOptions,
+    allow_missing: bool,
+) -> None:
+    """Run the study NAME: each of its figures, one after the other. Ends with a verdict on each claim, and a report.
+
+    NAME is that of a folder in experiments/, or the path of a folder with study.yaml. Experiments and claims are those
+    of the moment at which the run begins, also when it goes on later.
+
+    Ctrl-C finishes the trial and stops; --resume goes on with the figures that are not finished.
+
+    Exit status: 0; 3 where a cell has fewer trials that count than asked for; 2 for bad input, 1 where a figure could
+    not be run, 130 after Ctrl-C.
+
+    \b
+    Examples:
+      lanelab study run spdy-vs-http-2012
+      lanelab study run spdy-vs-http-2012 --figure 4 --trials 6 --beds 3
+      lanelab study run --resume latest
+    """
+    if (name is None) == (resumed is None):
+        what = "name a study, or with --resume a run to go on with, and not both"
+        raise InputError(what, "Write: lanelab study run NAME, or: lanelab study run --resume RUN")
+    if resumed:
+        given = (variant, trials, beds, seed, out)
+        if any(value is not None for value in given) or not made.is_default:
+            what = "a run that goes on keeps its variant, its trials, its folder, its seed and how its beds are made"
+            raise InputError(what, "Leave these options out; --figure may be given")
+        folder, about = _to_go_on_with(resumed)
+    else:
+        asked = _Asked(Asked(trials, beds), variant, figures, seed, out, made)
+        folder, about = _begun(read_study_folder(name or ""), asked)
+    wanted = chosen(about.study, figures)
+    try:
+        with opened(folder, about) as run:
+            played = _play(run, wanted, BedOptions.from_json(about.bed))
+    except (Interrupted, KeyboardInterrupt) as error:
+        only = "".join(f" --figure {number}" for number in wanted)
+        remedy = f"Go on with: lanelab study run --resume {folder}{only}"
+        raise Interrupted("stopped; everything that was finished is stored", remedy) from error
+    _tell_results(folder)
+    if played.failed:
+        sys.exit(EXIT_FAILED)
+    if played.missing and not allow_missing:
+        sys.exit(EXIT_INCOMPLETE)
+
+
+# --- beginning, or going on
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the command was asked for."""
+
+    instead: Asked
+    variant: str | None
+    figures: Sequence[int]
+    seed: int | None
+    out: Path | None
+    made: BedOptions
+
+
+def _begun(read: StudyFolder, asked: _Asked) -> tuple[Path, StudyRun]:
+    """A new run, once it is known that it can be made: no folder is made for one that cannot run."""
+    study = read.study
+    variant = chosen_variant(study, asked.variant)
+    wanted = chosen(study, asked.figures)
+    experiments = {number: asked.instead.of(one) for number, one in read.experiments(variant).items()}
+    _tell_too_few({number: one for number, one in experiments.items() if not wanted or number in wanted})
+    for number in wanted or experiments:
+        programs_of(experiments[number], asked.made)
+    asked.made.nodes()  # an error in the inventory is reported now, too
+    about = StudyRun(
+        format=STUDY_RUN_FORMAT,
+        study=study,
+        variant=variant,
+        created_utc=utc_now(),
+        lanelab=VERSION,
+        seed=secrets.randbelow(LARGEST_SEED + 1) if asked.seed is None else asked.seed,
+        trials=asked.instead.trials,
+        beds=asked.instead.beds,
+        bed=asked.made.to_json(),
+        figures=tuple(
+            FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
+            for figure in study.figures
+        ),
+    )
+    folder = asked.out or new_folder(study.name, variant)
+    create(folder, about, read)
+    return folder, about
+
+
+def _tell_too_few(experiments: Mapping[int, Experiment]) -> None:
+    if few := too_few_for_verdicts(experiments):
+        named = f"figure{'s' if len(few) > 1 else ''} {', '.join(map(str, few))}"
+        note(
+            f"mind: {named} cannot give verdicts from so few trials; changes need {ENOUGH_ROUNDS} on one bed, or "
+            f"{ENOUGH_BEDS} beds"
+        )
+
+
+def _to_go_on_with(name: str) -> tuple[Path, StudyRun]:
+    from analysis.study.run import read_about  # noqa: PLC0415
+    from analysis.study.runs import find_study_run  # noqa: PLC0415
+
+    folder = find_study_run(name)
+    about = read_about(folder)
+    _tell_changed(about)
+    return folder, about
+
+
+def _tell_changed(about: StudyRun) -> None:
+    """The files of a study may have been changed since, or may not be here at all."""
+    try:
+        changed = changed_since(about, read_study_folder(about.study.name))
+    except LanelabError as error:
+        note(f"the study as it is now cannot be read ({error}); the run goes on with its own copies")
+        return
+    for number in changed:
+        note(f"the experiment of figure {number} was changed since this run began; the run goes on with its own copy")
+
+
+# --- playing
+
+
+@dataclass
+class _Played:
+    """How the figures went."""
+
+    missing: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+
+
+def _play(run: OpenStudyRun, wanted: Sequence[int], made: BedOptions) -> _Played:
+    """Every figure that is not finished. One that fails does not keep the others from being run."""
+    estimates = costs(run.experiments)
+    numbers = still_to_run(standings_of(run, estimates), wanted)
+    _tell_plan(run, numbers, estimates)
+    made.nodes()
+    warn_of(made)
+    played = _Played()
+    expected_s = taken_s = 0.0
+    for place, number in enumerate(numbers):
+        standings = standings_of(run, estimates)
+        pace = taken_s / expected_s if expected_s else 1.0
+        own = remaining_s(standings, [number], pace)
+        rest = remaining_s(standings, numbers[place:], pace)
+        title = next(figure.title for figure in run.study.figures if figure.number == number)
+        note(f"figure {number} ({place + 1} of {len(numbers)}), {title}: about {minutes(own)} of {minutes(rest)}")
+        began = time.monotonic()
+        try:
+            if not _play_figure(run, number, made):
+                played.missing.append(number)
+        except Interrupted:
+            raise
+        except LanelabError as error:
+            played.failed.append(number)
+            note(f"figure {number} could not be run: {error}")
+            continue
+        expected_s += remaining_s(standings, [number])
+        taken_s += time.monotonic() - began
+    return played
+
+
+def _tell_plan(run: OpenStudyRun, numbers: Sequence[int], estimates: Mapping[int, Estimate]) -> None:
+    words = ", ".join(filter(None, [run.study.title, run.about.variant and f"variant {run.about.variant}"]))
+    if not numbers:
+        note(f"{words}: every figure is finished, in {run.folder}")
+        return
+    made = [estimates[number] for number in numbers]
+    trials = sum(one.trials for one in made)
+    standings = standings_of(run, estimates)
+    least = remaining_s(standings, numbers)
+    most = least + sum(one.most_seconds - one.seconds for one in made)
+    disk = size(sum(one.most_disk_bytes for one in made))
+    count = f"{len(numbers)} figure{'s' if len(numbers) > 1 else ''}"
+    note(f"{words}: {count}, {trials} trials, about {time_words(least, most)}, {disk}, in {run.folder}")
+
+
+def _play_figure(run: OpenStudyRun, number: int, made: BedOptions) -> bool:
+    """Whether every cell has what was asked for."""
+    folder, experiment = run.figure_folder(number), run.experiments[number]
+    if (folder / run_format.DATABASE).is_file():
+        begun = start.resume(folder)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)  # what was killed before it had its database
+        begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), made.to_json())
+    try:
+        play(begun, programs_of(begun.experiment, made), made, as_json=False)
+        missing = tell_missing(begun, as_json=False)
+    finally:
+        begun.store.close()
+    write_run_report(folder)
+    return not missing
+
+
+def _tell_results(folder: Path) -> None:
+    note(f"the study's run is in {folder}")
