@@ -38,7 +38,7 @@ def test_emulated_processors_are_in_the_record_and_are_warned_of(
     facts = virtual.facts()
     assert (facts["emulated_processors"], facts["patience"]) == (True, 6.0)
     assert json.dumps(facts)
-    runs._warn(virtual)
+    runs.warn_of(virtual)
     assert "the processors of these virtual machines are emulated" in capsys.readouterr().err
 
 
@@ -48,7 +48,7 @@ def test_real_processors_are_in_the_record_too(
     monkeypatch.setattr(accelerator, "is_emulated", lambda: False)
     facts = virtual.facts()
     assert (facts["emulated_processors"], facts["patience"]) == (False, 1.0)
-    runs._warn(virtual)
+    runs.warn_of(virtual)
     assert capsys.readouterr().err == ""
 
 
