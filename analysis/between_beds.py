@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.distributions import f_above, t_quantile
-from analysis.model import Arm, Cell, Run
+from analysis.model import Arm, Cell, Run, Trial
 from analysis.numbers import counted
 from analysis.refusals import refusals
 from analysis.stats.signed_rank import signed_rank
@@ -127,14 +127,14 @@ def _names(cell: Cell) -> dict[str, str]:
 def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
     """`pairs`: the cells that are compared, each with its base."""
     made = _by_round(run)
-    by_cell = {cell.number: _by_bed(made[cell.number].values()) for cell in run.cells}
+    by_cell = {cell.number: by_bed(made[cell.number].values()) for cell in run.cells}
     numbers = {(cell.group, cell.arm.name): cell.number for cell in run.cells}
     changes = []
     for cell, base in pairs:
         both = _pairs(made[numbers[cell.group, base.name]], made[cell.number])
         same = [(bed, ratio) for bed, other, ratio in both if bed == other]
         if same:
-            changes.append(ChangeRow(cell, base, between(_by_bed(same), hodges_lehmann), len(both) - len(same)))
+            changes.append(ChangeRow(cell, base, between(by_bed(same), hodges_lehmann), len(both) - len(same)))
     logs = [logarithms(values) for values in by_cell.values()]
     spreads = [spread for spread in map(_spread, logs) if spread]
     return BedsOfRun(
@@ -151,19 +151,41 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
     )
 
 
-def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
-    """Number of a cell -> round -> the bed and the value of its first result. A cell that is refused has none."""
-    refused, beds = refusals(run), dict[tuple[int, int], int]()
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one round gave in a cell."""
+
+    trial: int  # its number
+    bed: int
+    value: float
+
+
+def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
+    """Number of a cell -> round -> its first result; of the primary metric, where time-outs are results too, unless
+    another is named. A cell that is refused has none."""
+    other = metric not in ("", run.primary.name)
+    refused, first = refusals(run), dict[tuple[int, int], Trial]()
     for trial in run.trials:
-        if trial.timed_out or (trial.ok and trial.value is not None):
-            beds.setdefault((trial.cell.number, trial.round), trial.bed)
+        known = metric in trial.measures if other else trial.value is not None
+        if (trial.ok and known) or (trial.timed_out and not other):
+            first.setdefault((trial.cell.number, trial.round), trial)
+    found: dict[int, dict[int, Result]] = {cell.number: {} for cell in run.cells}
+    for (cell, number), trial in first.items():
+        if cell not in refused:
+            worst, own = run.primary.worst, trial.measures[metric] if other else trial.value
+            found[cell][number] = Result(trial.number, trial.bed, worst if own is None or trial.timed_out else own)
+    return found
+
+
+def _by_round(run: Run) -> dict[int, dict[int, tuple[int, float]]]:
+    """Number of a cell -> round -> bed and value."""
     return {
-        cell: {} if cell in refused else {number: (beds[cell, number], value) for number, value in by_round.items()}
-        for cell, by_round in run.outcomes().items()
+        cell: {number: (one.bed, one.value) for number, one in by_round.items()}
+        for cell, by_round in results(run).items()
     }
 
 
-def _by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
+def by_bed(values: Iterable[tuple[int, float]]) -> dict[int, list[float]]:
     found: dict[int, list[float]] = {}
     for bed, value in values:
         found.setdefault(bed, []).append(value)
@@ -246,11 +268,11 @@ def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None
         ranked = _ranks([value for _, value in by_round.values()])
         for (number, (bed, _)), rank in zip(by_round.items(), ranked, strict=True):
             places.setdefault((bed, number), []).append(rank)
-    by_bed = _by_bed((bed, statistics.fmean(ranks)) for (bed, _), ranks in places.items())
-    n, k = sum(map(len, by_bed.values())), len(by_bed)
+    means = by_bed((bed, statistics.fmean(ranks)) for (bed, _), ranks in places.items())
+    n, k = sum(map(len, means.values())), len(means)
     if k < 2 or n <= k:
         return None
-    among, inside = _squares(list(by_bed.values()))
+    among, inside = _squares(list(means.values()))
     if not inside:
         return 0.0 if among else None
     return f_above(among / (k - 1) / (inside / (n - k)), k - 1, n - k)

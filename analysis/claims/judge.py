@@ -1,68 +1,86 @@
-"""`judge` gives every claim of a run its verdict. Pure.
+"""Judges the claims of a run: what was published against what was measured. Pure.
 
-What a verdict means, and which error it may have, is in docs/reference/claims.md.
+docs/statistics.md#claims says what each verdict takes, and how often it is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from analysis import tables
-from analysis.claims.effects import Evidence, Sample
-from analysis.claims.places import Levels, judge_place, not_tested
+from analysis.claims.levels import Levels, levels_after
+from analysis.claims.place import judge_place
 from analysis.claims.quantified import verdict_over
+from analysis.claims.samples import Measured, NotTested, cells_of, observe
 from analysis.claims.verdict import Judged, JudgedPlace, Verdict
 from analysis.claims.why import why
 from analysis.model import Run
-from model.claims import Claim, digest_of
-from model.looks import ALPHA, look_after
+from analysis.tables import run_drift
+from model.claims import Claim, Place, digest_of
+from model.errors import InputError
 from model.metrics import Metric, metric_named
-
-NOT_INTERLEAVED = "arms were not interleaved (order: sequential)"
 
 
 def judge(run: Run, against: Sequence[Claim] | None = None) -> list[Judged]:
-    """Every claim with its verdict; `against`: the claims as a file has them now, instead of those that the run keeps.
-    One that is not as it was when the run began is marked."""
-    claims = run.claims if against is None else tuple(against)
-    kept = {claim.name: claim.digest for claim in run.claims}
+    """A verdict on each claim. `against`: the claims as a file has them now; None: as the run keeps them. Those that
+    the file no longer has come last, as the run keeps them."""
+    court = _Court(run)
+    kept = {claim.name: claim for claim in run.claims}
+    now = {claim.name: claim for claim in (run.claims if against is None else against)}
     intact = digest_of(run.claims) == run.claims_digest
-    evidence = Evidence(run)
-    drifted = tables.run_drift(run)
-    drift = drifted.words() if drifted.is_shown else ""
+    gone = {name: claim for name, claim in kept.items() if name not in now}
     return [
-        _judged(evidence, claim, drift, changed=not intact or kept.get(claim.name) != claim.digest) for claim in claims
+        court.judged(claim, changed=not intact or kept.get(name) != now.get(name))
+        for name, claim in {**now, **gone}.items()
     ]
 
 
-def _judged(evidence: Evidence, claim: Claim, drift: str, *, changed: bool) -> Judged:
-    levels, metric = levels_of(evidence, claim), metric_named(claim.metric)
-    places = tuple(_place(evidence, claim, number, metric, levels, drift) for number in range(len(claim.places)))
-    verdict, detail, p = verdict_over(claim, places, levels)
-    reason = "" if verdict == Verdict.NOT_TESTED else why(evidence, claim, places)
-    return Judged(claim, verdict, detail, p, places, reason, changed)
+class _Court:
+    """A run, with what several of its claims need."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._measured: dict[str, Measured] = {}
+        self._drift: str | None = None
+
+    def judged(self, claim: Claim, *, changed: bool) -> Judged:
+        metric = metric_named(claim.metric)
+        if metric is None:
+            raise InputError(
+                f"the claim {claim.name} is about {claim.metric!r}, which is no metric",
+                "The run was made by another version of lanelab: judge it with that one",
+            )
+        measured = self._of(metric.name)
+        levels = self._levels(claim, measured)
+        places = tuple(self._place(claim, place, measured, metric, levels) for place in claim.places)
+        verdict, detail, p = verdict_over(claim, places, levels)
+        return Judged(claim, verdict, detail, p, places, why(self.run, claim, places), changed)
+
+    def _of(self, metric: str) -> Measured:
+        if metric not in self._measured:
+            self._measured[metric] = Measured.of(self.run, metric)
+        return self._measured[metric]
+
+    def _levels(self, claim: Claim, measured: Measured) -> Levels:
+        found = [measured.found.get(cell, {}) for place in claim.places for cell in cells_of(place)]
+        return levels_after(self.run.plan.looks, max((max(each, default=0) for each in found), default=0))
+
+    def _place(self, claim: Claim, place: Place, measured: Measured, metric: Metric, levels: Levels) -> JudgedPlace:
+        observed = observe(measured, claim, place)
+        if isinstance(observed, NotTested):
+            return not_tested(place, observed.why)
+        if claim.kind == "value" and not metric.whole and (why_not := self._drifted()):
+            return not_tested(place, why_not, [trial for one in observed for trial in one.trials])
+        return judge_place(claim, place, observed, levels, whole=metric.whole)
+
+    def _drifted(self) -> str:
+        """Why values of this run depend on when they were measured. Pairs and counts do not."""
+        if self._drift is None:
+            found = run_drift(self.run)
+            self._drift = ""
+            if found.is_shown or not found.is_interleaved:
+                self._drift = found.words()
+        return self._drift
 
 
-def _place(
-    evidence: Evidence, claim: Claim, number: int, metric: Metric | None, levels: Levels, drift: str
-) -> JudgedPlace:
-    place, run = claim.places[number], evidence.run
-    nothing = Sample((), (), ())
-    if metric is None:
-        return not_tested(place, nothing, f"this lanelab knows no metric {claim.metric}")
-    if not run.plan.is_interleaved and claim.kind != "value":
-        return not_tested(place, nothing, NOT_INTERLEAVED)
-    if drift and claim.kind == "value" and metric.unit == "ms":
-        return not_tested(place, nothing, f"the run drifted: {drift}")
-    return judge_place(claim, place, evidence.sample(claim, place), metric, levels)
-
-
-def levels_of(evidence: Evidence, claim: Claim) -> Levels:
-    """What may be claimed after that many rounds. Where a run may look several times each look has its own level, and
-    the one-sided tests take it too: that is stricter than they need, and never less."""
-    looks = evidence.run.plan.looks
-    cells: Mapping[str, object] = evidence.cells
-    names = {name for place in claim.places for point in place.points for name in (point.cell, point.base) if name}
-    rounds = max((max(evidence.results(name), default=0) for name in names if name in cells), default=0)
-    alpha = look_after(looks, rounds).alpha
-    return Levels(inside=ALPHA if len(looks) == 1 else alpha, beyond=alpha)
+def not_tested(place: Place, why_not: str, trials: Sequence[int] = ()) -> JudgedPlace:
+    return JudgedPlace(place, Verdict.NOT_TESTED, why_not, None, tuple(trials), None)

@@ -1,116 +1,105 @@
-"""The verdict on a claim over several places, from the verdicts in each. Pure.
+"""One verdict for a claim that is about several places. Pure.
 
-Every: to say that a claim holds in all places, each of them has to be shown at its own level (an intersection-union
-test, Berger 1982). To say that it does not, one place is enough, so these p values are adjusted by Holm.
+Of m places all but k have to hold (`every`: k = 0; `any`: k = m - 1), so that at least r = m - k do. Two statements may
+be shown, and each has its p, a partial conjunction (Benjamini and Heller 2008):
 
-At least m - k of m places ("any" is m - k = 1): if that is wrong, k + 1 places or more do not hold. The claim is made
-where the (m - k)-th smallest p is at most alpha / (k + 1): then, of n0 > k places that do not hold, n0 - k or more have
-a p that small, of which the chance is at most n0 / (n0 - k) times alpha / (k + 1), and so at most alpha.
+- At least r places hold: (k + 1) times the r-th smallest p. Why: where it is not so, at least k + 1 places do not hold,
+  so at most r - 1 do. With exactly k + 1 that do not, the r smallest p have one of these among them, and that any of
+  k + 1 is at most alpha / (k + 1) has a chance of at most alpha. With j of them, more than k + 1, at least j - k have
+  to be as small, and that has a chance of at most j / (j - k) x alpha / (k + 1) by Markov's inequality, which is less.
+  With k = 0 it is the largest p (intersection-union, Berger 1982), with r = 1 Holm's first step.
+- At least k + 1 places do not hold, which refutes the claim: the same with the roles exchanged, m - k times the
+  (k + 1)-th smallest p. With k = 0 it is Holm's first step.
+
+Nothing is assumed of how places depend on each other. A place that was not tested has a p of 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from analysis.claims.places import Levels
+from analysis.claims.levels import Levels
+from analysis.claims.rules import OPEN, REFUTED, p_direction, p_not_reproduced, p_reproduced
 from analysis.claims.verdict import Effect, JudgedPlace, Verdict
-from analysis.stats import holm
+from analysis.explain.made_of import listed
 from model.claims import Claim
+from model.looks import ALPHA
 
-HOLDS = (Verdict.REPRODUCED, Verdict.DIRECTION_ONLY)
+
+def exceptions_of(claim: Claim) -> int:
+    """In how many places the claim may fail."""
+    return len(claim.places) - 1 if claim.quantifier == "any" else claim.exceptions
+
+
+def at_least(count: int, ps: Sequence[float]) -> float:
+    """How likely p values like these are where fewer than so many of their statements are true."""
+    return min(1.0, (len(ps) - count + 1) * sorted(ps)[count - 1])
 
 
 def verdict_over(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) -> tuple[Verdict, str, float | None]:
-    """The verdict, what there is to add, and the p value of the verdict."""
-    if claim.quantifier == "one":
-        return places[0].verdict, places[0].detail, p_of(claim, places[0])
-    if claim.quantifier == "every":
-        return _every(claim, places, levels)
-    exceptions = len(places) - 1 if claim.quantifier == "any" else claim.exceptions
-    return _at_least(claim, places, levels, exceptions)
+    """The verdict, what there is to add, and its p."""
+    if len(places) == 1:
+        return _of_one(claim, places[0], levels)
+    allowed = exceptions_of(claim)
+    needed = len(places) - allowed
+
+    def p(count: int, of: Callable[[Effect], float], verdicts: Sequence[Verdict]) -> float:
+        """That at least so many places have one of these verdicts."""
+        each = [of(place.effect) if place.effect and place.verdict in verdicts else 1.0 for place in places]
+        found = at_least(count, each)
+        return found if count == len(each) else min(1.0, found * levels.looks)
+
+    refuted = p(allowed + 1, lambda effect: p_not_reproduced(effect, levels), [Verdict.NOT_REPRODUCED])
+    reproduced = p(needed, lambda effect: p_reproduced(claim, effect, levels), [Verdict.REPRODUCED])
+    directed = p(needed, lambda effect: _p_either(claim, effect, levels), [Verdict.REPRODUCED, Verdict.DIRECTION_ONLY])
+    if refuted <= ALPHA:
+        return Verdict.NOT_REPRODUCED, _which(places, Verdict.NOT_REPRODUCED), refuted
+    if reproduced <= ALPHA:
+        return Verdict.REPRODUCED, _holds_in(places, Verdict.REPRODUCED), reproduced
+    if directed <= ALPHA:
+        far = p(allowed + 1, lambda effect: p_not_reproduced(effect, levels), [Verdict.DIRECTION_ONLY])
+        return Verdict.DIRECTION_ONLY, REFUTED if far <= ALPHA else OPEN, directed
+    if any(place.verdict == Verdict.NOT_TESTED for place in places):
+        return Verdict.NOT_TESTED, _which(places, Verdict.NOT_TESTED), None
+    return Verdict.INCONCLUSIVE, _counted(places), None
 
 
-def p_of(claim: Claim, place: JudgedPlace) -> float | None:
-    """Of the verdict that a place has; None where it has none."""
-    if place.effect is None or place.verdict in (Verdict.INCONCLUSIVE, Verdict.NOT_TESTED):
-        return None
-    return _p(claim, place.verdict)(place.effect)
+def _of_one(claim: Claim, place: JudgedPlace, levels: Levels) -> tuple[Verdict, str, float | None]:
+    if place.effect is None:
+        return place.verdict, place.detail, None
+    ps = {
+        Verdict.REPRODUCED: p_reproduced(claim, place.effect, levels),
+        Verdict.DIRECTION_ONLY: p_direction(place.effect, levels),
+        Verdict.NOT_REPRODUCED: p_not_reproduced(place.effect, levels),
+    }
+    p = ps.get(place.verdict)
+    return place.verdict, place.detail, None if p is None else min(1.0, p * levels.looks)
 
 
-def _p(claim: Claim, verdict: Verdict) -> Callable[[Effect], float]:
-    if verdict == Verdict.NOT_REPRODUCED:
-        return lambda effect: effect.p_outside
-    if verdict == Verdict.DIRECTION_ONLY or (claim.side and not claim.published):
-        return lambda effect: min(1.0, 2 * effect.p_direction)
-    return lambda effect: effect.p_inside
+def _p_either(claim: Claim, effect: Effect, levels: Levels) -> float:
+    """That an effect is in the region or beyond it on the published side. The smaller of both p needs no correction:
+    each is at least the one-sided p at the boundary that is nearer to no effect."""
+    return min(p_reproduced(claim, effect, levels), p_direction(effect, levels))
 
 
-def _every(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) -> tuple[Verdict, str, float | None]:
-    refuted = _refuted(places, levels)
-    if refuted:
-        names = _named([place for place, _ in refuted])
-        details = {place.detail for place, _ in refuted}
-        more = "reversed" if details == {"reversed"} else ""
-        return Verdict.NOT_REPRODUCED, f"{more + ' ' if more else ''}at {names}", min(p for _, p in refuted)
-    lacking = [place for place in places if place.verdict == Verdict.NOT_TESTED]
-    if lacking:
-        return Verdict.NOT_TESTED, f"at {_named(lacking)}: {lacking[0].detail}", None
-    if all(place.verdict in HOLDS for place in places):
-        partly = [place for place in places if place.verdict == Verdict.DIRECTION_ONLY]
-        verdict = Verdict.DIRECTION_ONLY if partly else Verdict.REPRODUCED
-        ps = [_p(claim, place.verdict)(place.effect) for place in places if place.effect]
-        detail = ""
-        if partly:
-            refuted_size = [place for place in partly if place.detail == "magnitude refuted"]
-            which = refuted_size or partly
-            detail = f"{'magnitude refuted' if refuted_size else 'magnitude open'} at {_named(which)}"
-        return verdict, detail, max(ps)
-    unsettled = [place for place in places if place.verdict not in HOLDS]
-    return Verdict.INCONCLUSIVE, f"at {_named(unsettled)}", None
+# --- in words
 
 
-def _refuted(places: Sequence[JudgedPlace], levels: Levels) -> list[tuple[JudgedPlace, float]]:
-    """Places where the claim does not hold, each with a p value that holds for all places together."""
-    tested = [place for place in places if place.effect is not None]
-    adjusted = holm([place.effect.p_outside if place.effect else 1.0 for place in tested])
-    return [
-        (place, p)
-        for place, p in zip(tested, adjusted, strict=True)
-        if place.verdict == Verdict.NOT_REPRODUCED and p <= levels.beyond
-    ]
+def _which(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
+    """Where it has this verdict, and why: reversed at A and B; at C."""
+    by_detail: dict[str, list[str]] = {}
+    for place in places:
+        if place.verdict == verdict:
+            by_detail.setdefault(place.detail, []).append(place.place.words)
+    return "; ".join(f"{detail} at {listed(where)}".strip() for detail, where in by_detail.items())
 
 
-def _at_least(
-    claim: Claim, places: Sequence[JudgedPlace], levels: Levels, exceptions: int
-) -> tuple[Verdict, str, float | None]:
-    wanted = len(places) - exceptions
-    for verdict in HOLDS:
-        level = levels.beyond if verdict == Verdict.DIRECTION_ONLY or not claim.published else levels.inside
-        p = _of_several(_ps(claim, places, verdict), wanted, exceptions)
-        if p <= level and (verdict == Verdict.REPRODUCED or claim.side):
-            held = [place for place in places if place.verdict in HOLDS]
-            return verdict, f"at {len(held)} of {len(places)} places", p
-    lacking = [place for place in places if place.verdict == Verdict.NOT_TESTED]
-    refuting = [place.effect.p_outside if place.effect else 1.0 for place in places]
-    p = _of_several(refuting, exceptions + 1, len(places) - exceptions - 1)
-    failing = [place for place in places if place.verdict == Verdict.NOT_REPRODUCED]
-    if p <= levels.beyond and len(failing) > exceptions:
-        return Verdict.NOT_REPRODUCED, f"at {_named(failing)}", p
-    if lacking:
-        return Verdict.NOT_TESTED, f"at {_named(lacking)}: {lacking[0].detail}", None
-    return Verdict.INCONCLUSIVE, "", None
+def _holds_in(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
+    holding = sum(place.verdict == verdict for place in places)
+    return "" if holding == len(places) else f"in {holding} of {len(places)} places"
 
 
-def _ps(claim: Claim, places: Sequence[JudgedPlace], verdict: Verdict) -> list[float]:
-    of = _p(claim, verdict)
-    return [of(place.effect) if place.effect else 1.0 for place in places]
-
-
-def _of_several(ps: Sequence[float], wanted: int, exceptions: int) -> float:
-    """That `wanted` of them or more hold: see above."""
-    return min(1.0, (exceptions + 1) * sorted(ps)[wanted - 1])
-
-
-def _named(places: Sequence[JudgedPlace]) -> str:
-    shown = "; ".join(place.place.words for place in places[:3])
-    return shown if len(places) <= 3 else f"{shown} and {len(places) - 3} more"
+def _counted(places: Sequence[JudgedPlace]) -> str:
+    """How many places have which verdict."""
+    counts = {verdict: sum(place.verdict == verdict for place in places) for verdict in Verdict}
+    return f"{listed(f'{verdict} in {count}' for verdict, count in counts.items() if count)} of {len(places)} places"

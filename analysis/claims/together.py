@@ -1,4 +1,9 @@
-"""What all verdicts of a study mean together. Pure."""
+"""All claims of a study together: how many of their verdicts chance alone may have made. Pure.
+
+Each verdict is false with a chance of at most 5%, so of those that were tested at most 5% are to be expected false.
+Where only those with an adjusted p of at most 5% are believed, the chance that even one of them is false is at most 5%
+(Holm 1979). An inconclusive claim was tested as well, so it counts among them, with a p of 1.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +17,17 @@ from model.looks import ALPHA
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    adjusted: tuple[float | None, ...]  # of each claim: its p value by Holm, None where there is no verdict
+    adjusted: tuple[float | None, ...]  # of each claim, in their order; None where there is no verdict
     tested: int
-    false_at_most: float  # so many of the verdicts are expected to be false, and no more
+    expected_false: float  # verdicts, at most
 
 
 def together(judged: Sequence[Judged]) -> Together:
-    """Every claim that was tested had a chance of 5% at most of a false verdict of each kind that it could get."""
-    given = [one for one in judged if one.p is not None]
-    adjusted = iter(holm([one.p for one in given if one.p is not None]))
-    tested = sum(one.verdict != Verdict.NOT_TESTED for one in judged)
-    return Together(tuple(None if one.p is None else next(adjusted) for one in judged), tested, ALPHA * tested)
+    tested = [one for one in judged if one.verdict != Verdict.NOT_TESTED]
+    adjusted = iter(holm([1.0 if one.p is None else one.p for one in tested]))
+    by_claim = [None if one.verdict == Verdict.NOT_TESTED else next(adjusted) for one in judged]
+    return Together(
+        tuple(None if one.p is None else p for one, p in zip(judged, by_claim, strict=True)),
+        len(tested),
+        ALPHA * len(tested),
+    )

@@ -1,84 +1,118 @@
-"""Why an effect is what it is: from the parts of the load times, or from what the trials moved. Pure."""
+"""Where the time went that makes the effect of a claim: of the very trials that it was judged by. Pure.
+
+The parts of a load time add up to it, and a claim is about a weighted sum of load times, so the same sum of each part
+says what share of the effect is due to it. Of a trend that is by how much the difference grows from the first point to
+the last, of a spike by how much it stands out.
+"""
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from analysis.claims.effects import Evidence
+from analysis.claims.samples import weights_of
 from analysis.claims.verdict import JudgedPlace
-from analysis.numbers import shown
+from analysis.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, with_parts
+from analysis.model import Cell, Run, Trial
+from analysis.numbers import difference, seconds, shown
 from analysis.stats.signed_rank import signed_rank
-from model.claims import Claim, Point
+from model.claims import Claim, Place
 from model.evidence.parts import Part
 from model.metrics import metric_named
 
-MOST_PARTS = 4
-LEAST_MS = 1.0
-ABOUT = ("requests", "connections_used", "bytes_down", "bytes_up")  # what explains anything but a load time
+SHORT = {
+    Part.DNS: "names", Part.CONNECT: "connecting", Part.TLS: "TLS", Part.WAIT: "waiting", Part.SLOW_START: "slow start",
+    Part.TRANSMISSION: "transmission", Part.RECOVERY: "recovery from loss", Part.MAIN_THREAD: "main thread",
+    Part.IDLE: "nothing to fetch",
+}  # fmt: skip
+FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB"}
+COUNTED = (*FACTS, "bytes_down", "bytes_up", "connections", "retransmissions")
+Rounds = Mapping[int, Mapping[str, Trial]]  # round -> id of a cell -> its trial
 
 
-def why(evidence: Evidence, claim: Claim, places: Sequence[JudgedPlace]) -> str:
-    """A sentence; "" where nothing is known. Of several places it is about the first and the last."""
-    tested = [place for place in places if place.effect is not None]
-    if not tested:
+def why(run: Run, claim: Claim, places: Sequence[JudgedPlace]) -> str:
+    """One sentence for a place, of the first and the last where there are several; "" where nothing is known."""
+    of = {PLT: _parts, **dict.fromkeys(COUNTED, _facts)}.get(claim.metric)
+    tested = [place for place in places if place.effect]
+    if of is None or not tested:
         return ""
-    chosen = [tested[0]] if len(tested) == 1 else [tested[0], tested[-1]]
-    sentences = []
-    for place in chosen:
-        points = place.place.points
-        shown_points = points if claim.kind in ("change", "value") else (points[0], points[-1])
-        for point in shown_points:
-            if words := _of_point(evidence, claim, point):
-                sentences.append(f"{point.words}: {words}")
-    return "; ".join(dict.fromkeys(sentences))
-
-
-def _of_point(evidence: Evidence, claim: Claim, point: Point) -> str:
-    if claim.metric == "plt_ms":
-        return _parts(evidence, point)
-    return _counts(evidence, claim, point)
-
-
-def _parts(evidence: Evidence, point: Point) -> str:
-    """The parts that differ most, or those of the load time where nothing is compared."""
-    found = []
-    for part in Part:
-        values = _differences(evidence, point, f"part_{part.value}_ms")
-        if values:
-            found.append((part, signed_rank([values]).value))
-    told = sorted((each for each in found if abs(each[1]) >= LEAST_MS), key=lambda each: -abs(each[1]))[:MOST_PARTS]
-    sign = "+" if point.base else ""
-    names = {part: metric.words for part in Part if (metric := metric_named(f"part_{part.value}_ms"))}
-    return ", ".join(f"{names[part]} {value:{sign}.0f} ms" for part, value in told)
-
-
-def _differences(evidence: Evidence, point: Point, name: str) -> list[float]:
-    """By round: the measure of the arm, less that of its base."""
-    own = evidence.results(point.cell)
-    base = evidence.results(point.base) if point.base else {}
-    values = []
-    for number, trial in sorted(own.items()):
-        value = trial.measures.get(name)
-        other = base[number].measures.get(name) if number in base else (None if point.base else 0.0)
-        if value is not None and other is not None:
-            values.append(value - other)
-    return values
-
-
-def _counts(evidence: Evidence, claim: Claim, point: Point) -> str:
+    told = dict.fromkeys([tested[0].place, tested[-1].place])
+    by_number = {trial.number: trial for trial in run.trials}
     words = []
-    for name in ABOUT:
-        metric = metric_named(name)
-        if metric is None or name == claim.metric:
+    for place in tested:
+        if place.place not in told:
             continue
-        each = [_median(evidence, cell, name) for cell in (point.cell, point.base) if cell]
-        known = [shown(metric, value) for value in each if value is not None]
-        if len(known) == len(each):
-            words.append(f"{metric.words} {' against '.join(known)}{f' {metric.unit}' if metric.unit else ''}")
-    return ", ".join(words)
+        rounds = _by_round(by_number[number] for number in place.trials)
+        if said := of(claim, place.place, rounds):
+            words.append(f"{place.place.words}: {said}" if len(places) > 1 else said)
+    return "; ".join(words)
 
 
-def _median(evidence: Evidence, cell: str, name: str) -> float | None:
-    values = [trial.measures[name] for trial in evidence.results(cell).values() if name in trial.measures]
-    return statistics.median(values) if values else None
+def _by_round(trials: Iterable[Trial]) -> Rounds:
+    found: dict[int, dict[str, Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.round, {})[trial.cell.id] = trial
+    return found
+
+
+# --- load times
+
+
+def _parts(claim: Claim, place: Place, rounds: Rounds) -> str:
+    """TLS +108 ms, waiting -111 ms."""
+    wanted = len({cell for point in place.points for cell in (point.cell, point.base) if cell})
+    known = [each for each in rounds.values() if len(with_parts(each.values())) == wanted]
+    if not known:
+        return ""
+
+    def middle(measure: str) -> float:
+        return signed_rank([[_sum(claim, place, trials, measure) for trials in known]]).value
+
+    total = middle(PLT)
+    parts = {part: middle(part.measure) for part in Part}
+    load = statistics.median(trial.measures[PLT] for trials in known for trial in trials.values())
+    least = max(LEAST_MS, LEAST_SHARE * load)
+    told = sorted((part for part in Part if abs(parts[part]) >= least), key=lambda part: -abs(parts[part]))
+    words = [f"{SHORT[part]} {_signed(claim, parts[part])}" for part in told]
+    rest = total - sum(parts[part] for part in told)
+    if words and abs(rest) >= least:
+        words.append(f"all else {_signed(claim, rest)}")
+    made = ", ".join(words) or f"no part differs by {seconds(least)}"
+    left = f" (of the {len(known)} of {len(rounds)} rounds that have parts)" if len(known) < len(rounds) else ""
+    return f"{made}; together {_signed(claim, total)}{left}"
+
+
+def _sum(claim: Claim, place: Place, trials: Mapping[str, Trial], measure: str) -> float:
+    """Of a round, as the effect itself is made."""
+    return math.fsum(
+        weight * (trials[point.cell].measures[measure] - (trials[point.base].measures[measure] if point.base else 0.0))
+        for weight, point in zip(weights_of(claim, place), place.points, strict=True)
+    )
+
+
+def _signed(claim: Claim, ms: float) -> str:
+    """A difference has a sign; a value has none."""
+    return seconds(ms) if claim.kind == "value" else f"{difference(ms)} ms"
+
+
+# --- counts
+
+
+def _facts(claim: Claim, place: Place, rounds: Rounds) -> str:
+    """What is known of the trials of each cell."""
+    cells = {name: trial.cell for trials in rounds.values() for name, trial in trials.items()}
+    first, last = place.points[0], place.points[-1]
+    ids = dict.fromkeys(cell for point in (first, last) for cell in (point.cell, point.base) if cell)
+    return "; ".join(_of_cell(claim, cells[each], [trials[each] for trials in rounds.values()]) for each in ids)
+
+
+def _of_cell(claim: Claim, cell: Cell, trials: Sequence[Trial]) -> str:
+    words = []
+    for name in dict.fromkeys([claim.metric, *FACTS]):
+        metric = metric_named(name)
+        values = [trial.measures[name] for trial in trials if name in trial.measures]
+        if metric and len(values) == len(trials):
+            value = shown(metric, statistics.median(values))
+            words.append(f"{value} {FACTS.get(name, metric.words)}")
+    return f"{cell.arm.name}, {cell.link.label}: {', '.join(words)}"

@@ -62,6 +62,15 @@ def p_above(values: Sequence[float]) -> float:
     return min(1.0, law_of((len(values),)).at_least(walsh.above()))
 
 
+def one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:
+    """How likely values as far above the bound are where they lie around it or below, and as far below where they lie
+    around it or above. An end of the interval of `signed_rank` is beyond the bound exactly where one of these is at
+    most half of its alpha."""
+    walsh = _Walsh([sorted(value - bound for value in values)])
+    law = law_of((len(values),))
+    return law.at_least(walsh.above()), law.at_least(walsh.below())
+
+
 # --- the distribution of the statistic where neither side is favoured
 
 

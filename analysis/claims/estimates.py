@@ -1,0 +1,123 @@
+"""A number with everything that can be asked of its uncertainty, by one of two procedures. Pure.
+
+All of it is on a logarithmic scale. `above(x)` is a one-sided p: how likely data like this is where the truth is x or
+less. An interval of 1 - alpha lies wholly above x exactly where it is at most alpha / 2: intervals and p values never
+contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+from analysis.distributions import t_above, t_quantile
+from analysis.stats.signed_rank import one_sided, signed_rank
+from model.looks import ALPHA
+
+
+class Estimate(Protocol):
+    """What is known of a logarithm."""
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def count(self) -> int:
+        """How many independent numbers it is from."""
+        ...
+
+    def interval(self, alpha: float) -> tuple[float, float] | None:
+        """None where there are too few numbers for it."""
+        ...
+
+    def above(self, bound: float) -> float: ...
+
+    def below(self, bound: float) -> float: ...
+
+    def reach(self, alpha: float, count: int) -> float:
+        """How far an interval would reach to either side, from that many numbers that vary as these do."""
+        ...
+
+    def error(self, count: int) -> float:
+        """And the standard error of the estimate."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OverBeds:
+    """Student's t over one number of each bed."""
+
+    numbers: Sequence[float]
+
+    @property
+    def count(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def value(self) -> float:
+        return statistics.fmean(self.numbers)
+
+    @property
+    def _deviation(self) -> float:
+        return statistics.stdev(self.numbers)
+
+    def interval(self, alpha: float) -> tuple[float, float] | None:
+        reach = self.reach(alpha, self.count)
+        return self.value - reach, self.value + reach
+
+    def reach(self, alpha: float, count: int) -> float:
+        return t_quantile(1 - alpha / 2, count - 1) * self.error(count)
+
+    def error(self, count: int) -> float:
+        return self._deviation / math.sqrt(count)
+
+    def above(self, bound: float) -> float:
+        return self._beyond(self.value - bound)
+
+    def below(self, bound: float) -> float:
+        return self._beyond(bound - self.value)
+
+    def _beyond(self, by: float) -> float:
+        error = self.error(self.count)
+        if not error:  # beds that say exactly the same
+            return float(by <= 0)
+        return t_above(by / error, self.count - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class OverRounds:
+    """Signed ranks of one number of each round. Infinities are allowed."""
+
+    numbers: Sequence[float]
+
+    @property
+    def count(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def value(self) -> float:
+        return signed_rank([self.numbers]).value
+
+    def interval(self, alpha: float) -> tuple[float, float] | None:
+        found = signed_rank([self.numbers], alpha)
+        return (found.low, found.high) if found.confidence >= 1 - alpha else None
+
+    def reach(self, alpha: float, count: int) -> float:
+        found = self.interval(alpha)
+        if found is None:
+            return math.inf
+        return (found[1] - found[0]) / 2 * math.sqrt(self.count / count)
+
+    def error(self, count: int) -> float:
+        """As of a normal distribution whose interval is as wide."""
+        return self.reach(ALPHA, count) / NormalDist().inv_cdf(1 - ALPHA / 2)
+
+    def above(self, bound: float) -> float:
+        return one_sided(self.numbers, bound)[0]
+
+    def below(self, bound: float) -> float:
+        return one_sided(self.numbers, bound)[1]

@@ -1,0 +1,79 @@
+"""Judges a claim in one of its places, by what was observed there. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+
+from analysis.between_beds import ENOUGH_BEDS, between, hodges_lehmann
+from analysis.claims.estimates import Estimate, OverBeds, OverRounds
+from analysis.claims.levels import Levels
+from analysis.claims.needed import numbers_needed
+from analysis.claims.rules import effect_of, exact_effect, is_exact, outsiders, verdict_on
+from analysis.claims.samples import Observed, beds_of, logarithm
+from analysis.claims.verdict import Effect, JudgedPlace, Verdict
+from analysis.numbers import counted
+from analysis.stats.signed_rank import law_of
+from model.claims import Claim, Place
+
+
+def judge_place(
+    claim: Claim, place: Place, observed: Sequence[Observed], levels: Levels, *, whole: bool
+) -> JudgedPlace:
+    """`whole`: the metric is a count."""
+    by_bed = beds_of(observed)
+    made = between({bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}, middle_of(claim))
+    numbers = [logarithm(one.value) for one in made.beds if one.counts]
+    across = len(numbers) >= ENOUGH_BEDS
+    used = [one for one in observed if one.bed is not None] if across else observed
+    logs, trials = [one.log for one in used], tuple(trial for one in used for trial in one.trials)
+    beds = len(numbers) if across else len(by_bed)
+    if too_few := _too_few(logs, levels, across=across):
+        return JudgedPlace(place, Verdict.NOT_TESTED, too_few, None, trials, None)
+    if is_exact(claim, logs, whole=whole):
+        effect = exact_effect(claim, logs, beds=beds)
+        verdict, detail = verdict_on(claim, effect, levels)
+        return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
+    if across and not all(map(math.isfinite, numbers)):
+        late = "on one of the beds half of the trials timed out, or more"
+        return JudgedPlace(place, Verdict.NOT_TESTED, late, None, trials, None)
+    known: Estimate = OverBeds(numbers) if across else OverRounds(logs)
+    effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across)
+    verdict, detail = verdict_on(claim, effect, levels)
+    rounds = None
+    if verdict == Verdict.INCONCLUSIVE:
+        rounds, detail = _more(claim, known, levels, effect)
+    return JudgedPlace(place, verdict, detail, effect, trials, rounds)
+
+
+def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
+    """What makes one number of a bed's: as the table of beds does."""
+    return statistics.median if claim.kind == "value" else hodges_lehmann
+
+
+def _too_few(logs: Sequence[float], levels: Levels, *, across: bool) -> str:
+    """Whether there are enough rounds for an interval as sure as it has to be."""
+    if across:
+        return ""
+    least = next(n for n in range(1, 100) if 2 * law_of((n,)).at_most(0) <= levels.wide)
+    if len(logs) >= least:
+        return ""
+    return f"too few rounds: {len(logs)}, and on fewer than {ENOUGH_BEDS} beds it takes {least}"
+
+
+def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:
+    outside = outsiders(claim, logs)
+    words = f"outside in {outside} of {counted(len(logs), 'round')}" if outside else ""
+    return ", ".join(filter(None, (detail, words)))
+
+
+def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tuple[int | None, str]:
+    """The rounds in all that would probably settle it, and that in words."""
+    needed = numbers_needed(claim, known, levels)
+    if needed is None:
+        return None, "the effect is too near to the edge of the claim for more rounds to settle it"
+    if not effect.between_beds:
+        return needed, f"about {counted(needed, 'round')} would probably settle it"
+    rounds = needed * math.ceil(effect.n / effect.beds)
+    return rounds, f"about {counted(rounds, 'round')} on {needed} beds would probably settle it"
