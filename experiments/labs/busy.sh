@@ -1,8 +1,9 @@
 #!/bin/sh
-# Wait, then keep all processors busy for a while: busy.sh WAIT_S BUSY_S
+# Wait, then give the processors other work for a while: busy.sh WAIT_S BUSY_S
+# Four programs for each processor, as when a backup or a build begins.
 set -eu
 sleep "$1"
-for processor in $(seq "$(nproc)"); do
+for _ in $(seq $((4 * $(nproc)))); do
     timeout "$2" sh -c 'while :; do :; done' &
 done
 wait
