@@ -58,7 +58,8 @@ def verdict_over(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) ->
         return Verdict.REPRODUCED, _holds_in(places, Verdict.REPRODUCED), reproduced
     if directed <= ALPHA:
         far = p(allowed + 1, lambda effect: p_not_reproduced(effect, levels), [Verdict.DIRECTION_ONLY])
-        return Verdict.DIRECTION_ONLY, REFUTED if far <= ALPHA else OPEN, directed
+        partly = REFUTED if far <= ALPHA else OPEN
+        return Verdict.DIRECTION_ONLY, _named(partly, places, Verdict.DIRECTION_ONLY), directed
     if any(place.verdict == Verdict.NOT_TESTED for place in places):
         return Verdict.NOT_TESTED, _which(places, Verdict.NOT_TESTED), None
     return Verdict.INCONCLUSIVE, _counted(places), None
@@ -91,7 +92,13 @@ def _which(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
     for place in places:
         if place.verdict == verdict:
             by_detail.setdefault(place.detail, []).append(place.place.words)
-    return "; ".join(f"{detail} at {listed(where)}".strip() for detail, where in by_detail.items())
+    return "; ".join(f"{detail} at {' and '.join(where)}".strip() for detail, where in by_detail.items())
+
+
+def _named(partly: str, places: Sequence[JudgedPlace], verdict: Verdict) -> str:
+    """Where the magnitude is refuted, or open."""
+    where = [place.place.words for place in places if place.verdict == verdict and place.detail == partly]
+    return f"{partly} at {' and '.join(where)}" if where else partly
 
 
 def _holds_in(places: Sequence[JudgedPlace], verdict: Verdict) -> str:

@@ -19,7 +19,7 @@ from model.looks import ALPHA
 class Together:
     adjusted: tuple[float | None, ...]  # of each claim, in their order; None where there is no verdict
     tested: int
-    expected_false: float  # verdicts, at most
+    false_at_most: float  # verdicts, at most
 
 
 def together(judged: Sequence[Judged]) -> Together:

@@ -56,12 +56,6 @@ def signed_rank(strata: Sequence[Sequence[float]], alpha: float = ALPHA) -> Shif
     )
 
 
-def p_above(values: Sequence[float]) -> float:
-    """One-sided: how likely values as far above 0 are where they are at 0 or below."""
-    walsh = _Walsh([sorted(values)])
-    return min(1.0, law_of((len(values),)).at_least(walsh.above()))
-
-
 def one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:
     """How likely values as far above the bound are where they lie around it or below, and as far below where they lie
     around it or above. An end of the interval of `signed_rank` is beyond the bound exactly where one of these is at
