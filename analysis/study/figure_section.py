@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analysis.charts import chart
-from analysis.claims.words import MOODS, measured_words, published_words, verdict_words
+from analysis.claims.words import MOODS, measured_words, published_words
 from analysis.comparisons import ComparisonRow
 from analysis.drawing import draw, figures_of
 from analysis.marks import Mark
@@ -59,10 +59,11 @@ def _claims(verdicts: Sequence[StudyVerdict]) -> Html | None:
     items = [
         el(
             "li",
-            el("b", verdict_words(each.judged.verdict, each.judged.detail), class_=MOODS[each.judged.verdict]),
+            el("b", each.judged.verdict, class_=MOODS[each.judged.verdict]),
             " ",
             el("a", each.judged.claim.says, href=f"#{each.address}"),
             f": published {published_words(each.judged.claim)}; measured {measured_words(each.judged)}",
+            el("span", each.judged.detail, class_="detail") if each.judged.detail else None,
         )
         for each in verdicts
     ]

@@ -70,7 +70,7 @@ def judged_study(study: Study, judged: Mapping[int, Sequence[Judged]]) -> Judged
     verdicts = [StudyVerdict(figure, each, p) for (figure, each), p in zip(listed, whole.adjusted, strict=True)]
     by_source: dict[str, list[StudyVerdict]] = {}
     for verdict in verdicts:
-        by_source.setdefault(verdict.judged.claim.source, []).append(verdict)
+        by_source.setdefault(verdict.judged.claim.source.strip(), []).append(verdict)
     published = tuple((claim, tuple(by_source.pop(f"{study.name}#{claim.number}", ()))) for claim in study.claims)
     further = tuple(each for several in by_source.values() for each in several)
     return JudgedStudy(published, further, whole.tested, whole.false_at_most)

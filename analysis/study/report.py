@@ -20,8 +20,13 @@ Against = Mapping[int, Sequence[Claim]]  # by figure: its claims as the experime
 def write_study_report(folder: Path, output: Path | None = None, against: Against | None = None) -> Path:
     """Write the report of the study's run in this folder; returns where it is."""
     read = read_study_run(folder)
-    target = output or folder / STUDY_REPORT
-    write_whole(target, study_page(read, judge_study(read, against)).encode())
+    return write_page(read, judge_study(read, against), output)
+
+
+def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = None) -> Path:
+    """The page of a run that was read and judged."""
+    target = output or read.folder / STUDY_REPORT
+    write_whole(target, study_page(read, judged).encode())
     return target
 
 

@@ -76,7 +76,7 @@ def _verdict(verdict: StudyVerdict) -> Html:
     effects = effects_of(judged.places)
     only = effects[0] if len(effects) == 1 else None
     values: list[tuple[str, object]] = [
-        ("verdict", el("b", verdict_words(judged.verdict, judged.detail), class_=MOODS[judged.verdict])),
+        ("verdict", join(el("b", judged.verdict, class_=MOODS[judged.verdict]), _detail(judged.detail))),
         ("measured", el("b", measured_words(judged))),
         ("95% interval", interval_words(claim, only.interval_95) if only else ("by place" if effects else NONE)),
         ("published", el("span", published_words(claim), title=claim.because or None)),
@@ -88,6 +88,10 @@ def _verdict(verdict: StudyVerdict) -> Html:
     cells = [el("td", value, data_label=label) for label, value in values]
     first = el("tr", el("td", name, data_label="claim"), cells, id=verdict.address)
     return join(first, el("tr", el("td", _below(verdict), colspan=len(HEADS)), class_="below"))
+
+
+def _detail(words: str) -> Html | None:
+    return el("span", words, class_="detail") if words else None
 
 
 def _below(verdict: StudyVerdict) -> Html:

@@ -1,0 +1,77 @@
+"""lanelab study report: the report of a study's run, and what a paper needs of it."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from driver.cli.output import note
+from driver.study.read import read_study_folder
+from model.errors import InputError, LanelabError
+from model.study import StudyRun
+
+if TYPE_CHECKING:
+    from model.claims import Claim
+
+DATA = "data"  # the folder of tables, in that of the run
+
+
+@click.command("report")
+@click.argument("name", metavar="RUN")
+@click.option("--output", type=click.Path(path_type=Path), help="Where to (default: report.html in the run's folder)")
+@click.option("--markdown", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/report.md with figures too")
+@click.option("--figures", type=click.Choice(("svg", "png")), help="What figures beside report.md are (default: svg)")
+@click.option("--data", type=click.Choice(("csv", "parquet")), help="Write tables of figures and claims too: into the "
+              "DIR of --markdown, or the folder data of the run")  # fmt: skip
+@click.option("--open", "open_it", is_flag=True, help="Show it in a browser")
+def report_study(
+    name: str, *, output: Path | None, markdown: Path | None, figures: str | None, data: str | None, open_it: bool
+) -> None:
+    """Write the report of a study's run: one HTML page with verdicts, each figure then and now, and methods.
+
+    RUN is a folder, the name of a run in ./runs, the name of a study, or `latest`. Claims are compared with those of
+    the study as it is now: one that was edited since the run began is called that.
+
+    \b
+    Examples:
+      lanelab study report latest --open
+      lanelab study report latest --markdown paper --figures png --data csv
+    """
+    from analysis.study.report import judge_study, write_page  # noqa: PLC0415 - the command line should start fast
+    from analysis.study.run import read_study_run  # noqa: PLC0415
+    from analysis.study.runs import find_study_run  # noqa: PLC0415
+
+    if figures and not markdown:
+        raise InputError("it means nothing without --markdown", "Write --markdown DIR, too", key="--figures")
+    read = read_study_run(find_study_run(name))
+    judged = judge_study(read, claims_now(read.about))
+    target = write_page(read, judged, output)
+    note(f"the report is {target}")
+    if markdown:
+        from analysis.study.markdown import write_markdown  # noqa: PLC0415
+
+        for path in write_markdown(read, judged, markdown, "png" if figures == "png" else "svg"):
+            note(f"written: {path}")
+    if data:
+        from analysis.study.data import write_data  # noqa: PLC0415
+
+        folder = markdown or read.folder / DATA
+        for path in write_data(read, judged, folder, "parquet" if data == "parquet" else "csv"):
+            note(f"written: {path}")
+    if open_it and not webbrowser.open(target.resolve().as_uri()):
+        note("no browser could be started: open the file yourself")
+
+
+def claims_now(about: StudyRun) -> dict[int, Sequence[Claim]] | None:
+    """The claims of each figure as the study has them now; None where it cannot be read."""
+    try:
+        now = read_study_folder(about.study.name)
+        experiments = now.experiments(about.variant)
+    except LanelabError as error:
+        note(f"whether claims were changed since is not told: the study as it is now cannot be read ({error})")
+        return None
+    return {number: experiment.claims for number, experiment in experiments.items()}

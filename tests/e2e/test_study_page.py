@@ -1,0 +1,79 @@
+"""The report of a study as people read it, in a real Chromium: points and trials, without script, on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from analysis.study.report import write_study_report
+from tests.kit.reader import Reader, pages_of, reader
+from tests.unit.made_run import Made
+from tests.unit.made_study import make_study_run
+
+VISIBLE = "const at = document.querySelector(arguments[0]); return Boolean(at && at.checkVisibility())"
+PANEL = "#figure-1 .picked"
+MOST_PAGES = 6
+OPEN_ALL = "for (const each of document.querySelectorAll('details')) each.open = true"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Made(rounds=6, beds=3)
+    return write_study_report(make_study_run(tmp_path_factory.mktemp("study") / "run", made=lambda _: made))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Reader]:
+    with reader() as made:
+        yield made
+
+
+def test_a_tapped_point_shows_its_trials_and_its_waterfall(browser: Reader, report: Path) -> None:
+    browser.open(report)
+    assert not browser.run(VISIBLE, PANEL)
+    browser.tap("#figure-1 figure svg a[href='#figure-1-cell-4'] path")
+    assert browser.run(VISIBLE, f"{PANEL} .trials")
+    assert browser.run(VISIBLE, f"{PANEL} .load svg")
+    text = browser.texts(PANEL)[0]
+    assert "dummy, 10mbit 20ms, h2" in text
+    assert text.count("\tok") == 6
+    assert browser.complaints() == []
+    browser.tap(f"{PANEL} button")
+    assert not browser.run(VISIBLE, PANEL)
+
+
+def test_a_point_is_chosen_by_keyboard(browser: Reader, report: Path) -> None:
+    browser.open(report)
+    browser.run("document.querySelector('#figure-2 figure svg[tabindex]').focus()")
+    browser.press(Keys.ARROW_DOWN, Keys.ENTER)
+    assert browser.run(VISIBLE, "#figure-2 .picked .trials")
+
+
+def test_a_link_to_a_folded_cell_opens_all_that_it_is_in(browser: Reader, report: Path) -> None:
+    browser.open(report, part="#figure-2-cell-3")
+    browser.run("return new Promise((done) => setTimeout(done, 0))")  # the page hears of it in a later turn
+    assert browser.run(VISIBLE, "#figure-2-cell-3 .load svg")
+
+
+def test_without_its_script_it_is_all_there(browser: Reader, report: Path) -> None:
+    browser.open(report, script=False)
+    assert browser.run(VISIBLE, "#verdicts table")
+    browser.run(OPEN_ALL)
+    assert browser.run(VISIBLE, "#figure-1-cell-4 .load svg")
+    assert browser.run(VISIBLE, "#figure-1-cell-4 .trials")
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_never_scrolls_sideways(browser: Reader, report: Path, width: int) -> None:
+    browser.open(report, width=width, height=800)
+    browser.run(OPEN_ALL)
+    browser.run("return new Promise((done) => setTimeout(done, 0))")
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_it_is_printed_on_few_pages(browser: Reader, report: Path) -> None:
+    browser.open(report)
+    assert 1 <= pages_of(browser.printed()) <= MOST_PAGES
