@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from analysis.claims.judge import judge
+from analysis.claims.as_kept import judge_as_kept
 from analysis.claims.verdict import Judged
 from analysis.report.whole import write_whole
 from analysis.study.judged import JudgedStudy, judged_study
@@ -14,13 +14,13 @@ from analysis.study.run import ReadStudyRun, read_study_run
 from model.claims import Claim
 from model.study import STUDY_REPORT
 
-Against = Mapping[int, Sequence[Claim]]  # by figure: its claims as the experiment file has them now
+Now = Mapping[int, Sequence[Claim]]  # by figure: its claims as the experiment file has them now
 
 
-def write_study_report(folder: Path, output: Path | None = None, against: Against | None = None) -> Path:
+def write_study_report(folder: Path, output: Path | None = None, now: Now | None = None) -> Path:
     """Write the report of the study's run in this folder; returns where it is."""
     read = read_study_run(folder)
-    return write_page(read, judge_study(read, against), output)
+    return write_page(read, judge_study(read, now), output)
 
 
 def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = None) -> Path:
@@ -30,9 +30,11 @@ def write_page(read: ReadStudyRun, judged: JudgedStudy, output: Path | None = No
     return target
 
 
-def judge_study(read: ReadStudyRun, against: Against | None = None) -> JudgedStudy:
-    """The verdicts of all figures that have begun."""
+def judge_study(read: ReadStudyRun, now: Now | None = None) -> JudgedStudy:
+    """The verdicts of all figures that have begun, by the claims that they began with."""
     found: dict[int, Sequence[Judged]] = {
-        number: judge(run, (against or {}).get(number)) for number, run in read.runs.items() if run
+        number: judge_as_kept(run, None if now is None else now.get(number, ()))
+        for number, run in read.runs.items()
+        if run
     }
     return judged_study(read.about.study, found)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from analysis.claims.verdict import Verdict
 from analysis.study.data import write_data
@@ -18,6 +19,8 @@ from analysis.study.markdown import write_markdown
 from analysis.study.page import study_page
 from analysis.study.report import write_study_report
 from analysis.study.run import ReadStudyRun, read_study_run
+from driver.cli.main import lanelab
+from model.errors import InputError
 from model.study import Difference, PublishedClaim
 from tests.unit.made_run import Made
 from tests.unit.made_study import judged, make_study_run, study
@@ -171,3 +174,21 @@ def test_the_report_judges_what_the_run_has(tmp_path: Path) -> None:
     rows = re.findall(r'<td data-label="verdict"><b class="[a-z]+">([^<]+)</b>', as_it_was.read_text())
     assert rows[1] == "reproduced"  # one connection in every trial
     assert rows[0].startswith(("not reproduced", "direction only"))  # the made gain is far less than 33% at 20 ms
+
+
+def test_the_command_writes_page_text_pictures_and_tables(tmp_path: Path) -> None:
+    folder = make_study_run(tmp_path / "run", begun=[1])
+    words = ["study", "report", str(folder), "--markdown", str(tmp_path / "paper"), "--data", "csv"]
+    done = CliRunner().invoke(lanelab, words, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    names = {path.name for path in (tmp_path / "paper").iterdir()}
+    assert names == {"report.md", "figure-1.svg", "figure-1.csv", "claims.csv"}
+    assert "cannot be read" in done.stderr  # no study of that name is there to compare claims with
+
+
+def test_figures_without_markdown_are_refused(tmp_path: Path) -> None:
+    folder = make_study_run(tmp_path / "run", begun=[])
+    done = CliRunner().invoke(lanelab, ["study", "report", str(folder), "--figures", "png"])
+    assert isinstance(done.exception, InputError)
+    assert "nothing without --markdown" in str(done.exception)

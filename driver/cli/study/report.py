@@ -33,8 +33,8 @@ def report_study(
 ) -> None:
     """Write the report of a study's run: one HTML page with verdicts, each figure then and now, and methods.
 
-    RUN is a folder, the name of a run in ./runs, the name of a study, or `latest`. Claims are compared with those of
-    the study as it is now: one that was edited since the run began is called that.
+    RUN is a folder, the name of a run in ./runs, the name of a study, or `latest`. Claims are
+    judged as they were when the run began; one that the study has otherwise now is called changed.
 
     \b
     Examples:
@@ -64,6 +64,17 @@ def report_study(
             note(f"written: {path}")
     if open_it and not webbrowser.open(target.resolve().as_uri()):
         note("no browser could be started: open the file yourself")
+
+
+def tell_report(folder: Path) -> None:
+    """Writes the report, and says in a sentence what it says."""
+    from analysis.study.report import judge_study, write_page  # noqa: PLC0415
+    from analysis.study.run import read_study_run  # noqa: PLC0415
+
+    read = read_study_run(folder)
+    judged = judge_study(read, claims_now(read.about))
+    note(judged.outcome())
+    note(f"the report is {write_page(read, judged)}")
 
 
 def claims_now(about: StudyRun) -> dict[int, Sequence[Claim]] | None:

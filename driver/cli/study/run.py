@@ -18,6 +18,7 @@ from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import note
 from driver.cli.runs import play, programs_of, warn_of, write_run_report
 from driver.cli.study.cost import costs, time_words
+from driver.cli.study.report import tell_report
 from driver.cli.study.standing import standings_of
 from driver.experiment.keys import MOST_TRIALS
 from driver.experiment.model import Experiment
@@ -263,3 +264,4 @@ def _play_figure(run: OpenStudyRun, number: int, made: BedOptions) -> bool:
 
 def _tell_results(folder: Path) -> None:
     note(f"the study's run is in {folder}")
+    tell_report(folder)
