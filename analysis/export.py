@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from analysis import axes, comparisons, conditions, gateway_cost, machine, tables
+from analysis.claims.exported import judged_json
+from analysis.claims.judge import judge
+from analysis.claims.together import together
 from analysis.model import Run, Trial
 from analysis.run_folder import artifact_path, each_record, each_request, each_series
 from analysis.sites import about_sites
@@ -253,6 +256,7 @@ def results(run: Run) -> dict[str, Any]:
         "pooled": [row.to_json() for row in comparisons.pooled(run)],
         "not_compared": comparisons.not_compared(run),
         "between_beds": tables.beds(run, compared).to_json(),
+        "claims": _claims(run),
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
         "flags": machine.flag_counts(run),
@@ -262,6 +266,12 @@ def results(run: Run) -> dict[str, Any]:
         "caveats": conditions.caveats(run),
         "changes": conditions.changes(run),
     }  # fmt: skip
+
+
+def _claims(run: Run) -> list[dict[str, Any]]:
+    judged = judge(run)
+    adjusted = together(judged).adjusted
+    return [judged_json(each, p) for each, p in zip(judged, adjusted, strict=True)]
 
 
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis import beds_table, comparisons, conditions, gateway_cost, links, machine, sites, tables, witnesses
+from analysis.claims.judge import judge
+from analysis.claims.terminal import summary, verdict_table
 from analysis.model import Run
 from analysis.numbers import change_words, counted, difference, percent, probability, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -23,6 +25,8 @@ def results(run: Run) -> RenderableType:
     """Everything worth a look: the table, comparisons, what the gateway costs, failures, drift."""
     rows = tables.rows(run)
     parts: list[RenderableType] = [result_table(run, rows)]
+    if judged := judge(run):
+        parts += [Text(), Text("claims", style="bold"), verdict_table(judged), Text(summary(judged))]
     compared = tables.comparisons(run)
     if compared:
         names = ", ".join(comparisons.bases(compared))

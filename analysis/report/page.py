@@ -14,11 +14,13 @@ from importlib import resources
 from pathlib import Path
 
 from analysis import drift, palette, render, tables
+from analysis.claims.judge import judge
 from analysis.drift_chart import drift_chart
 from analysis.gateway_cost import cost
 from analysis.model import Run
 from analysis.report import (
     beds,
+    claims,
     comparisons,
     emulation,
     figures,
@@ -54,6 +56,7 @@ def page(run: Run) -> str:
     parts = [
         sections.header(run, sentences(run, rows, compared)),
         sections.tiles(run, rows),
+        claims.section_of(judge(run)),
         figures.figures(run, drawn),
         sections.results(run, rows) if run.cells else None,
         comparisons.section_of(run, compared),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from analysis.palette import SERIES
 from analysis.report.markup import Html, el
@@ -47,5 +49,46 @@ def change(comparison: Comparison, reach: float, words: str) -> Html:
         el("line", x1=WIDTH / 2, x2=WIDTH / 2, y1=1, y2=HEIGHT - 1, stroke="var(--muted)"),
         el("rect", x=first, width=max(1.5, last - first), y=6, height=8, rx=2, fill=paint, opacity=0.45),
         el("rect", x=at(middle) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
+        width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="spark", aria_label=words,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The values at both ends of a strip."""
+
+    low: float
+    high: float
+
+
+def region(
+    counts: tuple[float | None, float | None],
+    interval: tuple[float, float],
+    value: float,
+    published: Sequence[float],
+    scale: Scale,
+    mood: str,
+    words: str,
+) -> Html:
+    """An interval beside the region that counts as reproduced, whose ends may be open, and what was published."""
+
+    def at(end: float | None, otherwise: float) -> float:
+        known = otherwise if end is None or math.isnan(end) else min(max(end, scale.low), scale.high)
+        return round(2 + (WIDTH - 4) * (known - scale.low) / (scale.high - scale.low), 1)
+
+    low, high = at(counts[0], scale.low), at(counts[1], scale.high)
+    first, last = (at(end, value) for end in interval)
+    paint = f"var(--{mood})"
+    marks = [at(each, value) for each in published]
+    return el(
+        "svg",
+        el("title", words),
+        el("rect", x=low, width=max(1.5, high - low), y=1, height=HEIGHT - 2, fill="var(--grid)"),
+        [
+            el("line", x1=mark, x2=mark, y1=1, y2=HEIGHT - 1, stroke="var(--muted)", stroke_dasharray="2 2")
+            for mark in marks
+        ],
+        el("rect", x=first, width=max(1.5, last - first), y=6, height=8, rx=2, fill=paint, opacity=0.45),
+        el("rect", x=at(value, value) - 1.25, width=2.5, y=3, height=14, rx=1, fill=paint),
         width=WIDTH, height=HEIGHT, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", class_="spark", aria_label=words,
     )  # fmt: skip

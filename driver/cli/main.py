@@ -9,7 +9,22 @@ import traceback
 
 import click
 
-from driver.cli import beds, compare, experiments, explain, hosts, link, packets, results, runs, site, study, tools, vm
+from driver.cli import (
+    beds,
+    claims,
+    compare,
+    experiments,
+    explain,
+    hosts,
+    link,
+    packets,
+    results,
+    runs,
+    site,
+    study,
+    tools,
+    vm,
+)
 from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from model.version import VERSION
@@ -38,6 +53,7 @@ for _command in (
     *results.COMMANDS,
     *compare.COMMANDS,
     *explain.COMMANDS,
+    *claims.COMMANDS,
     *packets.COMMANDS,
     link.group,
     beds.group,

@@ -1,0 +1,84 @@
+"""Verdicts on a terminal: `lanelab claims`, and the end of `lanelab run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from analysis.claims.together import together
+from analysis.claims.verdict import Judged
+from analysis.claims.words import (
+    MOODS,
+    counts_words,
+    effects_of,
+    interval_words,
+    measured_words,
+    n_words,
+    numbers_words,
+    places_words,
+    published_words,
+    verdict_words,
+)
+from analysis.numbers import NONE, counted, probability
+
+STYLES = {"good": "green", "bad": "red", "warn": "yellow", "muted": "dim"}
+CHANGED = "changed after the run"
+
+
+def verdict_table(judged: Sequence[Judged]) -> RenderableType:
+    """A line for each claim."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in ("claim", "published", "measured", "95% interval", "where", "n", "p", "verdict"):
+        made.add_column(column)
+    for each in judged:
+        effects = effects_of(each.places)
+        only = effects[0] if len(effects) == 1 else None
+        claim = each.claim
+        verdict = Text(verdict_words(each.verdict, each.detail), style=STYLES[MOODS[each.verdict]])
+        if each.changed:
+            verdict.append(f"; {CHANGED}", style="bold red")
+        made.add_row(
+            Text(claim.name),
+            Text(published_words(claim)),
+            Text(measured_words(each), style="bold"),
+            Text(interval_words(claim, only.interval_95) if only else "by place" if effects else NONE),
+            Text(places_words(claim)),
+            Text(n_words(effects)),
+            Text(NONE if each.p is None else probability(each.p)),
+            verdict,
+        )
+    return made
+
+
+def summary(judged: Sequence[Judged]) -> str:
+    """How many have which verdict, and how many of these may be wrong."""
+    whole = together(judged)
+    words = f"{counts_words(judged)}."
+    if whole.tested > 1:
+        words += f" Of {whole.tested} verdicts at most {whole.false_at_most:.2g} are expected to be wrong."
+    return words
+
+
+def behind(judged: Judged) -> list[str]:
+    """What one verdict rests on, as sentences: the statement, the trials of each place, and why."""
+    claim = judged.claim
+    lines = [f"{claim.name}: {claim.says}"]
+    for place in judged.places:
+        effect = place.effect
+        numbers = f", trials {numbers_words(place.trials)}" if place.trials else ""
+        needed = (
+            f"; {counted(place.rounds_needed, 'round')} in all would probably settle it" if place.rounds_needed else ""
+        )
+        if effect is None:
+            lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{numbers}")
+            continue
+        beds = f"{effect.beds} beds" if effect.between_beds else "of this run alone"
+        measured = f"{interval_words(claim, effect.interval_95)} (95%, {beds})"
+        lines.append(
+            f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}, {measured}{numbers}{needed}"
+        )
+    return [*lines, *([f"  why: {judged.why}"] if judged.why else [])]

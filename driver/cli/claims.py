@@ -1,0 +1,82 @@
+"""lanelab claims: what a run says of the claims of its experiment."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import click
+
+from driver.cli.options import json_option
+from driver.cli.output import console, note, print_json
+from model.claims import Claim
+from model.errors import InputError
+
+WIDTH = 120
+
+
+@click.command("claims")
+@click.argument("name", metavar="RUN")
+@click.option(
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An experiment file: judge its claims as they are now, instead of those that the run began with",
+)
+@json_option
+def claims(name: str, *, file: Path | None, as_json: bool) -> None:
+    """Say which claims of the experiment the run reproduces: the effect, its interval, the trials behind it and why.
+
+    A run keeps the claims that it began with. With --file, a claim that was edited or added since says so: "changed
+    after the run".
+
+    \b
+    Examples:
+      lanelab claims latest
+      lanelab claims latest --file experiments/my-experiment.yaml
+    """
+    from analysis.claims.exported import judged_json  # noqa: PLC0415 - the command line should start fast
+    from analysis.claims.judge import judge  # noqa: PLC0415
+    from analysis.claims.terminal import behind, summary, verdict_table  # noqa: PLC0415
+    from analysis.claims.together import together  # noqa: PLC0415
+    from analysis.run_folder import read_run  # noqa: PLC0415
+    from analysis.runs import find_run  # noqa: PLC0415
+
+    run = read_run(find_run(name))
+    against = _claims_of(file, run.variant) if file else None
+    if not (run.claims if against is None else against):
+        raise InputError(
+            f"the experiment of {name} has no claims" if file is None else f"{file} has no claims",
+            "Write them into the experiment file before a run: docs/reference/claims.md",
+        )
+    judged = judge(run, against)
+    gone = [] if against is None else sorted({one.name for one in run.claims} - {one.name for one in against})
+    if as_json:
+        whole = together(judged)
+        print_json({
+            "claims": [judged_json(each, p) for each, p in zip(judged, whole.adjusted, strict=True)],
+            "tested": whole.tested,
+            "false_at_most": whole.false_at_most,
+            "gone": gone,
+        })  # fmt: skip
+        return
+    console().print(verdict_table(judged))
+    click.echo()
+    for each in judged:
+        first, *others = behind(each)
+        click.echo(textwrap.fill(first, WIDTH, subsequent_indent="  "))
+        for line in others:
+            click.echo(textwrap.fill(line.strip(), WIDTH, initial_indent="  ", subsequent_indent="    "))
+    click.echo()
+    click.echo(summary(judged))
+    if gone:
+        note(f"the run began with claims that {file} no longer has: {', '.join(gone)}")
+
+
+def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:
+    """As the file has them now, with the variant that was run."""
+    from driver.experiment import read_experiment  # noqa: PLC0415
+
+    return read_experiment(file, variant or None).claims
+
+
+COMMANDS = (claims,)
