@@ -21,16 +21,14 @@ from model.metrics import Metric, metric_named
 
 
 def judge(run: Run, against: Sequence[Claim] | None = None) -> list[Judged]:
-    """A verdict on each claim. `against`: the claims as a file has them now; None: as the run keeps them. Those that
-    the file no longer has come last, as the run keeps them."""
+    """A verdict on each claim of the run; `against`: on these instead, where one that is not the run's own counts as
+    changed. as_kept.py tells which of a run's claims a file has changed since."""
     court = _Court(run)
     kept = {claim.name: claim for claim in run.claims}
-    now = {claim.name: claim for claim in (run.claims if against is None else against)}
     intact = digest_of(run.claims) == run.claims_digest
-    gone = {name: claim for name, claim in kept.items() if name not in now}
     return [
-        court.judged(claim, changed=not intact or kept.get(name) != now.get(name))
-        for name, claim in {**now, **gone}.items()
+        court.judged(claim, changed=not intact or kept.get(claim.name) != claim)
+        for claim in (run.claims if against is None else against)
     ]
 
 

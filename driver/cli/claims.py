@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from driver.cli.options import json_option
-from driver.cli.output import console, note, print_json
+from driver.cli.output import console, print_json
 from model.claims import Claim
 from model.errors import InputError
 
@@ -20,22 +20,22 @@ WIDTH = 120
 @click.option(
     "--file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="An experiment file: judge its claims as they are now, instead of those that the run began with",
+    help="The experiment file as it is now: tell which of its claims were edited since the run began",
 )
 @json_option
 def claims(name: str, *, file: Path | None, as_json: bool) -> None:
     """Say which claims of the experiment the run reproduces: the effect, its interval, the trials behind it and why.
 
-    A run keeps the claims that it began with. With --file, a claim that was edited or added since says so: "changed
-    after the run".
+    A run is judged by the claims that it began with. With --file, one that was edited, added or taken out since then
+    says so: "changed after the run".
 
     \b
     Examples:
       lanelab claims latest
       lanelab claims latest --file experiments/my-experiment.yaml
     """
+    from analysis.claims.as_kept import judge_as_kept  # noqa: PLC0415
     from analysis.claims.exported import judged_json  # noqa: PLC0415 - the command line should start fast
-    from analysis.claims.judge import judge  # noqa: PLC0415
     from analysis.claims.terminal import behind, summary, verdict_table  # noqa: PLC0415
     from analysis.claims.together import together  # noqa: PLC0415
     from analysis.run_folder import read_run  # noqa: PLC0415
@@ -48,15 +48,13 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
             f"the experiment of {name} has no claims" if file is None else f"{file} has no claims",
             "Write them into the experiment file before a run: docs/reference/claims.md",
         )
-    judged = judge(run, against)
-    gone = [] if against is None else sorted({one.name for one in run.claims} - {one.name for one in against})
+    judged = judge_as_kept(run, against)
     if as_json:
         whole = together(judged)
         print_json({
             "claims": [judged_json(each, p) for each, p in zip(judged, whole.adjusted, strict=True)],
             "tested": whole.tested,
             "false_at_most": whole.false_at_most,
-            "gone": gone,
         })  # fmt: skip
         return
     console().print(verdict_table(judged))
@@ -68,8 +66,6 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
             click.echo(textwrap.fill(line.strip(), WIDTH, initial_indent="  ", subsequent_indent="    "))
     click.echo()
     click.echo(summary(judged))
-    if gone:
-        note(f"the run began with claims that {file} no longer has: {', '.join(gone)}")
 
 
 def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:
