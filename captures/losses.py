@@ -2,7 +2,8 @@
 
 Down, a lost packet leaves a gap: a later one of its connection comes first, and it comes when it is sent again. The
 last packet of what the server has to say leaves none, so it does not count as one whose loss would show. Up, what is
-lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first.
+lost the client sends again; where it does so for nothing, the acknowledgement echoes when it sent the first, or without
+timestamps the server says that it got something twice.
 
 A gap that is filled by a packet which was sent before the one that showed the gap was no loss: it was overtaken.
 """
@@ -134,7 +135,8 @@ def losses_up(client: Timeline, link: Link) -> Losses:
                     first_again.setdefault(packet.seq, packet)
                 sent.add(packet.seq)
         told += len(sent)
-        lost += sum(not _had_arrived(stream, packet) for packet in first_again.values())
+        missed = sum(not _had_arrived(stream, packet) for packet in first_again.values())
+        lost += max(0, missed - _told_twice(stream))
     return Losses(told, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
 
 
@@ -148,6 +150,16 @@ def _had_arrived(stream: Stream, again: Packet) -> bool:
                 return False
             return (packet.timestamp[1] - again.timestamp[0]) & NUMBERS >= HALF
     return True  # nobody knows: the capture ended
+
+
+def _told_twice(stream: Stream) -> int:
+    """How often a server without timestamps says that it got something for the second time: a selective
+    acknowledgement of what it has acknowledged (RFC 2883)."""
+    return sum(
+        packet.block is not None and (packet.ack - packet.block[1]) & NUMBERS < HALF
+        for packet in stream.packets
+        if not packet.up and packet.timestamp is None
+    )
 
 
 def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:

@@ -17,6 +17,7 @@ class Options(NamedTuple):
     timestamp: tuple[int, int] | None = None  # value, echo
     mss: int | None = None  # of a SYN
     sacks: bool = False  # whether it tells of what came out of order
+    block: tuple[int, int] | None = None  # the first that it tells of: where it begins, and ends
 
 
 def read(data: bytes, at: int, end: int) -> Options:
@@ -24,6 +25,7 @@ def read(data: bytes, at: int, end: int) -> Options:
     timestamp: tuple[int, int] | None = None
     mss: int | None = None
     sacks = False
+    block: tuple[int, int] | None = None
     while at < end:
         kind = data[at]
         if kind == END:
@@ -38,9 +40,11 @@ def read(data: bytes, at: int, end: int) -> Options:
             timestamp = _PAIR(data, at + 2)
         elif kind == MSS and length == 4:
             mss = data[at + 2] << 8 | data[at + 3]
-        sacks = sacks or kind == SACK
+        elif kind == SACK:
+            sacks = True
+            block = _PAIR(data, at + 2) if length >= 10 else None
         at += length
-    return Options(timestamp, mss, sacks)
+    return Options(timestamp, mss, sacks, block)
 
 
 def timestamp(data: bytes, at: int, end: int) -> tuple[int, int] | None:

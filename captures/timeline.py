@@ -36,6 +36,7 @@ class Packet(NamedTuple):
     timestamp: tuple[int, int] | None  # TCP's own: value, echo
     mss: int | None  # of a SYN
     sacks: bool  # whether it tells of what came out of order
+    block: tuple[int, int] | None = None  # the first that it tells of
 
 
 @dataclass(slots=True)
