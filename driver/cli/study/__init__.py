@@ -7,6 +7,7 @@ import click
 from driver.cli.study.list import list_studies
 from driver.cli.study.report import report_study
 from driver.cli.study.run import run_study
+from driver.cli.study.show import show_study
 
 
 @click.group("study")
@@ -15,6 +16,6 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_studies, run_study, report_study)
+COMMANDS = (list_studies, show_study, run_study, report_study)
 for _command in COMMANDS:
     group.add_command(_command)

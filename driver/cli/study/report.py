@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driver.cli.output import note
+from driver.cli.output import console, note
 from driver.study.read import read_study_folder
 from model.errors import InputError, LanelabError
 from model.study import StudyRun
@@ -67,13 +67,14 @@ def report_study(
 
 
 def tell_report(folder: Path) -> None:
-    """Writes the report, and says in a sentence what it says."""
+    """Writes the report, and prints the verdicts in it."""
     from analysis.study.report import judge_study, write_page  # noqa: PLC0415
     from analysis.study.run import read_study_run  # noqa: PLC0415
+    from analysis.study.terminal import verdicts  # noqa: PLC0415
 
     read = read_study_run(folder)
     judged = judge_study(read, claims_now(read.about))
-    note(judged.outcome())
+    console().print(verdicts(judged))
     note(f"the report is {write_page(read, judged)}")
 
 
