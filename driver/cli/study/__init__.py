@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from driver.cli.study.list import list_studies
+from driver.cli.study.new import new_study
 from driver.cli.study.report import report_study
 from driver.cli.study.run import run_study
 from driver.cli.study.show import show_study
@@ -16,6 +17,6 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_studies, show_study, run_study, report_study)
+COMMANDS = (list_studies, show_study, run_study, new_study, report_study)
 for _command in COMMANDS:
     group.add_command(_command)
