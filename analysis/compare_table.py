@@ -12,7 +12,7 @@ from rich.text import Text
 
 from analysis.compare_runs import TITLES, Against, Verdict, sentences
 from analysis.numbers import NONE, change_words, shown
-from analysis.stats import interval_name
+from analysis.stats import Estimate, interval_name
 from analysis.stats.two_samples import TwoSamples
 from model.metrics import Metric
 
@@ -39,8 +39,8 @@ def _cells(made: Against, names: tuple[str, str]) -> Table:
     numbers = [f"{name} {unit}" for name in names]
     table = _table(made, [*numbers, f"{names[1]} to {names[0]}", interval])
     for row in made.cells:
-        ends = [_median(metric, each.median, each.low, each.high) for each in (row.first, row.other)]
-        ratio = [change_words(row.ratio.value), _ends(row.ratio, *map(_change, (row.ratio.low, row.ratio.high)))]
+        ends = [median_words(metric, each) for each in (row.first, row.other)]
+        ratio = [change_words(row.ratio.value), shift_words(row.ratio)]
         table.add_row(*_where(made, row.cell.site, row.cell.link.label, row.cell.arm.name), *map(Text, ends + ratio),
                       _told(made, row.verdict, "%"))  # fmt: skip
     return table
@@ -78,10 +78,16 @@ def _where(made: Against, site: str, link: str, arm: str) -> list[Text]:
     return [Text(word) for word in (*([site] if _has_sites(made) else []), link, arm)]
 
 
-def _median(metric: Metric, median: float, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return _value(metric, median)
-    return f"{_value(metric, median)} ({_value(metric, low)} to {_value(metric, high)})"
+def median_words(metric: Metric, each: Estimate) -> str:
+    """A median with its interval."""
+    if each.low is None or each.high is None:
+        return _value(metric, each.median)
+    return f"{_value(metric, each.median)} ({_value(metric, each.low)} to {_value(metric, each.high)})"
+
+
+def shift_words(ratio: TwoSamples) -> str:
+    """The interval of a ratio between two runs, as changes."""
+    return _ends(ratio, _change(ratio.low), _change(ratio.high))
 
 
 def _value(metric: Metric, value: float) -> str:

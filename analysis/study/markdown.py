@@ -61,14 +61,14 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
     """`pictures`: names of files; each belongs to the figure whose number it has."""
     study, about = read.about.study, read.about
     parts = [
-        f"# {_plain(study.title)}",
-        f"Reproduces: {_plain(study.source)}",
-        f"Variant: {_plain(about.variant)}" if about.variant else "",
-        f"Begun {_plain(about.created_utc)}, with lanelab {_plain(about.lanelab)}.",
-        _plain(judged.outcome()),
+        f"# {plain(study.title)}",
+        f"Reproduces: {plain(study.source)}",
+        f"Variant: {plain(about.variant)}" if about.variant else "",
+        f"Begun {plain(about.created_utc)}, with lanelab {plain(about.lanelab)}.",
+        plain(judged.outcome()),
         "## Verdicts",
-        _table(CLAIM_HEADS, _claims(judged)),
-        _plain(judged.expected_false()),
+        table(CLAIM_HEADS, _claims(judged)),
+        plain(judged.expected_false()),
         *_reasons(judged),
     ]
     for figure in study.figures:
@@ -76,7 +76,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
             parts += _figure(figure, read.runs[figure.number], pictures)
     if study.differences:
         rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
-        parts += ["## What is not as it was", _table(("what", "then", "now", "effect"), rows)]
+        parts += ["## What is not as it was", table(("what", "then", "now", "effect"), rows)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -110,7 +110,7 @@ def _verdict(verdict: StudyVerdict) -> list[str]:
 def _reasons(judged: JudgedStudy) -> list[str]:
     """Why, of each verdict of which that is known."""
     lines = [
-        f"- {_plain(each.judged.claim.says)} (figure {each.figure}): {_plain(each.judged.why)}"
+        f"- {plain(each.judged.claim.says)} (figure {each.figure}): {plain(each.judged.why)}"
         for each in judged.all
         if each.judged.why
     ]
@@ -118,7 +118,7 @@ def _reasons(judged: JudgedStudy) -> list[str]:
 
 
 def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> list[str]:
-    parts = [f"## Figure {figure.number}. {_plain(figure.title)}", _plain(figure.caption)]
+    parts = [f"## Figure {figure.number}. {plain(figure.title)}", plain(figure.caption)]
     if run is None:
         return [*parts, "This figure has not been measured yet."]
     own = re.compile(rf"figure-{figure.number}(-\d+)?\.\w+")
@@ -129,18 +129,19 @@ def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> li
     counts = f"{counted(len(run.cells), 'cell')}, {len(run.ok)} {run.trials_word} that count{failed}."
     return [
         *parts,
-        f"{counts} {_plain(published)}".rstrip(),
-        _table(HEADS, [row_words(each) for each in cell_numbers(run)]),
+        f"{counts} {plain(published)}".rstrip(),
+        table(HEADS, [row_words(each) for each in cell_numbers(run)]),
     ]
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows as Markdown; what stands in them is shown as it is."""
     lines = [heads, ["---"] * len(heads)]
     written = [f"| {' | '.join(line)} |" for line in lines]
-    written += [f"| {' | '.join(_plain(cell) for cell in row)} |" for row in rows]
+    written += [f"| {' | '.join(plain(cell) for cell in row)} |" for row in rows]
     return "\n".join(written)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that Markdown shows as it is, in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))

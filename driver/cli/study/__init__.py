@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from driver.cli.study.compare import compare_runs_of_study
 from driver.cli.study.list import list_studies
 from driver.cli.study.new import new_study
 from driver.cli.study.report import report_study
@@ -17,6 +18,6 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_studies, show_study, run_study, new_study, report_study)
+COMMANDS = (list_studies, show_study, run_study, new_study, report_study, compare_runs_of_study)
 for _command in COMMANDS:
     group.add_command(_command)
