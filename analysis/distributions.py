@@ -26,6 +26,8 @@ def t_quantile(share: float, df: float) -> float:
         high *= 2
     for _ in range(200):
         middle = (low + high) / 2
+        if not low < middle < high:  # there is no number between them
+            break
         if t_above(middle, df) > 1 - share:
             low = middle
         else:

@@ -8,6 +8,7 @@ rounds are those with which four of five such runs would have a verdict.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,8 +51,10 @@ def _settling(claim: Claim, value: float, levels: Levels) -> Iterator[Settling]:
 def _needed(known: Estimate, settling: Settling) -> int | None:
     if not math.isfinite(known.value) or settling.distance <= 0:
         return None
-    for count in range(known.count + 1, MOST + 1):
-        reach = known.reach(settling.alpha, count)
-        if reach + OF_RUNS * known.error(count) <= settling.distance:
-            return count
-    return None
+
+    def settles(count: int) -> bool:
+        return known.reach(settling.alpha, count) + OF_RUNS * known.error(count) <= settling.distance
+
+    counts = range(known.count + 1, MOST + 1)
+    place = bisect.bisect_left(counts, True, key=settles)  # intervals only shrink as rounds are added
+    return counts[place] if place < len(counts) else None

@@ -71,7 +71,7 @@ def verdict_row(judged: Judged, adjusted_p: float | None, address: str, figure: 
     only = effects[0] if len(effects) == 1 else None
     values: list[tuple[str, object]] = [
         ("verdict", join(el("b", judged.verdict, class_=MOODS[judged.verdict]), _detail(judged.detail))),
-        ("measured", el("b", measured_words(judged))),
+        ("measured", measured_words(judged)),
         ("95% interval", interval_words(claim, only.interval_95) if only else ("by place" if effects else NONE)),
         ("published", el("span", published_words(claim), title=claim.because or None)),
         ("where", places_words(claim)),
@@ -79,7 +79,7 @@ def verdict_row(judged: Judged, adjusted_p: float | None, address: str, figure: 
         ("p", NONE if judged.p is None else probability(judged.p)),
         ("Holm", NONE if adjusted_p is None else probability(adjusted_p)),
     ]
-    cells = [el("td", value, data_label=label) for label, value in values]
+    cells = [el("td", value, data_label=label, class_="none" if value == NONE else None) for label, value in values]
     first = el("tr", el("td", name, data_label="claim"), cells, id=address)
     return join(first, el("tr", el("td", _below(judged), colspan=len(HEADS)), class_="below"))
 

@@ -71,7 +71,7 @@ def _method(number: int, run: Run) -> Html:
     arms = ", ".join(arm.name for arm in run.arms)
     beds = len({trial.bed for trial in run.trials})
     cells = [number, sites, len(run.links), arms, rounds, beds, len(run.trials), took]
-    return el("tr", [el("td", each) for each in cells])
+    return el("tr", [el("td", each, class_="num" if each is took else None) for each in cells])
 
 
 def _arms(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, object]]]:
