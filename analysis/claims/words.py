@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
-from analysis.numbers import NO_END, NONE, shown
+from analysis.numbers import NO_END, NONE
 from model.claims import Claim
 from model.metrics import metric_named
 
+LARGE = 1000
 MOODS = {
     Verdict.REPRODUCED: "good",
     Verdict.DIRECTION_ONLY: "warn",
@@ -26,9 +27,14 @@ def effect_words(claim: Claim, value: float) -> str:
         return NO_END
     if claim.kind == "value":
         metric = metric_named(claim.metric)
-        return f"{value:,.6g}" if metric is None else f"{shown(metric, value)} {metric.unit}".rstrip()
+        return f"{value:,.6g}" if metric is None else f"{_digits(value / metric.scale)} {metric.unit}".rstrip()
     changed = 100 * (value - 1)
     return f"{changed:+.0f}%" if abs(changed) >= 100 else f"{changed:+.1f}%"
+
+
+def _digits(value: float) -> str:
+    """Three that count, or all before the point: a published 39.9 is no 40."""
+    return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}"
 
 
 def interval_words(claim: Claim, interval: Interval | None) -> str:

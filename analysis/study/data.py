@@ -38,7 +38,7 @@ def claim_rows(judged: JudgedStudy) -> Iterator[dict[str, Any]]:
         for verdict in verdicts:
             yield from _rows(verdict, claim.number)
         if not verdicts:
-            yield {**dict.fromkeys(_COLUMNS), "number": claim.number, "says": claim.says, "verdict": "not checked"}
+            yield {**dict.fromkeys(_COLUMNS), "number": claim.number, "says": claim.says, "verdict": judged.unchecked}
     for verdict in judged.further:
         yield from _rows(verdict, None)
 

@@ -32,6 +32,7 @@ class JudgedStudy:
     further: tuple[StudyVerdict, ...]  # claims that are about none of the published ones
     tested: int
     false_at_most: float  # so many verdicts are expected to be false, and no more
+    so_far: bool  # whether figures have not begun: their claims are not among these
 
     @property
     def all(self) -> list[StudyVerdict]:
@@ -39,6 +40,11 @@ class JudgedStudy:
 
     def of_figure(self, number: int) -> list[StudyVerdict]:
         return [each for each in self.all if each.figure == number]
+
+    @property
+    def unchecked(self) -> str:
+        """What is said of a published claim without a verdict."""
+        return "not checked by what was measured so far" if self.so_far else "not checked by any experiment"
 
     @property
     def changed(self) -> list[StudyVerdict]:
@@ -64,7 +70,8 @@ class JudgedStudy:
 
 
 def judged_study(study: Study, judged: Mapping[int, Sequence[Judged]]) -> JudgedStudy:
-    """`judged`: by figure."""
+    """`judged`: of each figure that has begun."""
+    so_far = any(figure.number not in judged for figure in study.figures)
     listed = [(figure, each) for figure, several in judged.items() for each in several]
     whole = together([each for _, each in listed])
     verdicts = [StudyVerdict(figure, each, p) for (figure, each), p in zip(listed, whole.adjusted, strict=True)]
@@ -73,4 +80,4 @@ def judged_study(study: Study, judged: Mapping[int, Sequence[Judged]]) -> Judged
         by_source.setdefault(verdict.judged.claim.source.strip(), []).append(verdict)
     published = tuple((claim, tuple(by_source.pop(f"{study.name}#{claim.number}", ()))) for claim in study.claims)
     further = tuple(each for several in by_source.values() for each in several)
-    return JudgedStudy(published, further, whole.tested, whole.false_at_most)
+    return JudgedStudy(published, further, whole.tested, whole.false_at_most, so_far)

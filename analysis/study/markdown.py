@@ -32,7 +32,19 @@ from analysis.text import visible
 from model.study import StudyFigure
 
 REPORT = "report.md"
-CLAIM_HEADS = ("claim", "figure", "verdict", "measured", "95% interval", "published", "where", "n", "p", "p (Holm)")
+CLAIM_HEADS = (
+    "no.",
+    "claim",
+    "figure",
+    "verdict",
+    "measured",
+    "95% interval",
+    "published",
+    "where",
+    "n",
+    "p",
+    "p (Holm)",
+)
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
@@ -66,6 +78,8 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         f"Variant: {plain(about.variant)}" if about.variant else "",
         f"Begun {plain(about.created_utc)}, with lanelab {plain(about.lanelab)}.",
         plain(judged.outcome()),
+        "## Published claims",
+        _published(judged),
         "## Verdicts",
         table(CLAIM_HEADS, _claims(judged)),
         plain(judged.expected_false()),
@@ -80,15 +94,21 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _published(judged: JudgedStudy) -> str:
+    """What the work claims, with the numbers that the table of verdicts has."""
+    lines = []
+    for claim, verdicts in judged.published:
+        further = [f"Note: {claim.note}"] * bool(claim.note) + [f"({judged.unchecked})"] * (not verdicts)
+        lines.append(f"{claim.number}. {' '.join(plain(each) for each in (f'{claim.says.rstrip('.')}.', *further))}")
+    return "\n".join(lines)
+
+
 def _claims(judged: JudgedStudy) -> Iterator[Sequence[str]]:
     for claim, verdicts in judged.published:
-        title = f"{claim.number}. {claim.says}"
-        if not verdicts:
-            yield title, NONE, "not checked", *(NONE for _ in CLAIM_HEADS[3:])
         for verdict in verdicts:
-            yield f"{title} ({verdict.judged.claim.says})", *_verdict(verdict)
+            yield str(claim.number), verdict.judged.claim.says, *_verdict(verdict)
     for verdict in judged.further:
-        yield verdict.judged.claim.says, *_verdict(verdict)
+        yield NONE, verdict.judged.claim.says, *_verdict(verdict)
 
 
 def _verdict(verdict: StudyVerdict) -> list[str]:

@@ -13,7 +13,7 @@ from model.study import PublishedClaim
 
 def verdict_section(study: JudgedStudy) -> Html:
     """The table, and how many of its verdicts may be wrong."""
-    groups = [_published(claim, verdicts) for claim, verdicts in study.published]
+    groups = [_published(claim, verdicts, study.unchecked) for claim, verdicts in study.published]
     if study.further:
         rows = [_row(each) for each in study.further]
         groups.append(el("tbody", _group("Further claims of the experiments", ""), rows))
@@ -30,10 +30,10 @@ def verdict_section(study: JudgedStudy) -> Html:
     )
 
 
-def _published(claim: PublishedClaim, verdicts: Sequence[StudyVerdict]) -> Html:
+def _published(claim: PublishedClaim, verdicts: Sequence[StudyVerdict], unchecked: str) -> Html:
     rows = [_row(each) for each in verdicts]
     if not rows:
-        rows = [el("tr", el("td", "not checked by any experiment of this study", colspan=len(HEADS), class_="muted"))]
+        rows = [el("tr", el("td", unchecked, colspan=len(HEADS), class_="muted"))]
     return el("tbody", _group(f"{claim.number}. {claim.says}", claim.note), rows, id=f"published-{claim.number}")
 
 
