@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.run_folder import read_run
 from model import run_format
 from model.errors import InputError, LanelabError
+from model.study import STUDY_RUN_FILE
 
 RUNS = Path("runs")
 LATEST = "latest"
@@ -25,6 +26,7 @@ class RunLine:
     trials: int
     failures: int
     problem: str = ""
+    kind: str = "experiment"  # or study: what it is a run of
 
 
 def list_runs(folder: Path = RUNS) -> list[RunLine]:
@@ -48,9 +50,10 @@ def _line(path: Path) -> RunLine:
 
 def find_run(name: str, folder: Path = RUNS) -> Path:
     """The folder that is meant by a path, the name of a folder in ./runs, the name of an experiment, or `latest`."""
+    for path in (Path(name), folder / name):  # the latter also of a study's run and a figure: RUN/figure-1
+        if (path / run_format.DATABASE).is_file():
+            return path
     path = Path(name)
-    if (path / run_format.DATABASE).is_file():
-        return path
     if path.name == run_format.DATABASE and path.is_file():
         return path.parent
     lines = list_runs(folder)
@@ -65,6 +68,9 @@ def find_run(name: str, folder: Path = RUNS) -> Path:
     named = exact or [line.folder for line in lines if line.name == name]
     if named:
         return named[-1]  # the newest
+    if (path / STUDY_RUN_FILE).is_file() or (folder / name / STUDY_RUN_FILE).is_file():
+        what = f"{name} is a study's run, which has a run for each figure"
+        raise InputError(what, f"Name one, like {name}/figure-1, or use lanelab study show {name}")
     if path.is_dir():
         raise InputError(f"{path} is not the folder of a run", "Name a run: lanelab runs lists them")
     near = difflib.get_close_matches(name, [n for line in lines for n in (line.folder.name, line.name)], n=1)

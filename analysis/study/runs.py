@@ -3,60 +3,40 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.runs import LATEST, RUNS
+from analysis.runs import LATEST, RUNS, RunLine, list_runs
 from analysis.study.run import is_study_run, read_about, read_study_run
 from model import run_format
 from model.errors import InputError, LanelabError
 from model.study import STUDY_RUN_FILE
 
 
-@dataclass(frozen=True, slots=True)
-class StudyRunLine:
-    """One line of the list. A study's run that cannot be read is listed too, with the reason."""
-
-    name: str  # of the study
-    variant: str
-    folder: Path
-    created_utc: str
-    state: str
-    begun: int  # figures
-    figures: int
-    trials: int
-    failures: int
-    problem: str = ""
+def list_all_runs(folder: Path = RUNS) -> list[RunLine]:
+    """Runs of experiments and of studies directly in this folder, the newest last. A study's run is one line."""
+    lines = list_runs(folder)
+    there = sorted(folder.iterdir()) if folder.is_dir() else []
+    lines += [_line(path) for path in there if is_study_run(path)]
+    return sorted(lines, key=lambda line: (line.created_utc, line.folder.name))
 
 
-def list_study_runs(folder: Path = RUNS) -> list[StudyRunLine]:
-    """Those directly in this folder, the newest last."""
-    try:
-        folders = sorted(path for path in folder.iterdir() if is_study_run(path))
-    except FileNotFoundError:
-        return []
-    except NotADirectoryError:
-        raise InputError(f"{folder} is not a folder", "Name the folder that has the runs") from None
-    return sorted((_line(path) for path in folders), key=lambda line: (line.created_utc, line.folder.name))
-
-
-def _line(path: Path) -> StudyRunLine:
+def _line(path: Path) -> RunLine:
     try:
         read = read_study_run(path)
     except LanelabError as error:
-        return StudyRunLine(path.name, "", path, "", "unreadable", 0, 0, 0, 0, str(error))
+        return RunLine(path.name, path, "", "unreadable", 0, 0, str(error), "study")
     begun = [run for run in read.runs.values() if run]
-    states = {run.state for run in begun} | ({"unfinished"} if len(begun) < len(read.runs) else set())
-    return StudyRunLine(
-        name=read.about.study.name,
-        variant=read.about.variant,
+    finished = sum(run.state == "finished" for run in begun)
+    done = f"{finished} of {len(read.runs)} figures"
+    state = done if finished < len(read.runs) else "finished"
+    return RunLine(
+        name=" ".join(filter(None, ["study", read.about.study.name, read.about.variant])),
         folder=path,
         created_utc=read.about.created_utc,
-        state="running" if "running" in states else "finished" if states == {"finished"} else "unfinished",
-        begun=len(begun),
-        figures=len(read.runs),
+        state=f"running, {done}" if any(run.state == "running" for run in begun) else state,
         trials=sum(len(run.ok) for run in begun),
         failures=sum(len(run.failed) for run in begun),
+        kind="study",
     )
 
 

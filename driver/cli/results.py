@@ -23,12 +23,12 @@ run_argument = click.argument("name", metavar="RUN")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"), required=False)
 @json_option
 def runs(folder: Path, *, as_json: bool) -> None:
-    """List the runs in FOLDER (default: ./runs), the newest last."""
-    from analysis.runs import list_runs  # noqa: PLC0415 - the command line should start fast
+    """List the runs in FOLDER (default: ./runs), of experiments and of studies, the newest last."""
+    from analysis.study.runs import list_all_runs  # noqa: PLC0415 - the command line should start fast
 
-    lines = list_runs(folder)
+    lines = list_all_runs(folder)
     if as_json:
-        fields = ("name", "created_utc", "state", "trials", "failures", "problem")
+        fields = ("kind", "name", "created_utc", "state", "trials", "failures", "problem")
         print_json([{"folder": str(line.folder), **{key: getattr(line, key) for key in fields}} for line in lines])
         return
     if not lines:
@@ -39,7 +39,7 @@ def runs(folder: Path, *, as_json: bool) -> None:
          str(line.failures), line.problem)
         for line in lines
     )  # fmt: skip
-    columns = ("run", "experiment", "begun (UTC)", "state", "trials", "failed", "")
+    columns = ("run", "of", "begun (UTC)", "state", "trials", "failed", "")
     console().print(table(columns, rows, right=("trials", "failed")))
 
 

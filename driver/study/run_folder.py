@@ -22,8 +22,9 @@ from driver.run.start import RUNS
 from driver.run.store import LOCK, lock_folder
 from driver.study.figures import Asked
 from driver.study.read import StudyFolder, parse_figure
+from model.clock import utc_now
 from model.errors import InputError, StoreError
-from model.study import STUDY_FILE, STUDY_RUN_FILE, Study, StudyRun
+from model.study import STUDY_FILE, STUDY_RUN_FILE, STUDY_RUN_FORMAT, FigureRun, Study, StudyRun
 from model.writing import writing
 
 COPIES = "study"  # study/NAME: the study's folder as it was
@@ -46,6 +47,27 @@ class OpenStudyRun:
 
     def figure_folder(self, number: int) -> Path:
         return self.folder / next(each.folder for each in self.about.figures if each.figure == number)
+
+
+def begin_with(
+    read: StudyFolder, variant: str, asked: Asked, *, seed: int, bed: Mapping[str, object], lanelab: str
+) -> StudyRun:
+    """What a run begins with. `bed`: how beds are made; `lanelab`: its version."""
+    return StudyRun(
+        format=STUDY_RUN_FORMAT,
+        study=read.study,
+        variant=variant,
+        created_utc=utc_now(),
+        lanelab=lanelab,
+        seed=seed,
+        trials=asked.trials,
+        beds=asked.beds,
+        bed=bed,
+        figures=tuple(
+            FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
+            for figure in read.study.figures
+        ),
+    )
 
 
 def new_folder(name: str, variant: str) -> Path:

@@ -36,12 +36,11 @@ from driver.study.figures import (
     too_few_for_verdicts,
 )
 from driver.study.read import StudyFolder, read_study_folder
-from driver.study.run_folder import OpenStudyRun, changed_since, create, new_folder, opened, sha256
+from driver.study.run_folder import OpenStudyRun, begin_with, changed_since, create, new_folder, opened
 from model import run_format
-from model.clock import utc_now
 from model.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError, Interrupted, LanelabError
 from model.settings.kinds import LARGEST_SEED, MOST_BEDS
-from model.study import STUDY_RUN_FORMAT, FigureRun, StudyRun
+from model.study import StudyRun
 from model.version import VERSION
 
 
@@ -138,21 +137,8 @@ def _begun(read: StudyFolder, asked: _Asked) -> tuple[Path, StudyRun]:
     for number in wanted or experiments:
         programs_of(experiments[number], asked.made)
     asked.made.nodes()  # an error in the inventory is reported now, too
-    about = StudyRun(
-        format=STUDY_RUN_FORMAT,
-        study=study,
-        variant=variant,
-        created_utc=utc_now(),
-        lanelab=VERSION,
-        seed=secrets.randbelow(LARGEST_SEED + 1) if asked.seed is None else asked.seed,
-        trials=asked.instead.trials,
-        beds=asked.instead.beds,
-        bed=asked.made.to_json(),
-        figures=tuple(
-            FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
-            for figure in study.figures
-        ),
-    )
+    seed = secrets.randbelow(LARGEST_SEED + 1) if asked.seed is None else asked.seed
+    about = begin_with(read, variant, asked.instead, seed=seed, bed=asked.made.to_json(), lanelab=VERSION)
     folder = asked.out or new_folder(study.name, variant)
     create(folder, about, read)
     return folder, about
