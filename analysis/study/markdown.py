@@ -98,8 +98,9 @@ def _published(judged: JudgedStudy) -> str:
     """What the work claims, with the numbers that the table of verdicts has."""
     lines = []
     for claim, verdicts in judged.published:
+        said = claim.says.rstrip(".") + "."
         further = [f"Note: {claim.note}"] * bool(claim.note) + [f"({judged.unchecked})"] * (not verdicts)
-        lines.append(f"{claim.number}. {' '.join(plain(each) for each in (f'{claim.says.rstrip('.')}.', *further))}")
+        lines.append(f"{claim.number}. {' '.join(map(plain, (said, *further)))}")
     return "\n".join(lines)
 
 
