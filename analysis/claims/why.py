@@ -26,7 +26,7 @@ SHORT = {
     Part.TRANSMISSION: "transmission", Part.RECOVERY: "recovery from loss", Part.MAIN_THREAD: "main thread",
     Part.IDLE: "nothing to fetch",
 }  # fmt: skip
-FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB"}
+FACTS = {"requests": "requests", "connections_used": "connections used", "bytes": "kB both ways"}
 COUNTED = (*FACTS, "bytes_down", "bytes_up", "connections", "retransmissions")
 Rounds = Mapping[int, Mapping[str, Trial]]  # round -> id of a cell -> its trial
 
@@ -114,5 +114,6 @@ def _of_cell(claim: Claim, cell: Cell, trials: Sequence[Trial]) -> str:
         values = [trial.measures[name] for trial in trials if name in trial.measures]
         if metric and len(values) == len(trials):
             value = shown(metric, statistics.median(values))
-            words.append(f"{value} {FACTS.get(name, metric.words)}")
+            plain = metric.words.replace("bytes", "kB", 1) if metric.unit == "kB" else metric.words
+            words.append(f"{value} {FACTS.get(name, plain)}")
     return f"{cell.arm.name}, {cell.link.label}: {', '.join(words)}"
