@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
@@ -17,6 +17,8 @@ from typing import Protocol
 from analysis.distributions import t_above, t_quantile
 from analysis.stats.signed_rank import one_sided, signed_rank
 from model.looks import ALPHA
+
+Reach = Callable[[int], float]  # by how many numbers there are
 
 
 class Estimate(Protocol):
@@ -38,11 +40,11 @@ class Estimate(Protocol):
 
     def below(self, bound: float) -> float: ...
 
-    def reach(self, alpha: float, count: int) -> float:
-        """How far an interval would reach to either side, from that many numbers that vary as these do."""
+    def reach(self, alpha: float) -> Reach:
+        """How far an interval would reach to either side, from more numbers that vary as these do."""
         ...
 
-    def error(self, count: int) -> float:
+    def error(self) -> Reach:
         """And the standard error of the estimate."""
         ...
 
@@ -61,19 +63,17 @@ class OverBeds:
     def value(self) -> float:
         return statistics.fmean(self.numbers)
 
-    @property
-    def _deviation(self) -> float:
-        return statistics.stdev(self.numbers)
-
     def interval(self, alpha: float) -> tuple[float, float] | None:
-        reach = self.reach(alpha, self.count)
+        reach = self.reach(alpha)(self.count)
         return self.value - reach, self.value + reach
 
-    def reach(self, alpha: float, count: int) -> float:
-        return t_quantile(1 - alpha / 2, count - 1) * self.error(count)
+    def reach(self, alpha: float) -> Reach:
+        error = self.error()
+        return lambda count: t_quantile(1 - alpha / 2, count - 1) * error(count)
 
-    def error(self, count: int) -> float:
-        return self._deviation / math.sqrt(count)
+    def error(self) -> Reach:
+        deviation = statistics.stdev(self.numbers)
+        return lambda count: deviation / math.sqrt(count)
 
     def above(self, bound: float) -> float:
         return self._beyond(self.value - bound)
@@ -82,7 +82,7 @@ class OverBeds:
         return self._beyond(bound - self.value)
 
     def _beyond(self, by: float) -> float:
-        error = self.error(self.count)
+        error = self.error()(self.count)
         if not error:  # beds that say exactly the same
             return float(by <= 0)
         return t_above(by / error, self.count - 1)
@@ -106,15 +106,15 @@ class OverRounds:
         found = signed_rank([self.numbers], alpha)
         return (found.low, found.high) if found.confidence >= 1 - alpha else None
 
-    def reach(self, alpha: float, count: int) -> float:
+    def reach(self, alpha: float) -> Reach:
         found = self.interval(alpha)
-        if found is None:
-            return math.inf
-        return (found[1] - found[0]) / 2 * math.sqrt(self.count / count)
+        now = (found[1] - found[0]) / 2 if found else math.inf
+        return lambda count: now * math.sqrt(self.count / count)
 
-    def error(self, count: int) -> float:
+    def error(self) -> Reach:
         """As of a normal distribution whose interval is as wide."""
-        return self.reach(ALPHA, count) / NormalDist().inv_cdf(1 - ALPHA / 2)
+        reach, of_normal = self.reach(ALPHA), NormalDist().inv_cdf(1 - ALPHA / 2)
+        return lambda count: reach(count) / of_normal
 
     def above(self, bound: float) -> float:
         return one_sided(self.numbers, bound)[0]

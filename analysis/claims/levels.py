@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,12 @@ def levels_after(looks: Sequence[Look], rounds: int) -> Levels:
     if len(looks) == 1:
         return Levels()
     at = looks.index(look_after(looks, rounds))
-    shares = [look.trials / looks[-1].trials for look in looks]
-    spent = [2 * ALPHA * number / len(looks) for number in range(1, len(looks) + 1)]
-    return Levels(looks[at].alpha, alone(shares, spent)[at], sum(look.alpha for look in looks) / ALPHA)
+    together = sum(look.alpha for look in looks)
+    return Levels(looks[at].alpha, _narrow(tuple(look.trials for look in looks))[at], together / ALPHA)
+
+
+@functools.lru_cache(maxsize=64)
+def _narrow(trials: tuple[int, ...]) -> list[float]:
+    """Of each look."""
+    spent = [2 * ALPHA * number / len(trials) for number in range(1, len(trials) + 1)]
+    return alone([number / trials[-1] for number in trials], spent)

@@ -8,8 +8,8 @@ rounds are those with which four of five such runs would have a verdict.
 
 from __future__ import annotations
 
-import bisect
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -51,10 +51,11 @@ def _settling(claim: Claim, value: float, levels: Levels) -> Iterator[Settling]:
 def _needed(known: Estimate, settling: Settling) -> int | None:
     if not math.isfinite(known.value) or settling.distance <= 0:
         return None
+    reach, error = known.reach(settling.alpha), known.error()
 
-    def settles(count: int) -> bool:
-        return known.reach(settling.alpha, count) + OF_RUNS * known.error(count) <= settling.distance
+    def is_enough(count: int) -> bool:
+        return reach(count) + OF_RUNS * error(count) <= settling.distance
 
     counts = range(known.count + 1, MOST + 1)
-    place = bisect.bisect_left(counts, True, key=settles)  # intervals only shrink as rounds are added
-    return counts[place] if place < len(counts) else None
+    found = bisect_left(counts, True, key=is_enough)  # intervals only shrink as rounds are added
+    return counts[found] if found < len(counts) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -94,10 +95,12 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
     "--runs", default=3500, show_default=True, type=click.IntRange(100), help="Simulated runs for each figure"
 )
 def bench_statistics(*, runs: int) -> None:
-    """How often intervals hold, changes are told and runs mislead, by simulation: the tables of docs/statistics.md."""
-    from analysis.simulation import tables  # noqa: PLC0415 - only this command needs it
+    """How often intervals hold, changes are told, and runs and verdicts on claims mislead, by simulation: the tables of
+    docs/statistics.md."""
+    from analysis import simulation  # noqa: PLC0415 - only this command needs it
+    from analysis.claims import simulation as of_claims  # noqa: PLC0415
 
-    for each in tables(runs):
+    for each in chain(simulation.tables(runs), of_claims.tables(runs)):
         click.echo(each.markdown())
 
 
