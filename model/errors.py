@@ -7,6 +7,7 @@
     ├── RecordError           the record of a trial lacks a key, or has a wrong one exit 1
     ├── Interrupted           the user stopped a run                              exit 130
     ├── BuildError            a program of ours could not be built                exit 1
+    ├── ArtifactError         an artifact of a study is damaged, or is not safe        exit 1
     ├── RecordingError        a page could not be recorded                        exit 1
     ├── VmError               a virtual machine could not be had, or failed       exit 1
     └── BedError              the bed could not be made, or failed                exit 1
@@ -93,6 +94,10 @@ class BuildError(LanelabError):
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.output}" if self.output else super().__str__()
+
+
+class ArtifactError(LanelabError):
+    """The archive of a study's artifact is damaged, was changed, or is not safe to unpack."""
 
 
 class RecordingError(LanelabError):

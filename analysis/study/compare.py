@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.claims.verdict import Verdict
 from analysis.claims.words import effects_of, interval_words, measured_words, verdict_words
 from analysis.compare_runs import Against, against
 from analysis.conditions import differing
@@ -18,6 +19,7 @@ from analysis.study.judged import JudgedStudy, StudyVerdict
 from analysis.study.run import ReadStudyRun
 from model.errors import InputError
 
+TOLD = ("agree", "differ", "not tested", "missing")
 MARGIN = 0.05  # within which medians are said to agree
 NOT_PAIRED = (
     "Trials of two runs have nothing in common, so nothing is paired between them: the change of a cell is the shift "
@@ -38,13 +40,16 @@ class ClaimPair:
     @property
     def agree(self) -> bool:
         """Whether both runs give the same verdict."""
-        return bool(self.first and self.other and self.first.judged.verdict == self.other.judged.verdict)
+        return self.words == "agree"
 
     @property
     def words(self) -> str:
         if self.first is None or self.other is None:
             return "missing"
-        return "agree" if self.agree else "differ"
+        verdicts = {self.first.judged.verdict, self.other.judged.verdict}
+        if Verdict.NOT_TESTED in verdicts:  # which is no verdict: two of them agree on nothing
+            return "not tested"
+        return "agree" if len(verdicts) == 1 else "differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class StudyComparison:
 
     def outcome(self) -> str:
         """One sentence."""
-        counts = [(word, sum(pair.words == word for pair in self.claims)) for word in ("agree", "differ", "missing")]
+        counts = [(word, sum(pair.words == word for pair in self.claims)) for word in TOLD]
         told = ", ".join(f"{number} {word}" for word, number in counts if number)
         return f"Verdicts on {counted(len(self.claims), 'claim')}: {told or 'there are none'}."
 

@@ -79,9 +79,9 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         f"Begun {plain(about.created_utc)}, with lanelab {plain(about.lanelab)}.",
         plain(judged.outcome()),
         "## Published claims",
-        _published(judged),
+        published_list(judged),
         "## Verdicts",
-        table(CLAIM_HEADS, _claims(judged)),
+        table(CLAIM_HEADS, claim_table_rows(judged)),
         plain(judged.expected_false()),
         *_reasons(judged),
     ]
@@ -94,7 +94,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _published(judged: JudgedStudy) -> str:
+def published_list(judged: JudgedStudy) -> str:
     """What the work claims, with the numbers that the table of verdicts has."""
     lines = []
     for claim, verdicts in judged.published:
@@ -104,7 +104,8 @@ def _published(judged: JudgedStudy) -> str:
     return "\n".join(lines)
 
 
-def _claims(judged: JudgedStudy) -> Iterator[Sequence[str]]:
+def claim_table_rows(judged: JudgedStudy) -> Iterator[Sequence[str]]:
+    """A row of CLAIM_HEADS for each test of a claim."""
     for claim, verdicts in judged.published:
         for verdict in verdicts:
             yield str(claim.number), verdict.judged.claim.says, *_verdict(verdict)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from driver.cli.study.artifact import artifact
+from driver.cli.study.check import check
 from driver.cli.study.compare import compare_runs_of_study
 from driver.cli.study.list import list_studies
 from driver.cli.study.new import new_study
@@ -18,6 +20,6 @@ def group() -> None:
 
 
 # A new command is a file here and its name in this list.
-COMMANDS = (list_studies, show_study, run_study, new_study, report_study, compare_runs_of_study)
+COMMANDS = (list_studies, show_study, run_study, new_study, report_study, compare_runs_of_study, artifact, check)
 for _command in COMMANDS:
     group.add_command(_command)

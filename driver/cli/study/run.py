@@ -95,12 +95,12 @@ def run_study(  # noqa: PLR0913 - an option each
             raise InputError(what, "Leave these options out; --figure may be given")
         folder, about = _to_go_on_with(resumed)
     else:
-        asked = _Asked(Asked(trials, beds), variant, figures, seed, out, made)
-        folder, about = _begun(read_study_folder(name or ""), asked)
+        asked = AskedStudy(Asked(trials, beds), variant, figures, seed, out, made)
+        folder, about = begin_study(read_study_folder(name or ""), asked)
     wanted = chosen(about.study, figures)
     try:
         with opened(folder, about) as run:
-            played = _play(run, wanted, BedOptions.from_json(about.bed))
+            played = play_figures(run, wanted, BedOptions.from_json(about.bed))
     except (Interrupted, KeyboardInterrupt) as error:
         only = "".join(f" --figure {number}" for number in wanted)
         remedy = f"Go on with: lanelab study run --resume {folder}{only}"
@@ -116,7 +116,7 @@ def run_study(  # noqa: PLR0913 - an option each
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class AskedStudy:
     """What the command was asked for."""
 
     instead: Asked
@@ -127,7 +127,7 @@ class _Asked:
     made: BedOptions
 
 
-def _begun(read: StudyFolder, asked: _Asked) -> tuple[Path, StudyRun]:
+def begin_study(read: StudyFolder, asked: AskedStudy) -> tuple[Path, StudyRun]:
     """A new run, once it is known that it can be made: no folder is made for one that cannot run."""
     study = read.study
     variant = chosen_variant(study, asked.variant)
@@ -178,21 +178,21 @@ def _tell_changed(about: StudyRun) -> None:
 
 
 @dataclass
-class _Played:
+class Played:
     """How the figures went."""
 
     missing: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
 
 
-def _play(run: OpenStudyRun, wanted: Sequence[int], made: BedOptions) -> _Played:
+def play_figures(run: OpenStudyRun, wanted: Sequence[int], made: BedOptions) -> Played:
     """Every figure that is not finished. One that fails does not keep the others from being run."""
     estimates = costs(run.experiments)
     numbers = still_to_run(standings_of(run, estimates), wanted)
     _tell_plan(run, numbers, estimates)
     made.nodes()
     warn_of(made)
-    played = _Played()
+    played = Played()
     expected_s = taken_s = 0.0
     for place, number in enumerate(numbers):
         standings = standings_of(run, estimates)
