@@ -23,8 +23,9 @@ def judge_place(
 ) -> JudgedPlace:
     """`whole`: the metric is a count."""
     by_bed = beds_of(observed)
-    made = between({bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}, middle_of(claim))
-    numbers = [logarithm(one.value) for one in made.beds if one.counts]
+    values = {bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}
+    made = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
+    numbers = [logarithm(one.value) for one in made if one.counts]
     across = len(numbers) >= ENOUGH_BEDS
     used = [one for one in observed if one.bed is not None] if across else observed
     logs, trials = [one.log for one in used], tuple(trial for one in used for trial in one.trials)

@@ -58,6 +58,11 @@ def studies() -> list[str]:
     return sorted(path.parent.name for path in EXPERIMENTS.glob(f"*/{STUDY_FILE}"))
 
 
+def is_here(name: str) -> bool:
+    """Whether there is a study of that name, in experiments/ or in the folder that one works in."""
+    return name in studies() or (Path(name) / STUDY_FILE).is_file()
+
+
 def read_study(name: str) -> Study:
     """The study of that name, or in that folder."""
     return read_study_folder(name).study

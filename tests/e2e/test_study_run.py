@@ -38,9 +38,10 @@ def endings(folder: Path) -> list[str]:
 
 
 def test_nothing_is_lost_or_doubled_by_a_kill_and_a_stop(lanelab: LanelabCommand, tmp_path: Path) -> None:
-    files = {name: text.replace("trials: 2", "trials: 1") for name, text in texts(rtt=("20ms", "30ms")).items()}
+    files = texts(rtt=("20ms", "30ms"))
     study, folder = write_study(tmp_path, files), tmp_path / "run"
-    first = lanelab.start("study", "run", str(study), "--variant", "today", "--out", str(folder), ACCEPT_LINKS)
+    options = ("--variant", "today", "--trials", "1", "--out", str(folder), ACCEPT_LINKS)
+    first = lanelab.start("study", "run", str(study), *options)
     said = await_line(first, "1/2")
     first.kill()
     first.communicate()
@@ -48,7 +49,7 @@ def test_nothing_is_lost_or_doubled_by_a_kill_and_a_stop(lanelab: LanelabCommand
     assert "figure 1 (1 of 2)" in said
 
     (study / "two.yaml").write_text(
-        files["two.yaml"].replace("trials: 1", "trials: 9")
+        files["two.yaml"].replace("30ms", "60ms")
     )  # the run has begun with another, and keeps it
     second = lanelab.start("study", "run", "--resume", str(folder))
     await_line(second, "figure 2 (2 of 2)")

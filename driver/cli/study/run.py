@@ -35,7 +35,7 @@ from driver.study.figures import (
     still_to_run,
     too_few_for_verdicts,
 )
-from driver.study.read import StudyFolder, read_study_folder
+from driver.study.read import StudyFolder, is_here, read_study_folder
 from driver.study.run_folder import OpenStudyRun, begin_with, changed_since, create, new_folder, opened
 from model import run_format
 from model.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError, Interrupted, LanelabError
@@ -165,6 +165,8 @@ def _to_go_on_with(name: str) -> tuple[Path, StudyRun]:
 
 def _tell_changed(about: StudyRun) -> None:
     """The files of a study may have been changed since, or may not be here at all."""
+    if not is_here(about.study.name):
+        return
     try:
         changed = changed_since(about, read_study_folder(about.study.name))
     except LanelabError as error:

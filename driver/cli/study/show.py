@@ -17,7 +17,7 @@ from driver.cli.study.report import claims_now
 from driver.experiment.model import Experiment
 from driver.schedule.estimate import Estimate
 from driver.study.figures import chosen_variant
-from driver.study.read import StudyFolder, read_study_folder, studies
+from driver.study.read import StudyFolder, is_here, read_study_folder, studies
 from driver.study.sources import published_number
 from model.errors import InputError
 from model.settings.kinds import near_miss
@@ -39,7 +39,7 @@ def show_study(name: str, *, variant: str | None, as_json: bool) -> None:
       lanelab study show latest
     """
     path = Path(name)
-    if name in studies() or (path / STUDY_FILE).is_file() or path.name == STUDY_FILE:
+    if is_here(name) or path.name == STUDY_FILE:
         read = read_study_folder(name)
         chosen = chosen_variant(read.study, variant)
         _show_study(read, chosen, read.experiments(chosen), as_json=as_json)
