@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driver.cli.output import console, note
-from driver.study.read import is_here, read_study_folder
+from driver.study.read import read_study_folder
 from model.errors import InputError, LanelabError
 from model.study import StudyRun
 
@@ -79,9 +79,7 @@ def tell_report(folder: Path) -> None:
 
 
 def claims_now(about: StudyRun) -> dict[int, Sequence[Claim]] | None:
-    """The claims of each figure as the study has them now; None where it is not here, or cannot be read."""
-    if not is_here(about.study.name):
-        return None
+    """The claims of each figure as the study has them now; None where it cannot be read."""
     try:
         now = read_study_folder(about.study.name)
         experiments = now.experiments(about.variant)
