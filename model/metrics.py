@@ -69,6 +69,7 @@ def _requested(record: TrialRecord) -> float | None:
     return len(record.requests) if record.requests or record.evidence else None
 
 
+_OF_PACKETS = ("told", "lost", "overflowed")
 # fmt: off
 METRICS: tuple[Metric, ...] = (
     Metric("plt_ms", "page load time", "ms"),
@@ -141,6 +142,21 @@ METRICS: tuple[Metric, ...] = (
     Metric("throttled_s", "time for which a limit stopped programs", "s", ANY),
 )
 # fmt: on
+# The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
+NEEDS: Mapping[str, str] = {
+    **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),
+    **dict.fromkeys(("bytes_down", "bytes_up", "bytes"), "capture: client"),
+    **dict.fromkeys(("connections", "connections_used", "retransmissions"), "capture: client"),
+    **{f"{what}_packets_{way}": "capture: client" for what in _OF_PACKETS for way in ("down", "up")},
+    **dict.fromkeys(("emulation_error_ms", "emulation_error_99_ms"), "capture: [client, server]"),
+    **dict.fromkeys(("speed_index_ms", "visually_complete_ms"), "trace: filmstrip"),
+}
+# Of which a trial may have 0 where everything is well: a change from 0 is no number of percent.
+MAY_BE_ZERO = frozenset(
+    metric.name
+    for metric in METRICS
+    if metric.name == "retransmissions" or metric.name.startswith(("part_", *_OF_PACKETS)) or metric.workloads == ANY
+)
 PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", SERVER_LOAD: "requests_per_s"}
 TRIALS: Mapping[str, str] = {PAGE_LOAD: "page loads", SERVER_LOAD: "loads"}  # what trials of a workload are called
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from model.settings.source import Written
 _NUMBER = r"([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))"
 _PERCENT = re.compile(rf"{_NUMBER}\s*%")
 _POINTS = re.compile(rf"{_NUMBER}\s*(?:pp|points)")
-_VALUE = re.compile(rf"{_NUMBER}\s*([A-Za-z]*)")
+_VALUE = re.compile(rf"{_NUMBER}\s*([A-Za-z/%]*)")
 # What one of each unit is in the unit that a metric is stored in.
 _UNITS = {"ms": {"ms": 1.0, "s": 1e3}, "s": {"ms": 1e-3, "s": 1.0}, "kB": {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6}}
 
@@ -33,7 +34,22 @@ def read_percent(written: Written) -> float:
         raise written.error(f"{written.text()[:40]!r} is no change", "Write it in percent, like -39%")
     value = float(found[1]) / 100
     if value <= -1:
-        raise written.error("nothing can become less by all of it", "Write a change above -100%")
+        remedy = "Write a change above -100%, or claim a value: published: 0"
+        raise written.error("a change of -100% leaves nothing whose share it could be", remedy)
+    return _finite(value, written)
+
+
+def read_share(written: Written) -> float:
+    """5% as 0.05: how large an effect may be and still be none."""
+    value = read_percent(written)
+    if not 0 < value < 1:
+        raise written.error("it is no distance from no effect", "Write a margin like 5%, above 0% and below 100%")
+    return value
+
+
+def _finite(value: float, written: Written) -> float:
+    if not math.isfinite(value):
+        raise written.error("this is larger than any number here can be", "Write what was published")
     return value
 
 
@@ -41,16 +57,17 @@ def read_value(written: Written, metric: Metric) -> float:
     """A value of a metric, as it is stored."""
     text = written.text().strip()
     found = _VALUE.fullmatch(text)
-    units = _UNITS.get(metric.unit, {})
-    unit = metric.unit if metric.unit in units else ""
-    known = {**units, "": units.get(unit, metric.scale)}
+    units = {metric.unit: metric.scale} | _UNITS.get(metric.unit, {})
+    known = {**units, "": units[metric.unit]}
     if not found or found[2] not in known:
-        choices = f" with {', '.join(each for each in known if each)}" if units else ""
-        raise written.error(f"{text[:40]!r} is no {metric.words}", f"Write a number{choices}")
+        choices = [each for each in known if each]
+        remedy = f"Write a number{f' with {choices[0]}' if choices else ''}"
+        more = f", or with {' or '.join(choices[1:])}" if choices[1:] else ""
+        raise written.error(f"{text[:40]!r} is no value of {metric.key}", f"{remedy}{more}")
     value = float(found[1]) * known[found[2]]
     if value < 0:
         raise written.error("it is below 0", "Write what was published")
-    return value
+    return _finite(value, written)
 
 
 def read_margin(written: Written, metric: Metric, *, of_change: bool) -> Margin:
@@ -65,6 +82,7 @@ def read_margin(written: Written, metric: Metric, *, of_change: bool) -> Margin:
         raise written.error("percentage points are for changes", "Write a share of the value, like 5%, or an amount")
     else:
         margin = Margin(share=float(percent[1]) / 100) if percent else Margin(amount=read_value(written, metric))
+    _finite(margin.points + margin.share, written)
     if min(margin.points, margin.share, margin.amount) < 0:
         raise written.error("it is below 0", "Write how far it reaches to either side")
     return margin

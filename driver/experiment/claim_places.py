@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from driver.experiment.figures import canonical
-from driver.experiment.links import stated
+from driver.experiment.links import canonical, stated
 from driver.experiment.model import Cell, dimension_of
 from model.claims import ClaimKind, Place, Point, Quantifier
 from model.link import SETTINGS
 from model.metrics import Metric
+from model.settings.kinds import near_miss
 from model.settings.source import Written
 from model.units import Duration, Rate, Ratio, Size
 
@@ -66,9 +66,12 @@ def read_quantifier(written: Written | None) -> Quantified:
     text = " ".join(written.text().split())
     found = _FOR.fullmatch(text)
     dimension = (found[3] or ALL_PLACES) if found else ""
-    if not found or dimension not in (ALL_PLACES, "site", "link", *SETTINGS):
+    if not found:
         remedy = "Write every rtt, any site, all but 1 rtt, or every place"
         raise written.error(f"{text[:40]!r} says nothing about places", remedy)
+    if dimension not in (known := (ALL_PLACES, "site", "link", *SETTINGS)):
+        remedy = f"{near_miss(dimension, known)}Write place, site, link or a setting of the link"
+        raise written.error(f"places do not differ in {dimension[:40]!r}", remedy)
     if found[2]:
         if not int(found[2]):
             raise written.error("all but 0 are all", "Write every")
@@ -78,6 +81,7 @@ def read_quantifier(written: Written | None) -> Quantified:
 
 def places_of(asked: Asked, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
     """Every place that the claim has to be checked at, in the experiment's order."""
+    _refuse_one_value(asked, quantifier, where)
     points = _points(asked, where, cells)
     places = _gathered(asked, where, points) if asked.over else [[point] for point in points]
     if asked.at and asked.over:
@@ -93,6 +97,17 @@ def places_of(asked: Asked, quantifier: Quantified, where: Where, cells: Sequenc
 
 
 CellPair = tuple[Cell, Cell | None]  # a cell, and the one that it is compared with
+
+
+def _refuse_one_value(asked: Asked, quantifier: Quantified, where: Where) -> None:
+    """What `for` names cannot differ from place to place."""
+    name = quantifier.dimension
+    if name and name == asked.over:
+        what = f"one place of a {asked.kind} over {name} has all values of {name}"
+        raise where.says_for.error(what, "Write what else its places differ in, or leave it out")
+    if name in (one for one, values in where.chosen if len(values) == 1):
+        what = f"where chooses one {name}, and this is about several"
+        raise where.says_for.error(what, "Leave one of the two out")
 
 
 def _points(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[CellPair]:

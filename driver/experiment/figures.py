@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from driver.experiment.keys import CHANGE, FIGURE
-from driver.experiment.links import varying
+from driver.experiment.links import canonical, varying
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.published import read_published
 from model.errors import InputError
@@ -196,7 +196,7 @@ def _require_dimension(written: Written, name: str) -> None:
     known = (*PLAIN, *SETTINGS)
     if name not in known:
         remedy = f"{near_miss(name, known)}Write {', '.join(PLAIN)} or a setting of the link"
-        raise written.error(f"there is no {name[:60]!r} to draw by", remedy)
+        raise written.error(f"cells do not differ in {name[:60]!r}", remedy)
 
 
 def read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -216,14 +216,6 @@ def read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple
             values.append(value)
         chosen.append((name, tuple(dict.fromkeys(values))))
     return tuple(chosen)
-
-
-def canonical(key: str, text: str) -> str:
-    """A setting of the link as links print it."""
-    value = SETTINGS.read(key, text)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "unlimited" if value is None else str(value)
 
 
 def title_of(figure: Figure) -> str:

@@ -158,3 +158,11 @@ def find_link(label: Written, cases: Sequence[LinkCase]) -> LinkCase:
             return case
     names = ", ".join(repr(case.label) for case in cases)
     raise label.error(f"there is no link {text!r}", f"Links here are {names}, or write its settings")
+
+
+def canonical(key: str, text: str) -> str:
+    """A setting of the link as links print it."""
+    value = SETTINGS.read(key, text)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "unlimited" if value is None else str(value)

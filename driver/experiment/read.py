@@ -10,12 +10,12 @@ from typing import Any
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM
 from driver.experiment.cells import Combined, ObjectsOf, combine
-from driver.experiment.claims import read_claims, refuse_sequential
+from driver.experiment.claims import About, read_claims, refuse_sequential
 from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, LOAD, TOLERANCES, UNTIL, read_name
 from driver.experiment.model import Experiment, LinkCase, LoadSettings, Pairs, Repeat, Tolerances
-from driver.experiment.variants import chosen_variant, overlaid
+from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import InputError
@@ -49,7 +49,24 @@ def parse_experiment(text: str, source: str, sites: Collection[str], wanted: str
     root = read_yaml(text, source, "See an example: lanelab new -")
     written = EXPERIMENT.entries(root)
     variant = chosen_variant(written, wanted)
-    entries = overlaid(written, variant)
+    others = [name for name in variants_of(written) if name != variant]
+    made: dict[str, Experiment] = {}
+    errors: dict[str, InputError] = {}
+    for name in (variant, *others):  # a mistake in any is told before that one is wanted
+        try:
+            made[name] = _parse(root, overlaid(written, name), text, source, sites, name)
+        except InputError as error:
+            errors[name] = error
+    if errors:
+        name, first = next(iter(errors.items()))
+        in_all = others and not made and len({str(each) for each in errors.values()}) == 1
+        raise first if in_all or not name else error_in_variant(first, written["variants"], name)
+    return made[variant]
+
+
+def _parse(
+    root: Written, entries: dict[str, Written], text: str, source: str, sites: Collection[str], variant: str
+) -> Experiment:
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
     workload = plain["workload"]
@@ -62,7 +79,9 @@ def parse_experiment(text: str, source: str, sites: Collection[str], wanted: str
         figures = read_figures(entries["figures"], combined.cells, workload)
     else:
         figures = default_figures(combined.cells, workload)
-    claims = read_claims(entries["claims"], combined.cells, workload) if "claims" in entries else ()
+    recorders = _read_recorders(entries, workload)
+    about = About(combined.cells, workload, recorders)
+    claims = read_claims(entries["claims"], about) if "claims" in entries else ()
     if plain["order"] == "sequential" and claims:
         refuse_sequential(claims, entries["claims"])
     return Experiment(
@@ -87,7 +106,7 @@ def parse_experiment(text: str, source: str, sites: Collection[str], wanted: str
         figures=figures,
         retries=plain["retries"],
         timeout=plain["timeout"],
-        recorders=_read_recorders(entries, workload),
+        recorders=recorders,
     )
 
 

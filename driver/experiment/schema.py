@@ -15,7 +15,7 @@ from typing import Any
 
 from driver.experiment.arm_fields import ARM
 from driver.experiment.figures import PLAIN
-from driver.experiment.keys import CLAIM_SECTIONS, SECTIONS
+from driver.experiment.keys import CLAIM_SECTIONS, METRICS, SECTIONS
 from driver.recorders.registry import RECORDERS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
@@ -39,9 +39,10 @@ def schema() -> Schema:
         "definitions": {
             "link": _object(_link()),
             "arm": _object(ARM.schema()),
-            **{
-                name: _object(_section(name))
-                for name in ("cell", "figure", "published", "variant", "tolerances", *_with_keys())
+            **{name: _object(_section(name)) for name in ("cell", "figure", "variant", "tolerances", *_with_keys())},
+            "published": {
+                **_object(_section("published")),
+                "anyOf": [{"required": ["axis"]}, {"required": ["points"]}],
             },
             **_claims(),
             "until": _object(_section("until"), required=["ci"]),
@@ -51,28 +52,35 @@ def schema() -> Schema:
 
 
 def _claims() -> dict[str, Schema]:
-    """A claim and its kinds. What stands where is checked by lanelab itself."""
-    value: Schema = {"type": ["string", "number"]}
+    """A claim and its kinds. What has to be there in the experiment is checked by lanelab itself."""
+    change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
+    value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
+    text: Schema = {"type": ["string", "number"]}
+    numbers: Schema = {"enum": [name for name, key in SETTINGS.items() if key.setting.numeric]}
+    parts: dict[str, Schema] = {**dict.fromkeys(("of", "to", "at", "change_of", "value_of"), text), "over": numbers}
+    parts["metric"] = {"enum": list(METRICS)}
     kinds = {
-        name: _object(table.schema(dict.fromkeys(table, value)), [one.name for one in table.settings if one.required])
+        name: _object(table.schema(parts), [one.name for one in table.settings if one.required])
         for name, table in CLAIM_SECTIONS.items()
         if name != "claim"
     }
+    kinds["trend"]["oneOf"] = [{"required": ["change_of"]}, {"required": ["value_of"]}]
+    places = [name for name in (*PLAIN, *SETTINGS) if name != "arm"]
+    either = {"anyOf": [change, value]}
     shapes = {
         **{name: _ref(f"claim_{name}") for name in kinds},
-        "where": _object(
-            {name: _one_or_many({"type": ["string", "number", "boolean"]}) for name in (*PLAIN, *SETTINGS)}
-        ),
-        "for": {"type": "string"},
-        "published": _one_or_many(value),
+        "where": _object({name: _one_or_many({"type": ["string", "number", "boolean"]}) for name in places}),
+        "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
+        "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
         "margin": value,
         "expect": {"enum": ["lower", "higher", "decreasing", "increasing"]},
-        "equivalent": {"type": "string"},
+        "equivalent": {"type": "string", "pattern": r"^\s*\+?[0-9.]+\s*%\s*$"},
     }
-    return {
-        **{f"claim_{name}": kind for name, kind in kinds.items()},
-        "claim": _object(CLAIM_SECTIONS["claim"].schema(shapes)),
-    }
+    claim = _object(CLAIM_SECTIONS["claim"].schema(shapes))
+    ways = [{"required": [way]} for way in ("published", "expect", "equivalent")]
+    claim["allOf"] = [{"oneOf": [{"required": [name]} for name in kinds]}, {"oneOf": ways}]
+    claim["dependencies"] = {"published": ["margin"], "margin": ["published"]}
+    return {**{f"claim_{name}": kind for name, kind in kinds.items()}, "claim": claim}
 
 
 def _with_keys() -> list[str]:
@@ -151,15 +159,21 @@ def _shapes() -> dict[str, dict[str, Schema]]:
         "compare": {"of": _one_or_many(text), "to": _one_or_many(text)},
         "figure": {"x": dimension, "series": or_none, "facet": or_none, "only": only, "published": _ref("published")},
         "published": {
-            "axis": {"type": "number"},
-            "points": {"type": "object", "minProperties": 1},
+            "axis": {"type": "number", "exclusiveMinimum": 0},
+            "points": {"type": "object", "minProperties": 1, "additionalProperties": {"type": ["object", "number"]}},
         },
         "variant": {
             "defaults": _ref("arm"),
             "arms": {"type": "object", "minProperties": 1, "additionalProperties": _ref("arm")},
-            "links": _ref("link"),
+            "links": _object(_one_link()),
         },
     }
+
+
+def _one_link() -> dict[str, Schema]:
+    """Settings that lie over those of all links: each has one value, and there is no label."""
+    profile: Schema = {"enum": list(PROFILES)}
+    return {"profile": profile, **{name: dict(key.setting.schema) for name, key in SETTINGS.items()}}
 
 
 def _section(name: str) -> dict[str, Schema]:

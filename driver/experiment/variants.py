@@ -6,7 +6,7 @@ reported at its own line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import yaml
@@ -14,7 +14,7 @@ import yaml
 from driver.experiment.keys import VARIANT, read_name
 from model.errors import InputError
 from model.settings.kinds import near_miss
-from model.settings.source import Written
+from model.settings.source import PlacedError, Written
 
 NodePair = tuple[yaml.Node, yaml.Node]
 
@@ -29,9 +29,27 @@ def variants_of(entries: Mapping[str, Written]) -> dict[str, dict[str, Written]]
             read_name(name)
         found[name] = VARIANT.entries(entry)
         VARIANT.values_of(found[name])
+        _refuse_grids(found[name])
     if not found:
         raise entries["variants"].error("there are no variants", "Write at least one, or leave variants out")
     return found
+
+
+def _refuse_grids(variant: Mapping[str, Written]) -> None:
+    """A variant has the links of the file, so it can neither name them nor make more of them."""
+    for name, entry in variant["links"].entries().items() if "links" in variant else ():
+        if name == "label":
+            raise entry.error("all links would have this one label", "Leave it out")
+        if entry.is_list:
+            raise entry.error("a list would make more links than the file has", "Write one value")
+
+
+def error_in_variant(error: InputError, variants: Written, name: str) -> InputError:
+    """The error with the variant that has it, since its line may be one that is right without the variant."""
+    entry = variants.entries()[name]
+    if f": {variants.path}.{name}" in error.key:
+        return error
+    return PlacedError(f"{error.what} (with the variant {name} on line {entry.line})", error.remedy, key=error.key)
 
 
 def chosen_variant(entries: Mapping[str, Written], wanted: str | None) -> str:
@@ -53,7 +71,9 @@ def overlaid(entries: Mapping[str, Written], variant: str) -> dict[str, Written]
     if "defaults" in over:
         merged["defaults"] = _over(entries["defaults"], over["defaults"]) if "defaults" in entries else over["defaults"]
     if "links" in over and "links" in entries:
-        merged["links"] = _over_each(entries["links"], over["links"])
+        merged["links"] = _each(entries["links"], lambda grid: _over_grid(grid, over["links"]))
+    if "links" in over and "cells" in entries:
+        merged["cells"] = _over_cells(entries["cells"], over["links"])
     if "arms" in over and "arms" in entries:
         merged["arms"] = _over_arms(entries["arms"], over["arms"])
     return merged
@@ -79,13 +99,37 @@ def _mapping(like: Written, pairs: list[NodePair]) -> Written:
     return replace(like, node=node)
 
 
-def _over_each(below: Written, above: Written) -> Written:
-    """The same for each mapping of a list."""
-    if not below.is_list:
-        return _over(below, above)
-    nodes = [_over(each, above).node for each in below.elements()]
-    node = yaml.SequenceNode(below.node.tag, nodes, below.node.start_mark, below.node.end_mark)
-    return replace(below, node=node)
+def _over_grid(grid: Written, above: Written) -> Written:
+    """A setting that the links differ in stays as it is: with one value for all of them, links would be lost."""
+    for name, entry in above.entries().items():
+        below = grid.entries().get(name)
+        if below is not None and below.is_list and len(below.elements()) > 1:
+            what = f"the links on line {grid.line} differ in {name}, and all would have this one"
+            raise entry.error(what, "Leave it out")
+    return _over(grid, above)
+
+
+def _over_cells(cells: Written, links: Written) -> Written:
+    """Cells may have links of their own, which are mappings; a label is one of the file's links."""
+    return _each(cells, lambda cell: _with_links(cell, links))
+
+
+def _with_links(cell: Written, links: Written) -> Written:
+    own = cell.entries()
+    if "link" not in own:
+        return cell
+    changed = _each(own["link"], lambda link: _over_grid(link, links) if link.is_mapping else link)
+    return _mapping(cell, [(key, changed.node if name == "link" else node) for name, (key, node) in _pairs(cell)])
+
+
+def _each(written: Written, change: Callable[[Written], Written]) -> Written:
+    """The same with every element of a list, or with the one that stands there alone."""
+    if not written.is_list:
+        return change(written)
+    nodes = [change(element).node for element in written.elements()]
+    return replace(
+        written, node=yaml.SequenceNode(written.node.tag, nodes, written.node.start_mark, written.node.end_mark)
+    )
 
 
 def _over_arms(below: Written, above: Written) -> Written:

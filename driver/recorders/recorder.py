@@ -91,6 +91,11 @@ class Recorder(ABC, Generic[Options]):
             return cls.options_type() if cls.setting.read(written.text()) else None
 
     @classmethod
+    def has(cls, options: Options, wanted: Coded | None) -> bool:  # noqa: ARG003 - most are on or off
+        """Whether it records all that it would record with the options that are wanted."""
+        return True
+
+    @classmethod
     @abstractmethod
     def disk_bytes(cls, options: Options, weight: Weight) -> float:
         """What one trial costs on disk, roughly."""

@@ -218,6 +218,10 @@ class Tcpdump(Recorder[CaptureOptions]):
         return CaptureOptions(tuple(node for node in NODES if node in names), snaplen)
 
     @classmethod
+    def has(cls, options: CaptureOptions, wanted: Coded | None) -> bool:
+        return isinstance(wanted, CaptureOptions) and set(wanted.nodes) <= set(options.nodes)
+
+    @classmethod
     def disk_bytes(cls, options: CaptureOptions, weight: Weight) -> float:
         carried = weight.bytes + HEADERS * weight.objects
         packets = carried / SEGMENT * 1.5  # half as many acknowledgements as segments

@@ -55,6 +55,10 @@ class TraceRecorder(Recorder[TraceOptions]):
         return None if value == "off" else TraceOptions(value == "filmstrip")
 
     @classmethod
+    def has(cls, options: TraceOptions, wanted: Coded | None) -> bool:
+        return isinstance(wanted, TraceOptions) and options.filmstrip >= wanted.filmstrip
+
+    @classmethod
     def disk_bytes(cls, options: TraceOptions, weight: Weight) -> float:  # noqa: ARG003
         return BYTES + (FILMSTRIP_BYTES if options.filmstrip else 0)
 

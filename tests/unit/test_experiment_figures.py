@@ -92,7 +92,7 @@ def test_default_figures_show_every_cell_once(grid: dict[str, list[str]], two_si
 
 
 REFUSED = [
-    ("{x: rt}", "exp.yaml:4: figures.x: there is no 'rt' to draw by. Did you mean rtt?"),
+    ("{x: rt}", "exp.yaml:4: figures.x: cells do not differ in 'rt'. Did you mean rtt?"),
     ("{y: ptl}", "exp.yaml:4: figures.y: 'ptl' is not one of them. Did you mean plt?"),
     ("{z: rtt}", "exp.yaml:4: figures.z: there is no such key"),
     ("{x: rtt, series: rtt}", "exp.yaml:4: figures.x: rtt is used twice in this figure"),
@@ -121,7 +121,7 @@ REFUSED = [
     ("{only: {rate: 2mbit}}", "exp.yaml:4: figures.only.rate: no cell has rate '2mbit'. Did you mean 1"),
     ("{only: {rate: 2}}", "exp.yaml:4: figures.only.rate: 2 has no unit"),
     ("{only: {arm: htp}}", "exp.yaml:4: figures.only.arm: no cell has arm 'htp'. Did you mean http?"),
-    ("{only: {colour: red}}", "exp.yaml:4: figures.only.colour: there is no 'colour' to draw by"),
+    ("{only: {colour: red}}", "exp.yaml:4: figures.only.colour: cells do not differ in 'colour'"),
     ("[{x: rtt}, {x: rtt}]", "exp.yaml:4: figures[1]: this figure is on line 4 already"),
     ("rtt", "exp.yaml:4: figures: this must be a mapping. Write lines of 'key: value' below it with title, x"),
 ]
