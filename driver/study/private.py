@@ -58,13 +58,14 @@ class Private:
 
 def private_of(facts: Iterable[Any], own: Iterable[Path], names: Iterable[str]) -> Private:
     """`facts`: provenance, and whatever else may name the user's paths; `own`: further folders."""
-    folders = {str(path) for path in own}
+    folders: set[str] = set()
     for data in facts:
         for text in _texts(data):
             folders.update(
                 str(PurePosixPath(word).parent) for word in re.split(r"[\s=,;'\"]+", text) if word[:1] == "/"
             )
-    kept = {folder for folder in folders if not _is_common(folder)}
+    # The user's own are private wherever they lie, as a home below /var is.
+    kept = {folder for folder in folders if not _is_common(folder)} | {str(path) for path in own} - {"/"}
     return Private(tuple(sorted(kept, key=lambda each: (-len(each), each))), tuple(sorted(filter(None, names))))
 
 
