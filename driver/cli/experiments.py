@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.text import Text
 
+from driver.cli.claims_planned import claims_json, claims_table
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.experiment import Experiment, read_experiment
@@ -58,6 +59,9 @@ def plan(file: Path, *, variant: str | None, as_json: bool) -> None:
     arms = ((arm.name, _settings(arm.changed())) for arm in experiment.arms)
     out.print(table(("arm", "settings other than the defaults"), arms))
     out.print()
+    if experiment.claims:
+        out.print(claims_table(experiment))
+        out.print()
     for line in _summary(experiment, made):
         out.print(Text(line))
     for warning in warned:
@@ -91,6 +95,7 @@ def _summary(experiment: Experiment, made: Estimate) -> list[str]:
         f"{experiment.name}: {trials}",
         *([_looks(experiment)] if repeat.ci else []),
         f"order: {_order(experiment)}",
+        *([_variant(experiment)] if experiment.variant else []),
         *_comparisons(experiment),
         *([_beds(experiment, made)] if made.most_beds > 1 else []),
         f"time:  about {time}, without failures (self-tests of {links}{each} included)",
@@ -107,6 +112,11 @@ def _order(experiment: Experiment) -> str:
     more = ", …" if len(shown) > CELLS_SHOWN else ""
     numbers = ", ".join(map(str, shown[:CELLS_SHOWN]))
     return f"{experiment.order}, seed {experiment.seed}; the first round is cells {numbers}{more}"
+
+
+def _variant(experiment: Experiment) -> str:
+    others = [name for name in experiment.variants if name != experiment.variant]
+    return f"variant: {experiment.variant}" + (f", of {', '.join(experiment.variants)}" if others else "")
 
 
 def _looks(experiment: Experiment) -> str:
@@ -188,6 +198,9 @@ def _plan_json(experiment: Experiment, made: Estimate, warned: list[str]) -> dic
         "order": experiment.order,
         "seed": experiment.seed,
         "rounds": [_round(experiment, number) for number in range(1, ROUNDS_SHOWN + 1)] if known else [],
+        "variant": experiment.variant,
+        "variants": list(experiment.variants),
+        "claims": claims_json(experiment),
         "figures": [figure.to_json() for figure in experiment.figures],
         "warnings": warned,
     }

@@ -194,6 +194,7 @@ class Experiment:
     seed: int | None
     claims: tuple[Claim, ...]
     variant: str  # "" where the file has none
+    variants: tuple[str, ...]  # all that the file has
     missing: str  # fail or 404
     tolerances: Tolerances
     figures: tuple[Figure, ...]

@@ -101,6 +101,7 @@ def _parse(
         seed=plain["seed"],
         claims=claims,
         variant=variant,
+        variants=tuple(variants_of(entries)),
         missing=plain["missing"],
         tolerances=_read_tolerances(entries),
         figures=figures,

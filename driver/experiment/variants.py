@@ -6,6 +6,7 @@ reported at its own line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -45,9 +46,10 @@ def _refuse_grids(variant: Mapping[str, Written]) -> None:
 
 
 def error_in_variant(error: InputError, variants: Written, name: str) -> InputError:
-    """The error with the variant that has it, since its line may be one that is right without the variant."""
+    """The error with the variant that has it, where its line is one that is right without the variant."""
     entry = variants.entries()[name]
-    if f": {variants.path}.{name}" in error.key:
+    place = re.match(rf"{re.escape(entry.source)}:([0-9]+)", error.key)
+    if place and entry.line <= int(place[1]) <= entry.node.end_mark.line + 1:
         return error
     return PlacedError(f"{error.what} (with the variant {name} on line {entry.line})", error.remedy, key=error.key)
 

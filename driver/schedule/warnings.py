@@ -6,6 +6,7 @@ import itertools
 
 from driver.experiment.model import Experiment
 from driver.schedule.estimate import CellEstimate, Estimate
+from driver.schedule.verdicts import claim_warnings
 from model.looks import ALPHA
 
 CHROMIUMS_DEPTH = 3
@@ -22,6 +23,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     if experiment.beds == 2:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
     warned += _of_comparisons(experiment)
+    warned += claim_warnings(experiment)
     each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:

@@ -9,16 +9,14 @@ from typing import Literal
 
 from driver.experiment.model import Experiment
 from driver.experiment.read import over_beds, over_trials
-from driver.schedule.blocks import beds_used
 from driver.schedule.missing import lacking
 from driver.schedule.rounds import History
+from driver.schedule.verdicts import has_enough
 from model.errors import InputError
 from model.settings.kinds import LARGEST_SEED, near_miss
 from model.study import Study
 
 State = Literal["not begun", "unfinished", "finished"]
-ENOUGH_ROUNDS = 6  # on one bed: with fewer no 95% interval of paired rounds has both ends
-ENOUGH_BEDS = 3  # with fewer no interval across beds says anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +98,4 @@ def figure_seed(seed: int, figure: int) -> int:
 
 def too_few_for_verdicts(experiments: Mapping[int, Experiment]) -> list[int]:
     """The figures with claims that cannot get a verdict from so few rounds."""
-    return [number for number, one in experiments.items() if one.claims and not _enough(one)]
-
-
-def _enough(experiment: Experiment) -> bool:
-    rounds = experiment.repeat.max
-    return rounds >= ENOUGH_ROUNDS or beds_used(experiment, rounds) >= ENOUGH_BEDS
+    return [number for number, one in experiments.items() if one.claims and not has_enough(one)]

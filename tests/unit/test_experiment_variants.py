@@ -59,13 +59,13 @@ MISTAKES = [
     ("a: {arms: {h3: {tls: 1.2}}}", "exp.yaml:5: variants.a.arms.h3: there is no arm 'h3'. There are http, h2"),
     ("a: {arm: {h2: {tls: 1.2}}}", "exp.yaml:5: variants.a.arm: there is no such key. Did you mean arms?"),
     ("a: {defaults: {tsl: 1.2}}", "exp.yaml:5: variants.a.defaults.tsl: there is no such setting"),
-    ("a: {arms: {h2: {tls: 1.1}}}", "exp.yaml:5: arms.h2.tls: '1.1' is not one of them (with the variant a on line 5)"),
+    ("a: {arms: {h2: {tls: 1.1}}}", "exp.yaml:5: arms.h2.tls: '1.1' is not one of them. Did you mean"),
     ("a: {links: {rtt: 5}}", "exp.yaml:5: variants.a.links.rtt: the links on line 2 differ in rtt, and all would"),
     ("a: {links: {label: fast}}", "exp.yaml:5: variants.a.links.label: all links would have this one label"),
     ("a: {links: {loss: [0%, 1%]}}", "exp.yaml:5: variants.a.links.loss: a list would make more links"),
     (
         "a: {arms: {h2: {keepalive: false}}}",
-        "it has no keepalive to switch off (with the variant a on line 5). Leave keepalive out",
+        "exp.yaml:5: arms.h2.keepalive: HTTP/2 carries all requests on one connection, so",
     ),
     (
         "a: {arms: {h2: {protocol: http/1.1, tls: off}}}",

@@ -24,9 +24,8 @@ from driver.experiment.keys import MOST_TRIALS
 from driver.experiment.model import Experiment
 from driver.run import start
 from driver.schedule.estimate import Estimate
+from driver.schedule.verdicts import ENOUGH_BEDS, ENOUGH_ROUNDS
 from driver.study.figures import (
-    ENOUGH_BEDS,
-    ENOUGH_ROUNDS,
     Asked,
     chosen,
     chosen_variant,
