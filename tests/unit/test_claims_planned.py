@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from driver.cli.claims_planned import about, published
-from driver.cli.experiments import plan
+from driver.cli.experiments import EXAMPLE, plan
 from driver.schedule.verdicts import claim_warnings
 from tests.unit.experiments import SMALL, read
 
@@ -79,3 +79,12 @@ def test_the_plan_has_the_claims_and_the_variant(tmp_path: Path) -> None:
     assert any("too few for a verdict" in one for one in made["warnings"])
     (read_again,) = read(file.read_text()).claims
     assert about(read_again) == claim["about"]
+
+
+def test_the_claim_of_the_example_can_be_taken_as_it_stands() -> None:
+    before, _, rest = EXAMPLE.read_text().partition("# claims:\n")
+    lines, _, after = rest.partition("\n\n")
+    claims = "".join(f"{line.removeprefix('# ')}\n" for line in lines.splitlines())
+    (claim,) = read(f"{before}claims:\n{claims}\n{after}").claims
+    assert (claim.name, claim.side) == ("faster", -1)
+    assert [place.words for place in claim.places] == ["dummy, 100ms"]
