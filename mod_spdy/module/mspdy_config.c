@@ -29,6 +29,7 @@ static const number_rule rule_session_window = RULE(session_window_bytes, 65536,
 static const number_rule rule_data_frame = RULE(data_frame_bytes, 512, 1 << 20, 16384, "bytes");
 static const number_rule rule_buffer = RULE(buffer_bytes, 4096, 1 << 26, 65536, "bytes");
 static const number_rule rule_unsent = RULE(unsent_bytes, 0, 1 << 26, 65536, "bytes");
+static const number_rule rule_write = RULE(write_bytes, 1024, MSPDY_MOST_WRITE_BYTES, MSPDY_MOST_WRITE_BYTES, "bytes");
 static const number_rule rule_max_header = RULE(max_header_bytes, 1024, 1 << 20, 65536, "bytes");
 static const number_rule rule_min_body_rate = RULE(min_body_rate, 0, 1 << 30, 500, "bytes per second");
 static const number_rule rule_min_response_rate = RULE(min_response_rate, 0, 1 << 30, 500, "bytes per second");
@@ -42,7 +43,7 @@ static const number_rule *const rules[] = {
     &rule_max_streams,         &rule_stream_window,      &rule_session_window, &rule_data_frame,
     &rule_buffer,              &rule_unsent,             &rule_max_header,     &rule_min_body_rate,
     &rule_min_response_rate,   &rule_header_compression, &rule_min_threads,    &rule_max_threads,
-    &rule_max_session_threads,
+    &rule_max_session_threads, &rule_write,
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
@@ -213,6 +214,7 @@ const command_rec mspdy_config_directives[] = {
     NUMBER("SpdyDataFrameBytes", set_number, rule_data_frame, "the largest DATA frame that is sent"),
     NUMBER("SpdyBufferBytes", set_number, rule_buffer, "bytes of one response that wait in memory at most"),
     NUMBER("SpdyUnsentBytes", set_number, rule_unsent, "bytes that wait unsent in the kernel; 0: as it likes"),
+    NUMBER("SpdyWriteBytes", set_number, rule_write, "bytes that are given to TLS, or to the network, at once"),
     NUMBER("SpdyMaxHeaderBytes", set_number, rule_max_header, "largest block of request headers, expanded"),
     NUMBER("SpdyMinBodyRate", set_number, rule_min_body_rate, "bytes per second that a request's body has to bring"),
     NUMBER("SpdyMinResponseRate", set_number, rule_min_response_rate,

@@ -12,7 +12,13 @@
 /* All that httpd has to find in the module's file. */
 extern module AP_MODULE_DECLARE_DATA __attribute__((visibility("default"))) spdy_module;
 
-enum { MSPDY_VERSIONS = 3 };
+enum {
+    MSPDY_VERSIONS = 3,
+    /* Under httpd's limit above which its network filter waits (65535), and
+     * little enough that something urgent need not wait long behind it. Whole
+     * records of TLS, whose cost is for the most part by the record. */
+    MSPDY_MOST_WRITE_BYTES = 2 * 16 * 1024
+};
 
 typedef struct mspdy_config {
     int enabled;                          /* SpdyEnabled */
@@ -26,6 +32,7 @@ typedef struct mspdy_config {
     int data_frame_bytes;
     int buffer_bytes;                     /* of a response, waiting in memory */
     int unsent_bytes;                     /* waiting in the kernel; 0: as the kernel likes */
+    int write_bytes;                      /* given to TLS, or the network, at once */
     int max_header_bytes;
     int min_body_rate;                    /* of a request that is waited for, in bytes per second; 0: none */
     int min_response_rate;                /* of a response that waits for its client; likewise */

@@ -15,13 +15,7 @@
 
 APLOG_USE_MODULE(spdy);
 
-enum {
-    READ_BYTES = 16 * 1024,
-    /* Under httpd's limit above which its network filter waits (65535), and
-     * little enough that something urgent need not wait long behind it. Whole
-     * records of TLS, whose cost is for the most part by the record. */
-    BATCH_BYTES = 2 * 16 * 1024
-};
+enum { READ_BYTES = 16 * 1024 };
 
 /* mod_ssl holds small pieces back until something follows that is not data,
  * and a flush would make httpd wait for the socket: this is neither. */
@@ -164,16 +158,17 @@ static size_t copy_control(mspdy_session *session, char *to, size_t room)
 static size_t collect(mspdy_session *session, char *batch)
 {
     size_t filled = 0;
+    const size_t most = (size_t)session->config->write_bytes;
     for (;;) {
         const uint8_t *bytes;
         size_t length;
-        size_t n = copy_control(session, batch + filled, BATCH_BYTES - filled);
+        size_t n = copy_control(session, batch + filled, most - filled);
         filled += n;
         if (n > 0)
             continue;
         if (spdy_session_output(session->core, &bytes, &length))
             break; /* full */
-        n = mspdy_outgoing_frame(session, batch + filled, BATCH_BYTES - filled);
+        n = mspdy_outgoing_frame(session, batch + filled, most - filled);
         filled += n;
         if (n == 0 && !spdy_session_output(session->core, &bytes, &length))
             break; /* else it was a reset, which goes along */
@@ -211,7 +206,7 @@ static mspdy_wire write_batch(mspdy_session *session)
 {
     if (!has_frames(session))
         return MSPDY_WIRE_NOTHING;
-    char *batch = malloc(BATCH_BYTES);
+    char *batch = malloc((size_t)session->config->write_bytes);
     if (batch == NULL) {
         ap_log_cerror(APLOG_MARK, APLOG_ERR, APR_ENOMEM, session->c1, "SPDY session: no memory to send from");
         return MSPDY_WIRE_ENDED;

@@ -113,6 +113,7 @@ class SpdyClient:
         self.goaway: Frame | None = None
         self.settings: dict[int, int] = {}
         self.closed = False
+        self.largest_read = 0  # over TLS no read has more than one record
 
     def close(self) -> None:
         self.sock.close()
@@ -247,6 +248,7 @@ class SpdyClient:
             return False
         except OSError:
             data = b""
+        self.largest_read = max(self.largest_read, len(data))
         if not data:
             self.closed = True
             return False

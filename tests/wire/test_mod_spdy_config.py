@@ -16,6 +16,7 @@ NUMBERS = {
     "SpdyDataFrameBytes": "bytes from 512 to 1048576",
     "SpdyBufferBytes": "bytes from 4096 to 67108864",
     "SpdyUnsentBytes": "bytes from 0 to 67108864",
+    "SpdyWriteBytes": "bytes from 1024 to 32768",
     "SpdyMaxHeaderBytes": "bytes from 1024 to 1048576",
     "SpdyMinBodyRate": "bytes per second from 0 to 1073741824",
     "SpdyMinResponseRate": "bytes per second from 0 to 1073741824",
@@ -145,6 +146,20 @@ def test_sends_frames_of_the_size_that_it_is_told(apache: Path, spdy_module: Mod
         client = session(httpd)
         assert client.get("/large").body == bytes(20000)
         assert max(len(frame.payload) for frame in client.frames if frame.kind == 0) == 700
+        client.close()
+
+
+@pytest.mark.parametrize(("directives", "largest"), [("", 16384), ("SpdyWriteBytes 4104\nSpdyDataFrameBytes 4096", 4104)])
+def test_writes_as_much_at_once_as_it_is_told(
+    apache: Path, spdy_module: Module, directives: str, largest: int
+) -> None:
+    """So that a client need not wait for a whole record of TLS that is larger than the first flight."""
+    body = bytes(range(256)) * 1000
+    with running(apache, spdy_module, f"SpdyEnabled on\n{directives}") as httpd:
+        httpd.put("large", body)
+        client = connect(httpd.tls_port, "3.1", tls=True)
+        assert client.get("/large").body == body
+        assert client.largest_read == largest
         client.close()
 
 
