@@ -13,11 +13,11 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from captures.sequence import HALF, NUMBERS
-from captures.timeline import SYN, Packet, Stream, Timeline
+from captures.timeline import FIN, SYN, Packet, Stream, Timeline
 from model.evidence.link import Losses
 from model.link import HEADER, Direction, Link
 from model.units import NS_PER_S
@@ -129,7 +129,7 @@ def losses_up(client: Timeline, link: Link) -> Losses:
     frames = [packet for stream in client.streams for packet in stream.packets if packet.up]
     for stream in client.streams:
         sent, first_again = set[int](), dict[int, Packet]()
-        for packet in stream.packets:
+        for packet in _as_long_as_it_is_told(stream):
             if packet.up and packet.payload:
                 if packet.seq in sent:
                     first_again.setdefault(packet.seq, packet)
@@ -138,6 +138,15 @@ def losses_up(client: Timeline, link: Link) -> Losses:
         missed = sum(not _had_arrived(stream, packet) for packet in first_again.values())
         lost += max(0, missed - _told_twice(stream))
     return Losses(told, lost, lost if _may_overflow(frames, link.up, link.mtu) else 0)
+
+
+def _as_long_as_it_is_told(stream: Stream) -> Iterator[Packet]:
+    """Without timestamps up to the server's FIN: one that has closed answers what comes twice with a reset, which says
+    nothing of the first."""
+    for packet in stream.packets:
+        yield packet
+        if not packet.up and packet.flags & FIN and packet.timestamp is None:
+            return
 
 
 def _had_arrived(stream: Stream, again: Packet) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from captures.losses import losses_up
 from captures.options import read
-from captures.timeline import ACK, Packet, Stream, Timeline
+from captures.timeline import ACK, FIN, RST, Packet, Stream, Timeline
 from model.link import Link
 from tests.unit.simulated_link import CLIENT, MS, SERVER
 
@@ -44,6 +44,13 @@ def test_a_gap_that_the_server_tells_of_is_a_loss() -> None:
     second = 1 + REQUEST
     packets = [up(1, 0, 1), up(2, 0, second), down(3, 20, 1, (second, second + REQUEST)), up(4, 30, 1)]
     assert lost(*packets, down(5, 50, second + REQUEST)) == 1
+
+
+def test_what_a_closed_server_cannot_tell_of_does_not_count() -> None:
+    """The last word of TLS, said again to a server that has closed: the reset says nothing of the first."""
+    end = 1 + REQUEST
+    fin = down(2, 40, end)._replace(flags=ACK | FIN)
+    assert lost(up(1, 0, 1), fin, up(3, 41, end), up(4, 300, end), down(5, 320, end)._replace(flags=RST)) == 0
 
 
 def test_each_word_of_the_server_excuses_one() -> None:
