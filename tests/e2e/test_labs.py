@@ -1,0 +1,31 @@
+"""A class does a lab: every command that its page prints, in order, as it is printed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.kit.labs import Lab, classroom, labs
+
+INCOMPLETE = 3  # `lanelab run`, where a busy machine left cells without trials
+
+
+def ids(lab: Lab) -> str:
+    return lab.name
+
+
+@pytest.mark.long  # three minutes each
+@pytest.mark.parametrize("lab", labs(), ids=ids)
+def test_every_command_works_as_printed(lab: Lab, tmp_path: Path) -> None:
+    classroom(tmp_path)
+    environment = {**os.environ, "BROWSER": "true"}  # --open starts no browser here
+    for command in lab.commands():
+        done = subprocess.run(  # noqa: S602 - what the page prints
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        allowed = {0, INCOMPLETE} if "lanelab run" in command else {0}
+        assert done.returncode in allowed, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        assert done.stdout.strip() or done.stderr.strip() or not command.startswith("./lanelab"), command
