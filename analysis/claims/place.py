@@ -10,12 +10,14 @@ from analysis.between_beds import ENOUGH_BEDS, between, hodges_lehmann
 from analysis.claims.estimates import Estimate, OverBeds, OverRounds
 from analysis.claims.levels import Levels
 from analysis.claims.needed import numbers_needed
-from analysis.claims.rules import effect_of, exact_effect, is_exact, outsiders, verdict_on
+from analysis.claims.rules import SAME, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from analysis.claims.samples import Observed, beds_of, logarithm
 from analysis.claims.verdict import Effect, JudgedPlace, Verdict
 from analysis.numbers import counted
 from analysis.stats.signed_rank import law_of
 from model.claims import Claim, Place
+
+ENDLESS = "on one of the beds, half of the rounds or more have no number: a trial timed out, or its value is 0"
 
 
 def judge_place(
@@ -25,20 +27,25 @@ def judge_place(
     by_bed = beds_of(observed)
     values = {bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}
     made = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
-    numbers = [logarithm(one.value) for one in made if one.counts]
-    across = len(numbers) >= ENOUGH_BEDS
-    used = [one for one in observed if one.bed is not None] if across else observed
-    logs, trials = [one.log for one in used], tuple(trial for one in used for trial in one.trials)
-    beds = len(numbers) if across else len(by_bed)
-    if too_few := _too_few(logs, levels, across=across):
+    counting = {one.bed: logarithm(one.value) for one in made if one.counts}
+    numbers, too_few = list(counting.values()), _too_few(len(observed), levels)
+    logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
+    if too_few and len(numbers) < ENOUGH_BEDS:
         return JudgedPlace(place, Verdict.NOT_TESTED, too_few, None, trials, None)
     if is_exact(claim, logs, whole=whole):
-        effect = exact_effect(claim, logs, beds=beds)
+        effect = exact_effect(claim, logs, beds=len(by_bed))
         verdict, detail = verdict_on(claim, effect, levels)
         return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
-    if across and not all(map(math.isfinite, numbers)):
-        late = "on one of the beds half of the trials timed out, or more"
-        return JudgedPlace(place, Verdict.NOT_TESTED, late, None, trials, None)
+    if len(numbers) >= ENOUGH_BEDS and not all(map(math.isfinite, numbers)):
+        return JudgedPlace(place, Verdict.NOT_TESTED, ENDLESS, None, trials, None)
+    across = len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
+    if too_few and not across:
+        alike = f"{len(numbers)} beds with exactly the same number, which tells nothing of others; {too_few}"
+        return JudgedPlace(place, Verdict.NOT_TESTED, alike, None, trials, None)
+    if across:
+        logs = [one.log for one in observed if one.bed in counting]
+        trials = tuple(trial for one in observed if one.bed in counting for trial in one.trials)
+    beds = len(numbers) if across else len(by_bed)
     known: Estimate = OverBeds(numbers) if across else OverRounds(logs)
     effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across)
     verdict, detail = verdict_on(claim, effect, levels)
@@ -53,14 +60,10 @@ def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
     return statistics.median if claim.kind == "value" else hodges_lehmann
 
 
-def _too_few(logs: Sequence[float], levels: Levels, *, across: bool) -> str:
-    """Whether there are enough rounds for an interval as sure as it has to be."""
-    if across:
-        return ""
+def _too_few(rounds: int, levels: Levels) -> str:
+    """Whether there are enough rounds of one bed or two for an interval as sure as it has to be."""
     least = next(n for n in range(1, 100) if 2 * law_of((n,)).at_most(0) <= levels.wide)
-    if len(logs) >= least:
-        return ""
-    return f"too few rounds: {len(logs)}, and on fewer than {ENOUGH_BEDS} beds it takes {least}"
+    return "" if rounds >= least else f"too few rounds: {rounds}, and on fewer than {ENOUGH_BEDS} beds it takes {least}"
 
 
 def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:

@@ -36,6 +36,13 @@ def at_least(count: int, ps: Sequence[float]) -> float:
     return min(1.0, (len(ps) - count + 1) * sorted(ps)[count - 1])
 
 
+def over_looks(p: float, levels: Levels) -> float:
+    """Of a look, as one of all looks together: the level of each is such that one p or more is at most 5% with a chance
+    of 5%, and smaller ones take a factor."""
+    many = min(1.0, p * levels.looks)
+    return min(many, ALPHA) if p <= ALPHA else many
+
+
 def verdict_over(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) -> tuple[Verdict, str, float | None]:
     """The verdict, what there is to add, and its p."""
     if len(places) == 1:
@@ -47,7 +54,7 @@ def verdict_over(claim: Claim, places: Sequence[JudgedPlace], levels: Levels) ->
         """That at least so many places have one of these verdicts."""
         each = [of(place.effect) if place.effect and place.verdict in verdicts else 1.0 for place in places]
         found = at_least(count, each)
-        return found if count == len(each) else min(1.0, found * levels.looks)
+        return over_looks(found, levels) if count == len(each) else min(1.0, found * levels.looks)
 
     refuted = p(allowed + 1, lambda effect: p_not_reproduced(effect, levels), [Verdict.NOT_REPRODUCED])
     reproduced = p(needed, lambda effect: p_reproduced(claim, effect, levels), [Verdict.REPRODUCED])
@@ -74,7 +81,7 @@ def _of_one(claim: Claim, place: JudgedPlace, levels: Levels) -> tuple[Verdict, 
         Verdict.NOT_REPRODUCED: p_not_reproduced(place.effect, levels),
     }
     p = ps.get(place.verdict)
-    return place.verdict, place.detail, None if p is None else min(1.0, p * levels.looks)
+    return place.verdict, place.detail, None if p is None else over_looks(p, levels)
 
 
 def _p_either(claim: Claim, effect: Effect, levels: Levels) -> float:

@@ -85,18 +85,18 @@ def has_no_margin(claim: Claim) -> bool:
 
 
 def exact_effect(claim: Claim, logs: Sequence[float], *, beds: int) -> Effect:
-    """Its p are 0 or 1: the verdict is on these trials, and counts them."""
+    """Its p are 0 or 1: the verdict is on these trials, and counts them. So it has no interval: that a few trials agree
+    does not say within what others would."""
     lower, higher = directions(claim)
     down, up = float(max(logs) >= lower), float(min(logs) <= higher)
     outside = outsiders(claim, logs)
-    ends = Interval(math.exp(min(logs)), math.exp(max(logs))) if max(logs) - min(logs) <= SAME else None
     return Effect(
         n=len(logs),
         beds=beds,
         between_beds=False,
-        value=math.exp(statistics.median(logs)),
-        interval_90=ends,
-        interval_95=ends,
+        value=statistics.median(map(math.exp, logs)),
+        interval_90=None,
+        interval_95=None,
         p_inside=float(outside > 0),
         p_direction={-1: down, 1: up}.get(claim.side, 1.0),
         p_reversed={-1: up, 1: down}.get(claim.side, 1.0),

@@ -90,7 +90,7 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
         if len(logs) < len(weights):
             continue
         if len(logs) > 1 and any(map(math.isinf, logs)):
-            return NotTested("a page load timed out, so there is no slope")
+            return NotTested("a trial timed out, or its value is 0, so there is no slope")
         made = [measured.found[cell][number] for cell in cells]
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
         observed.append(Observed(number, _one_bed(made), effect, tuple(one.trial for one in made)))

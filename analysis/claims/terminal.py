@@ -14,6 +14,7 @@ from analysis.claims.verdict import Judged
 from analysis.claims.words import (
     MOODS,
     counts_words,
+    effect_words,
     effects_of,
     interval_words,
     measured_words,
@@ -77,7 +78,8 @@ def behind(judged: Judged) -> list[str]:
             lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{numbers}")
             continue
         beds = f"{effect.beds} beds" if effect.between_beds else "of this run alone"
-        measured = f"{interval_words(claim, effect.interval_95)} (95%, {beds})"
+        ends = f", {interval_words(claim, effect.interval_95)} (95%, {beds})" if effect.interval_95 else ""
+        measured = f"{effect_words(claim, effect.value)}{ends}"
         lines.append(
             f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}, {measured}{numbers}{needed}"
         )

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import pytest
 
 from analysis.claims.judge import judge
+from analysis.claims.levels import levels_after
+from analysis.claims.quantified import over_looks
 from analysis.claims.together import together
 from analysis.claims.verdict import Judged, JudgedPlace, Verdict
 from model.claims import Claim, ClaimKind, Place, Point, Quantifier
 from model.errors import InputError
 from model.evidence.parts import Part
-from model.looks import looks
+from model.looks import ALPHA, looks
 from tests.unit.made_claims import LATE, Loads, made_claim, made_run, places, point, with_effect
 
 HELD, DIRECTION, REFUTED, OPEN, UNTESTED = Verdict  # in its order
@@ -168,6 +170,46 @@ def test_a_count_that_varies_within_its_margin_is_judged_by_its_interval() -> No
     assert judged(with_effect("value", 1.0), claim, **connections(24, 31, 33)).verdict == OPEN
 
 
+def test_a_count_that_never_varies_has_no_interval() -> None:
+    claim = made_claim("value", low=24, high=24, published=(24.0,), metric="connections_used")
+    effect = only(judged(with_effect("value", 1.0), claim, **connections(24))).effect
+    assert effect is not None
+    assert effect.value == pytest.approx(24)
+    assert (effect.interval_90, effect.interval_95) == (None, None)
+
+
+def now_and_then(every: int) -> dict[str, object]:
+    """24 connections, and 23 in one round of a few, so that every bed has a median of 24."""
+    return {"measures": lambda _arm, _rtt, number: {"connections_used": 23.0 if number % every == 0 else 24.0}}
+
+
+def test_beds_with_the_same_number_leave_it_to_their_rounds() -> None:
+    """Beds that agree by chance do not tell how far apart others would be."""
+    claim = made_claim("value", low=20, high=30, published=(24.0,), metric="connections_used")
+    found = judged(with_effect("value", 1.0), claim, rounds=12, beds=3, **now_and_then(4))
+    effect = only(found).effect
+    assert found.verdict == HELD
+    assert effect is not None
+    assert not effect.between_beds
+    assert found.p is not None
+    assert found.p > 0
+
+
+def test_beds_with_the_same_number_and_few_rounds_tell_nothing() -> None:
+    claim = made_claim("value", low=900, high=1100, published=(1000.0,))
+    found = judged(lambda _arm, _rtt, _number: 1000.0, claim, rounds=3, beds=3)
+    assert found.verdict == UNTESTED
+    assert "exactly the same number" in found.detail
+
+
+def test_a_count_that_is_mostly_0_has_no_number_of_a_bed() -> None:
+    claim = made_claim("value", low=2, high=4, published=(3.0,), metric="retransmissions")
+    some = {"measures": lambda _arm, _rtt, number: {"retransmissions": 3.0 if number % 4 == 0 else 0.0}}
+    found = judged(with_effect("value", 1.0), claim, rounds=12, beds=3, **some)
+    assert found.verdict == UNTESTED
+    assert "or its value is 0" in found.detail
+
+
 def test_a_change_of_a_count_from_zero_to_zero_is_no_change() -> None:
     alike = made_claim(low=0.95, high=1.05, published=(), side=0, equivalent=True, metric="retransmissions")
     nothing = {"measures": lambda _arm, _rtt, _number: {"retransmissions": 0.0}}
@@ -209,12 +251,12 @@ def test_a_round_in_which_both_timed_out_says_nothing() -> None:
 def test_a_bed_that_timed_out_in_half_of_its_rounds_has_no_effect() -> None:
     found = judged(late_in([1, 2, 3]), made_claim(low=1.2, high=1.4, side=1, published=(1.3,)), beds=3)
     assert found.verdict == UNTESTED
-    assert "half of the trials timed out" in found.detail
+    assert "half of the rounds or more have no number" in found.detail
 
 
 def test_a_slope_with_a_time_out_is_not_known() -> None:
     found = judged(late_in([5]), made_claim("trend"))
-    assert (found.verdict, found.detail) == (UNTESTED, "a page load timed out, so there is no slope")
+    assert (found.verdict, found.detail) == (UNTESTED, "a trial timed out, or its value is 0, so there is no slope")
 
 
 # --- what keeps a claim from being tested
@@ -364,6 +406,15 @@ def test_a_run_that_may_have_looked_before_needs_more() -> None:
     assert other.interval_90.high >= one.interval_90.high
     assert alone.p is not None
     assert watched.p is None or watched.p > alone.p
+
+
+def test_every_verdict_of_a_look_has_a_p_of_at_most_5_percent() -> None:
+    """And one that is good for all looks: a smaller one takes a factor."""
+    levels = levels_after(looks(8, 30), 8)
+    assert levels.looks > 1
+    assert over_looks(ALPHA, levels) == ALPHA
+    assert over_looks(0.001, levels) == 0.001 * levels.looks
+    assert over_looks(0.06, levels) > ALPHA
 
 
 def test_six_rounds_of_a_run_with_several_looks_are_too_few() -> None:
