@@ -149,10 +149,10 @@ def test_sends_frames_of_the_size_that_it_is_told(apache: Path, spdy_module: Mod
         client.close()
 
 
-@pytest.mark.parametrize(("directives", "largest"), [("", 16384), ("SpdyWriteBytes 4104\nSpdyDataFrameBytes 4096", 4104)])
-def test_writes_as_much_at_once_as_it_is_told(
-    apache: Path, spdy_module: Module, directives: str, largest: int
-) -> None:
+@pytest.mark.parametrize(
+    ("directives", "largest"), [("", 16384), ("SpdyWriteBytes 4104\nSpdyDataFrameBytes 4096", 4104)]
+)
+def test_writes_as_much_at_once_as_it_is_told(apache: Path, spdy_module: Module, directives: str, largest: int) -> None:
     """So that a client need not wait for a whole record of TLS that is larger than the first flight."""
     body = bytes(range(256)) * 1000
     with running(apache, spdy_module, f"SpdyEnabled on\n{directives}") as httpd:
