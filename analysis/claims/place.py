@@ -74,7 +74,9 @@ def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:
 
 def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tuple[int | None, str]:
     """The rounds in all that would probably settle it, and that in words."""
-    needed = numbers_needed(claim, known, levels)
+    needed, ends = numbers_needed(claim, known, levels), effect.interval_95
+    if needed is None and ends and (ends.low == 0 or ends.high == math.inf):
+        return None, "trials that timed out, or whose value is 0, leave its interval without an end"
     if needed is None:
         return None, "the effect is too near to the edge of the claim for more rounds to settle it"
     if not effect.between_beds:

@@ -24,7 +24,7 @@ from analysis.claims.words import (
     published_words,
     verdict_words,
 )
-from analysis.numbers import NONE, counted, probability
+from analysis.numbers import NONE, probability
 
 STYLES = {"good": "green", "bad": "red", "warn": "yellow", "muted": "dim"}
 CHANGED = "changed after the run"
@@ -71,16 +71,11 @@ def behind(judged: Judged) -> list[str]:
     for place in judged.places:
         effect = place.effect
         numbers = f", trials {numbers_words(place.trials)}" if place.trials else ""
-        needed = (
-            f"; {counted(place.rounds_needed, 'round')} in all would probably settle it" if place.rounds_needed else ""
-        )
         if effect is None:
             lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{numbers}")
             continue
         beds = f"{effect.beds} beds" if effect.between_beds else "of this run alone"
         ends = f", {interval_words(claim, effect.interval_95)} (95%, {beds})" if effect.interval_95 else ""
         measured = f"{effect_words(claim, effect.value)}{ends}"
-        lines.append(
-            f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}, {measured}{numbers}{needed}"
-        )
+        lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}, {measured}{numbers}")
     return [*lines, *([f"  why: {judged.why}"] if judged.why else [])]

@@ -34,6 +34,8 @@ NOTE = (
     "only a direction was published, where the 95% interval lies on that side. p is how likely data like these "
     "would be if the verdict were wrong; Holm's is for all tests of this table together. Strips show the region that "
     "counts as reproduced (grey), the interval (bar), the estimate and the published value (lines). "
+    "A count that never varies has no interval: its verdict, with a p of 0, is on these trials. What all beds share, "
+    "like the machine, is in no interval and in no p; docs/statistics.md#claims says what else is not covered. "
     "docs/reference/claims.md defines every verdict."
 )
 

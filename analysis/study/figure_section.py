@@ -26,6 +26,11 @@ HEADS = ("site", "link", "arm", "metric", "n", "median", "interval", "published"
 LAST_WORD = 3  # of these; what follows are numbers
 TRIAL_HEADS = ("trial", "round", "bed", "attempt", "value", "verdict", "")
 
+WITHIN = (
+    "Medians, changes and their 95% intervals are of this run's rounds, as in its charts: what beds differ by is not "
+    "in them. Verdicts on claims take one number of each bed, so theirs differ."
+)
+
 
 def figure_section(figure: StudyFigure, run: Run | None, verdicts: Sequence[StudyVerdict]) -> Html:
     """`run`: None where it has not begun."""
@@ -41,7 +46,7 @@ def figure_section(figure: StudyFigure, run: Run | None, verdicts: Sequence[Stud
         el("p", _state(run), class_="note"),
         _claims(verdicts),
         _charts(run, name),
-        _folded("Numbers of every cell", _table(numbers)),
+        _folded("Numbers of every cell", join(el("p", WITHIN, class_="note"), _table(numbers))),
         _cells(run, name, numbers),
     )
 

@@ -239,6 +239,12 @@ def test_a_load_that_timed_out_is_slower_than_every_other() -> None:
     assert judged(late_in(range(1, 13)), slower).verdict == DIRECTION
 
 
+def test_what_time_outs_leave_open_is_no_question_of_more_rounds() -> None:
+    found = judged(late_in([3, 9, 4], effect=0.61), made_claim(at=places("change")))
+    assert found.verdict == OPEN
+    assert found.detail == "trials that timed out, or whose value is 0, leave its interval without an end"
+
+
 def test_a_round_in_which_both_timed_out_says_nothing() -> None:
     loads = with_effect("change", 0.61)
     found = judged(lambda arm, rtt, number: LATE if number < 4 else loads(arm, rtt, number), made_claim())
