@@ -78,6 +78,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         f"Variant: {plain(about.variant)}" if about.variant else "",
         f"Begun {plain(about.created_utc)}, with lanelab {plain(about.lanelab)}.",
         plain(judged.outcome()),
+        *map(plain, read.caveats()),
         "## Published claims",
         published_list(judged),
         "## Verdicts",

@@ -60,7 +60,7 @@ def _header(read: ReadStudyRun, judged: JudgedStudy) -> Html:
         el("h1", about.study.title),
         el("p", f"Reproduces: {about.study.source}", class_="lead"),
         el("p", date_words(about.created_utc), ", ", measured, badge and [" ", badge], class_="date"),
-        el("ul", el("li", judged.outcome()), class_="said"),
+        el("ul", [el("li", said) for said in (judged.outcome(), *read.caveats())], class_="said"),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis import conditions
 from analysis.model import Run
 from analysis.run_folder import read_run
 from model import run_format
@@ -25,6 +26,11 @@ class ReadStudyRun:
     def figure(self, number: int) -> StudyFigure:
         """What the study says of a figure."""
         return next(each for each in self.about.study.figures if each.number == number)
+
+    def caveats(self) -> list[str]:
+        """What makes numbers and verdicts of a figure mean less, like links that were out of tolerance."""
+        begun = ((number, run) for number, run in self.runs.items() if run)
+        return [f"Figure {number}: {sentence}" for number, run in begun for sentence in conditions.caveats(run)]
 
 
 def is_study_run(folder: Path) -> bool:

@@ -29,8 +29,8 @@ def figures_table(read: ReadStudyRun) -> Table:
     return made
 
 
-def verdicts(judged: JudgedStudy) -> RenderableType:
-    """Each published claim with the verdicts on it; at the end what they mean together."""
+def verdicts(read: ReadStudyRun, judged: JudgedStudy) -> RenderableType:
+    """Each published claim with the verdicts on it; at the end what they mean together, and caveats."""
     made = _table(("claim", "figure", "verdict", "measured", "published", "n", "Holm"), right=("figure", "Holm"))
     for claim, several in judged.published:
         made.add_row(Text(f"{claim.number}. {claim.says}", style="bold"))
@@ -43,7 +43,7 @@ def verdicts(judged: JudgedStudy) -> RenderableType:
         for verdict in judged.further:
             made.add_row(*_cells(verdict))
     said = [words for words in (judged.outcome(), judged.expected_false()) if words]
-    return Group(made, Text(), *map(Text, said))
+    return Group(made, Text(), *map(Text, said), *(Text(each, style="yellow") for each in read.caveats()))
 
 
 def _cells(verdict: StudyVerdict) -> Sequence[Text]:

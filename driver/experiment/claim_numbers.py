@@ -10,6 +10,7 @@ from model.metrics import Metric
 from model.settings.source import Written
 
 _NUMBER = r"([+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+))"
+_TYPESET = re.compile("[\N{MINUS SIGN}\N{EN DASH}]")  # as copied from a PDF
 _PERCENT = re.compile(rf"{_NUMBER}\s*%")
 _POINTS = re.compile(rf"{_NUMBER}\s*(?:pp|points)")
 _VALUE = re.compile(rf"{_NUMBER}\s*([A-Za-z/%]*)")
@@ -29,9 +30,12 @@ class Margin:
 
 def read_percent(written: Written) -> float:
     """-39% as -0.39."""
-    found = _PERCENT.fullmatch(written.text().strip())
+    text = written.text().strip()
+    found = _PERCENT.fullmatch(text)
+    if not found and _TYPESET.search(text):
+        raise written.error(f"{text[:40]!r} has the minus sign of a printed page", "Write a hyphen: -39%")
     if not found:
-        raise written.error(f"{written.text()[:40]!r} is no change", "Write it in percent, like -39%")
+        raise written.error(f"{text[:40]!r} is no change", "Write it in percent, like -39%")
     value = float(found[1]) / 100
     if value <= -1:
         remedy = "Write a change above -100%, or claim a value: published: 0"

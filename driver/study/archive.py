@@ -87,6 +87,7 @@ def unpack(archive: Path, folder: Path) -> None:
     if not archive.is_file():
         raise ArtifactError(f"there is no archive {archive}", "Name the file that lanelab study artifact wrote")
     with writing(f"unpack {archive} into {folder}"):
+        is_new = not folder.parent.exists()
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
         try:
@@ -96,6 +97,8 @@ def unpack(archive: Path, folder: Path) -> None:
             aside.rename(folder)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+            if is_new and not any(folder.parent.iterdir()):
+                folder.parent.rmdir()  # nothing is left of an archive that is refused
 
 
 def _unpack_into(archive: Path, folder: Path) -> dict[str, str]:

@@ -99,6 +99,10 @@ MISTAKES = [
     ),
     (f"{CHANGE}, published: -39%, margin: 0, {ONE}", "claims.a.margin: no interval of page load time is so narrow"),
     (f"{CHANGE}, published: -39%, margin: -8pp, {ONE}", "claims.a.margin: it is below 0"),
+    (
+        f"{CHANGE}, published: \N{MINUS SIGN}24%, margin: 8pp, {ONE}",
+        "has the minus sign of a printed page",
+    ),
     (f"{CHANGE}, published: 24, margin: 8pp, {ONE}", "claims.a.published: '24' is no change. Write it in percent"),
     (f"{CHANGE}, equivalent: 0%, {ONE}", "claims.a.equivalent: it is no distance from no effect"),
     (f"{CHANGE}, equivalent: 100%, {ONE}", "claims.a.equivalent: it is no distance from no effect"),

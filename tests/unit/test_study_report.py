@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from analysis.claims.verdict import Verdict
+from analysis.study import terminal
 from analysis.study.data import write_data
 from analysis.study.judged import JudgedStudy, judged_study
-from analysis.study.markdown import write_markdown
+from analysis.study.markdown import markdown, write_markdown
 from analysis.study.page import study_page
 from analysis.study.report import write_study_report
 from analysis.study.run import ReadStudyRun, read_study_run
@@ -24,6 +27,7 @@ from model.errors import InputError
 from model.study import Difference, PublishedClaim
 from tests.unit.made_run import Made
 from tests.unit.made_study import judged, make_study_run, study
+from tests.unit.test_conditions import change
 from tests.unit.test_report import EVIL, Parsed
 
 EXPECTED = "Of 4 verdicts, 0.2 or fewer are expected to be false."
@@ -192,3 +196,18 @@ def test_figures_without_markdown_are_refused(tmp_path: Path) -> None:
     done = CliRunner().invoke(lanelab, ["study", "report", str(folder), "--figures", "png"])
     assert isinstance(done.exception, InputError)
     assert "nothing without --markdown" in str(done.exception)
+
+
+def test_links_that_were_out_of_tolerance_are_told_beside_the_verdicts(tmp_path: Path) -> None:
+    """On a terminal, at the head of the page and in the text for a paper: a verdict rests on them."""
+    folder = make_study_run(tmp_path / "run", about=study(2), begun=[1, 2])
+    change(folder / "figure-2", "UPDATE self_tests SET passed = 0 WHERE link = 1")
+    read = read_study_run(folder)
+    judged = verdicts(read)
+    (told,) = read.caveats()
+    assert told.startswith("Figure 2: These links were out of tolerance and used all the same")
+    assert told in html.unescape(study_page(read, judged)).partition("</header>")[0]
+    assert "out of tolerance and used all the same" in markdown(read, judged, []).partition("## Published claims")[0]
+    out = Console(width=200, record=True, file=io.StringIO())
+    out.print(terminal.verdicts(read, judged))
+    assert told[:100] in out.export_text()

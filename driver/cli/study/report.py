@@ -74,7 +74,7 @@ def tell_report(folder: Path) -> None:
 
     read = read_study_run(folder)
     judged = judge_study(read, claims_now(read.about))
-    console().print(verdicts(judged))
+    console().print(verdicts(read, judged))
     note(f"the report is {write_page(read, judged)}")
 
 

@@ -186,4 +186,4 @@ def _show_run(folder: Path, *, as_json: bool) -> None:
     out = console()
     out.print(figures_table(read))
     out.print()
-    out.print(verdicts(judged))
+    out.print(verdicts(read, judged))
