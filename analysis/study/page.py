@@ -3,8 +3,10 @@ reads of trials."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 
+from analysis.numbers import counted
 from analysis.report.markup import Html, el
 from analysis.report.page import contents, document
 from analysis.report.sections import date_words
@@ -45,6 +47,20 @@ def study_page(read: ReadStudyRun, judged: JudgedStudy) -> str:
     return document(f"{title} - lanelab study", body, style=_own("style.css"), script=_own("script.js"))
 
 
+MOST_CAVEATS = 2  # that stand before the verdicts; more would hide them
+
+
+def _few(caveats: Sequence[str]) -> Sequence[str]:
+    return caveats if len(caveats) <= MOST_CAVEATS else ()
+
+
+def _folded(caveats: Sequence[str]) -> Html | None:
+    if not caveats:
+        return None
+    words = f"{counted(len(caveats), 'caution')}, for example of links that did not stay what was asked for"
+    return el("details", el("summary", words), el("ul", [el("li", each) for each in caveats]))
+
+
 def _header(read: ReadStudyRun, judged: JudgedStudy) -> Html:
     about = read.about
     begun = [run for run in read.runs.values() if run]
@@ -53,6 +69,7 @@ def _header(read: ReadStudyRun, judged: JudgedStudy) -> Html:
     unfinished = missing or not all(run.is_finished for run in begun)
     badge = el("span", "not finished: more will come", class_="badge") if unfinished else None
     variant = f", variant {about.variant}" if about.variant else ""
+    caveats = read.caveats()
     measured = f"{len(begun)} of {len(read.runs)} figures, {trials:,} trials that count{variant}"
     return el(
         "header",
@@ -60,7 +77,8 @@ def _header(read: ReadStudyRun, judged: JudgedStudy) -> Html:
         el("h1", about.study.title),
         el("p", f"Reproduces: {about.study.source}", class_="lead"),
         el("p", date_words(about.created_utc), ", ", measured, badge and [" ", badge], class_="date"),
-        el("ul", [el("li", said) for said in (judged.outcome(), *read.caveats())], class_="said"),
+        el("ul", [el("li", said) for said in (judged.outcome(), *_few(caveats))], class_="said"),
+        _folded(caveats) if not _few(caveats) else None,
     )
 
 
