@@ -1,0 +1,101 @@
+"""All that a load leaves for its judges, whichever program made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from model.coded import Coded
+
+
+@dataclass(frozen=True, slots=True)
+class Latency(Coded):
+    """How long requests or pages took that ended well, in ms."""
+
+    count: int
+    min: float
+    mean: float
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    p99_9: float
+    max: float
+    histogram: tuple[tuple[float, int], ...]  # upper end of a bucket, values in it; (): the generator has none
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCount(Coded):
+    """Requests or pages that failed in one way."""
+
+    count: int
+    p50_ms: float  # until they failed
+    max_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tally(Coded):
+    """Requests or pages. Each that was begun is in one of the others."""
+
+    begun: int
+    ended: int  # well
+    failed: int
+    timed_out: int  # of the failed ones
+    unfinished: int  # still under way at the end: they took at least as long as until then
+    unfinished_longest_ms: float
+    ms: Latency | None  # None: nothing ended, or the generator does not tell
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorUse(Coded):
+    """What the generator had of its machine."""
+
+    cpu_s: float
+    seconds: float
+    processors: int  # that it may use
+    lag_50_ms: float  # how late it woke for a timer
+    lag_99_ms: float
+    lag_max_ms: float
+    files_most: int  # open at once
+    files_allowed: int
+    ports_allowed: int  # that one address has for connections to one port
+    memory_bytes_most: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport(Coded):
+    """What a generator says of a load."""
+
+    generator: str  # name and version: k6 1.8.1
+    protocol: str  # that was spoken: http/1.1, h2, spdy/3.1
+    tls: str  # off, 1.2, 1.3
+    seconds: float  # from the end of the warm-up
+    requests: Tally
+    pages: Tally | None  # None: its script or program knows no pages
+    parts_ms: Mapping[str, Latency]  # of requests: connect, tls, wait, receive
+    errors: Mapping[str, ErrorCount]  # by kind
+    statuses: Mapping[str, int]
+    body_bytes: int  # of answers that came whole
+    connections: int  # that were opened
+    dropped: int  # arrivals for which no user was free: they were due and did not happen
+    use: GeneratorUse | None  # None: another program than ours, which does not tell
+    stopped: str  # why it ended before its time; "": it did not
+
+
+@dataclass(frozen=True, slots=True)
+class ServedBy(Coded):
+    """A web server, back end or proxy of the trial, and what it says of it."""
+
+    program: str
+    configuration: str
+    error_lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEvidence(Coded):
+    """By who gives it. None: it gave nothing, or was not there."""
+
+    generator: LoadReport | None
+    server: ServedBy | None
+    proxy: ServedBy | None
+    placement: Mapping[str, str]  # processors of each node's programs; those that may run anywhere are not there

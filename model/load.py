@@ -1,0 +1,57 @@
+"""How a server is put under load: the settings of the workload `load`, read and resolved. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from model.coded import Coded
+
+K6, WRK, H2LOAD, AB, SPDY_LOAD = "k6", "wrk", "h2load", "ab", "spdy-load"
+PAGE, OBJECT, SLOW = "page", "object", "slow"  # scripts for k6 that lanelab brings along
+SCRIPTS = (PAGE, OBJECT, SLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Coded):
+    """A part of the trial in which the number of users (or of arrivals per second) goes to `target`, in a line."""
+
+    target: float
+    over_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSettings(Coded):
+    """What a trial does to the server. With `generator: k6` there are users, who run a script again and again, or
+    arrivals, each of which runs it once. The other generators keep connections busy until `requests` are answered."""
+
+    generator: str
+    # k6
+    script: str  # one of SCRIPTS, or the path of a k6 script
+    users: tuple[Stage, ...]  # () with arrivals. The first stage has over_s 0: it says where the users begin
+    arrivals: tuple[Stage, ...]  # per second; () with users. The first likewise
+    think_s: float  # of a user, after each page
+    limit_ms: float  # service level: how long a page may take
+    warm_up_s: float  # at the beginning, that counts in no number but in series
+    request_timeout_s: float
+    parameters: Mapping[str, str]  # of the script
+    thresholds: Mapping[str, float]  # highest value of a metric, by its key
+    # the others
+    connections: int  # all open before the clock starts
+    streams: int  # requests under way at once on each connection
+    requests: int
+    most_bytes: int  # of all answers together; 0: no matter
+
+    @property
+    def open_model(self) -> bool:
+        """Whether requests come when they are due, however slow the answers are."""
+        return bool(self.arrivals)
+
+    @property
+    def duration_s(self) -> float:
+        """How long k6 goes on."""
+        return sum(stage.over_s for stage in self.users or self.arrivals)
+
+    @property
+    def most_users(self) -> float:
+        return max((stage.target for stage in self.users), default=0)
