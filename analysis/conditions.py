@@ -42,13 +42,13 @@ def emulated(session: Session) -> bool | None:
 def in_tolerance(run: Run) -> dict[int, bool]:
     """Number of a trial -> whether the last self-test of its link before it passed. A link may fail on one bed, be used
     nevertheless, and pass on the next one. Trials without such a test are not in the result."""
-    tests: dict[tuple[int, int], list[SelfTest]] = {}
+    tests: dict[tuple[int, frozenset[tuple[str, str]]], list[SelfTest]] = {}
     for test in run.self_tests:
         if test.moment == "before":
-            tests.setdefault((test.session, test.link.number), []).append(test)
+            tests.setdefault((test.session, test.link.path), []).append(test)
     passed = {}
     for trial in run.trials:
-        own = tests.get((trial.session, trial.cell.link.number), [])
+        own = tests.get((trial.session, trial.cell.link.path), [])
         before = [test for test in own if test.at <= trial.started]
         if before:
             passed[trial.number] = before[-1].passed

@@ -50,14 +50,14 @@ class LinkDrift:
 
 def drifts(run: Run) -> list[LinkDrift]:
     """Of each link on each bed, in the order of the beds; only where trials count that used it."""
-    before: dict[tuple[int, int], SelfTest] = {}
-    after: dict[tuple[int, int], SelfTest] = {}
+    before: dict[tuple[int, frozenset[tuple[str, str]]], SelfTest] = {}
+    after: dict[tuple[int, frozenset[tuple[str, str]]], SelfTest] = {}
     for test in run.self_tests:
-        (after if test.moment == "after" else before)[test.bed, test.link.number] = test
-    trials = Counter((trial.bed, trial.cell.link.number) for trial in run.ok)
+        (after if test.moment == "after" else before)[test.bed, test.link.path] = test
+    trials = Counter((trial.bed, trial.cell.link.path) for trial in run.ok)
     return [
         _drift(bed, first, after.get((bed, link)), trials[bed, link])
-        for (bed, link), first in sorted(before.items())
+        for (bed, link), first in sorted(before.items(), key=lambda each: (each[0][0], each[1].link.number))
         if trials[bed, link]
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from model.claims import Claim
+from model.link import SETTINGS
 from model.looks import Look
 from model.metrics import TRIALS, Metric, primary_of
 from model.reasons import timed_out
@@ -23,6 +24,11 @@ class LinkCase:
     number: int
     label: str
     settings: Mapping[str, Any]
+
+    @property
+    def path(self) -> frozenset[tuple[str, str]]:
+        """What packets meet. Links with one path share their self-tests, whatever their labels say besides."""
+        return frozenset((name, str(value)) for name, value in self.settings.items() if name in SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)

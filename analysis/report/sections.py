@@ -202,10 +202,11 @@ def _as_asked(tests: Sequence[SelfTest]) -> str:
 
 def _told_tests(run: Run) -> list[SelfTest]:
     """Of each link the last test; of one that was used while it was out of tolerance, the last that says so."""
-    used = conditions.used_out_of_tolerance(run)
+    labels = conditions.used_out_of_tolerance(run)
+    used = {cell.link.path for cell in run.cells if cell.link.label in labels}
     before = (test for test in run.self_tests if test.moment == "before")
-    tests = (test for test in before if not (test.passed and test.link.label in used))
-    return list({test.link.number: test for test in tests}.values())
+    tests = (test for test in before if not (test.passed and test.link.path in used))
+    return list({test.link.path: test for test in tests}.values())
 
 
 def _self_test(label: str, result: Mapping[str, Any]) -> Html:

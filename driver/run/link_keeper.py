@@ -14,20 +14,21 @@ from model.link.results import SelfTest
 
 
 class LinkKeeper:
-    """The link that a bed has now, and the links that passed their self-test on it."""
+    """The link that a bed has now, and the links that passed their self-test on it. Cells with equal links share one,
+    whatever their labels say besides."""
 
     def __init__(self, bed: Bed, number: int, store: Store, tell: Listener, *, accept: bool = False) -> None:
         """`number`: of the bed, within the run."""
         self._bed, self._number, self._store, self._tell = bed, number, store, tell
         self._accept = accept  # what stays out of tolerance is used, and stored as what it is
-        self._now = ""  # label of the link that is set
-        self._passed: set[str] = set()
-        self._refused: dict[str, str] = {}  # label -> why
-        self._used: dict[str, Link] = {}  # by label
+        self._now: Link | None = None  # the one that is set
+        self._passed: set[Link] = set()
+        self._refused: dict[Link, str] = {}  # -> why
+        self._used: dict[Link, str] = {}  # -> the label that its self-tests are stored under
         self.measuring_s = 0.0
 
     def has_passed(self, cell: Cell) -> bool:
-        return cell.link.label in self._passed
+        return cell.link.link in self._passed
 
     def reconsider(self) -> None:
         """Measure a refused link again when it is next needed. A machine that was busy in the first minute must not
@@ -36,20 +37,24 @@ class LinkKeeper:
 
     def bring(self, cell: Cell) -> str:
         """Why trials of this cell are refused; "" when its link is set and is what was asked for."""
-        label = cell.link.label
-        if label in self._refused:
-            return self._refused[label]
-        if self._now != label:
-            self._bed.set_link(cell.link.link)
-            self._now = label
-        if not self.has_passed(cell):
+        link = cell.link.link
+        if link in self._refused:
+            return self._refused[link]
+        self._set(link)
+        label = self._used.get(link, cell.link.label)
+        if link not in self._passed:
             result = self._test(label, "before")
             if not result.passed and not self._accept:
-                self._refused[label] = f"the link is not what was asked for: {'; '.join(result.failures)}"
-                return self._refused[label]
-            self._passed.add(label)  # for as long as this bed lives
-        self._used[label] = cell.link.link
+                self._refused[link] = f"the link is not what was asked for: {'; '.join(result.failures)}"
+                return self._refused[link]
+            self._passed.add(link)  # for as long as this bed lives
+        self._used[link] = label
         return ""
+
+    def _set(self, link: Link) -> None:
+        if self._now != link:
+            self._bed.set_link(link)
+            self._now = link
 
     def measure_again(self) -> None:
         """Measure each link that trials used: whether it still is what it was before them. Not where links are accepted
@@ -57,11 +62,9 @@ class LinkKeeper:
         if self._accept or not self._used:
             return
         self._bed.end_trial()  # what it has running would disturb
-        for label in sorted(self._used, key=lambda label: label != self._now):
-            if self._now != label:
-                self._bed.set_link(self._used[label])
-                self._now = label
-            self._test(label, "after")
+        for link in sorted(self._used, key=lambda link: link != self._now):
+            self._set(link)
+            self._test(self._used[link], "after")
         self._used.clear()
 
     def _test(self, label: str, moment: Moment) -> SelfTest:
