@@ -39,7 +39,8 @@ class LoadSettings(Coded):
     # the others
     connections: int  # all open before the clock starts
     streams: int  # requests under way at once on each connection
-    requests: int
+    requests: int  # 0 with wrk, which goes on for a time
+    lasts_s: float  # of wrk; 0 with the others
     most_bytes: int  # of all answers together; 0: no matter
 
     @property

@@ -75,7 +75,7 @@ class LoadReport(Coded):
     parts_ms: Mapping[str, Latency]  # of requests: connect, tls, wait, receive
     errors: Mapping[str, ErrorCount]  # by kind
     statuses: Mapping[str, int]
-    body_bytes: int  # of answers that came whole
+    body_bytes: int | None  # of answers that came whole; None: the generator does not tell
     connections: int  # that were opened
     dropped: int  # arrivals for which no user was free: they were due and did not happen
     use: GeneratorUse | None  # None: another program than ours, which does not tell
