@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from analysis.model import Cell, Run
+from model.dimensions import DIMENSIONS
 from model.errors import InputError
 from model.link import SETTINGS, Link
 from model.metrics import Metric, metric_named
@@ -61,13 +62,13 @@ def _read(name: str, value: Any) -> Place:  # noqa: ANN401 - JSON
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Place(text, float(value))
-    return _quantity(name, text) if name in SETTINGS else Place(text)
+    return _quantity(name, text) if name in DIMENSIONS else Place(text)
 
 
 def _quantity(name: str, text: str) -> Place:
     """A setting of the link."""
     try:
-        read = SETTINGS.read(name, text)
+        read = DIMENSIONS.read(name, text)
     except InputError:  # from a later lanelab
         return Place(text)
     match read:
@@ -104,10 +105,15 @@ def shown(cells: Sequence[Cell], only: Iterable[tuple[str, tuple[str, ...]]]) ->
     return [cell for cell in cells if all(place(cell, name).text in values for name, values in wanted)]
 
 
+def link_of(settings: Mapping[str, Any]) -> Link:
+    """The link alone, without what loads differ in."""
+    return Link.parse({name: value for name, value in settings.items() if name in SETTINGS})
+
+
 def link_numbers(settings: dict[str, Any]) -> dict[str, float | None]:
     """A link's round trip and rates as numbers, for tables; None where it has no such limit."""
     try:
-        link = Link.parse(settings)
+        link = link_of(settings)
     except InputError:  # from a later lanelab
         return {"rtt_ms": None, "rate_down_mbit": None, "rate_up_mbit": None}
     return {

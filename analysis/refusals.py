@@ -18,8 +18,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from analysis.axes import link_of
 from analysis.model import Cell, Run, Trial
-from model.link import Direction, Link
+from model.link import Direction
 from model.link.impairments.loss import GilbertElliott
 
 LOSS = "link-loss"
@@ -69,7 +70,7 @@ def pooled(trials: list[Trial], way: str) -> Pooled:
 
 
 def _refusals(cell: Cell, trials: list[Trial], alpha: float) -> Iterator[Refusal]:
-    link = Link.parse(cell.link.settings)
+    link = link_of(cell.link.settings)
     for way in WAYS:
         direction: Direction = getattr(link, way)
         detail = contradiction(pooled(trials, way), direction, alpha)

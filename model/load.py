@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.coded import Coded
 
 K6, WRK, H2LOAD, AB, SPDY_LOAD = "k6", "wrk", "h2load", "ab", "spdy-load"
+GENERATORS = (K6, WRK, H2LOAD, AB, SPDY_LOAD)
+GENERATOR_PROCESSES = ("lanelab-k6", WRK, H2LOAD, AB, SPDY_LOAD)  # as the kernel calls them
 PAGE, OBJECT, SLOW = "page", "object", "slow"  # scripts for k6 that lanelab brings along
 SCRIPTS = (PAGE, OBJECT, SLOW)
 
@@ -27,21 +28,22 @@ class LoadSettings(Coded):
 
     generator: str
     # k6
-    script: str  # one of SCRIPTS, or the path of a k6 script
+    script: str  # one of SCRIPTS, or the path of a k6 script; "" with another generator
+    script_text: str  # of a user's own
     users: tuple[Stage, ...]  # () with arrivals. The first stage has over_s 0: it says where the users begin
     arrivals: tuple[Stage, ...]  # per second; () with users. The first likewise
     think_s: float  # of a user, after each page
     limit_ms: float  # service level: how long a page may take
     warm_up_s: float  # at the beginning, that counts in no number but in series
     request_timeout_s: float
-    parameters: Mapping[str, str]  # of the script
-    thresholds: Mapping[str, float]  # highest value of a metric, by its key
+    parameters: tuple[tuple[str, str], ...]  # of the script: name, value
+    thresholds: tuple[tuple[str, float], ...]  # key of a metric, highest value
     # the others
     connections: int  # all open before the clock starts
     streams: int  # requests under way at once on each connection
     requests: int  # 0 with wrk, which goes on for a time
     lasts_s: float  # of wrk; 0 with the others
-    most_bytes: int  # of all answers together; 0: no matter
+    most_bytes: int  # of all answers together: of large objects fewer requests are made
 
     @property
     def open_model(self) -> bool:
@@ -50,8 +52,15 @@ class LoadSettings(Coded):
 
     @property
     def duration_s(self) -> float:
-        """How long k6 goes on."""
-        return sum(stage.over_s for stage in self.users or self.arrivals)
+        """How long it takes, where that is known before."""
+        return self.lasts_s or sum(stage.over_s for stage in self.users or self.arrivals)
+
+    def dimensions(self) -> dict[str, str]:
+        """What cells may differ in, by the names of model/dimensions.py: what stays the same through the trial."""
+        if self.generator != K6:
+            return {"connections": str(self.connections)}
+        targets = {stage.target for stage in self.users or self.arrivals}
+        return {"users" if self.users else "arrivals": f"{targets.pop():g}"} if len(targets) == 1 else {}
 
     @property
     def most_users(self) -> float:

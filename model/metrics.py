@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from model.record import TrialRecord
 
-PAGE_LOAD, SERVER_LOAD = "page_load", "server_load"
-ANY = (PAGE_LOAD, SERVER_LOAD)
+PAGE_LOAD, LOAD, SERVER_LOAD = "page_load", "load", "server_load"
+ANY = (PAGE_LOAD, LOAD, SERVER_LOAD)
+LOADS = (LOAD, SERVER_LOAD)
 MILLISECONDS = "_ms"
 
 
@@ -115,11 +116,29 @@ METRICS: tuple[Metric, ...] = (
     Metric("connections", "connections", whole=True, column="conn.", of=_captured("connections")),
     Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
     Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
-    Metric("requests_per_s", "requests per second", "requests/s", (SERVER_LOAD,), higher_is_better=True),
-    Metric("bytes_per_s", "bytes of answers per second", "MB/s", (SERVER_LOAD,), scale=1e6, higher_is_better=True,
+    # Of loads: docs/reference/load.md#measures.
+    Metric("requests_per_s", "requests per second", "requests/s", LOADS, higher_is_better=True, column="requests/s"),
+    Metric("bytes_per_s", "bytes of answers per second", "MB/s", LOADS, scale=1e6, higher_is_better=True,
            column="MB/s"),
-    Metric("latency_ms", "median time of a request", "ms", (SERVER_LOAD,), column="latency ms"),
-    Metric("latency_99_ms", "time that 99 of 100 requests took at most", "ms", (SERVER_LOAD,), column="99% ms"),
+    Metric("latency_ms", "median time of a request", "ms", LOADS, column="latency ms"),
+    Metric("latency_90_ms", "time that 90 of 100 requests took at most", "ms", (LOAD,)),
+    Metric("latency_95_ms", "time that 95 of 100 requests took at most", "ms", (LOAD,)),
+    Metric("latency_99_ms", "time that 99 of 100 requests took at most", "ms", LOADS, column="99% ms"),
+    Metric("latency_99_9_ms", "time that 999 of 1,000 requests took at most", "ms", (LOAD,)),
+    Metric("latency_most_ms", "time that the slowest request took", "ms", (LOAD,)),
+    Metric("pages_per_s", "pages per second", "pages/s", (LOAD,), higher_is_better=True, column="pages/s"),
+    Metric("page_ms", "median time of a page", "ms", (LOAD,), column="page ms"),
+    Metric("page_90_ms", "time that 90 of 100 pages took at most", "ms", (LOAD,)),
+    Metric("page_95_ms", "time that 95 of 100 pages took at most", "ms", (LOAD,)),
+    Metric("page_99_ms", "time that 99 of 100 pages took at most", "ms", (LOAD,), column="99% ms"),
+    Metric("page_99_9_ms", "time that 999 of 1,000 pages took at most", "ms", (LOAD,)),
+    Metric("page_most_ms", "time that the slowest page took", "ms", (LOAD,)),
+    Metric("failed_requests", "requests that failed", workloads=(LOAD,), whole=True),
+    Metric("failed_pages", "pages that failed", workloads=(LOAD,), whole=True, column="failed"),
+    Metric("unfinished_pages", "pages that had not ended at the end", workloads=(LOAD,), whole=True,
+           column="unfinished"),
+    Metric("dropped_arrivals", "arrivals for which no user was free", workloads=(LOAD,), whole=True),
+    Metric("connections_opened", "connections that were opened", workloads=(LOAD,), whole=True),
     Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
            higher_is_better=True, column="h2load"),
     # What the machine did: docs/reference/machine.md.
@@ -157,8 +176,13 @@ MAY_BE_ZERO = frozenset(
     for metric in METRICS
     if metric.name == "retransmissions" or metric.name.startswith(("part_", *_OF_PACKETS)) or metric.workloads == ANY
 )
-PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", SERVER_LOAD: "requests_per_s"}
-TRIALS: Mapping[str, str] = {PAGE_LOAD: "page loads", SERVER_LOAD: "loads"}  # what trials of a workload are called
+PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s", SERVER_LOAD: "requests_per_s"}
+# What trials of a workload are called.
+TRIALS: Mapping[str, str] = {
+    PAGE_LOAD: "page loads",
+    LOAD: "loads",
+    SERVER_LOAD: "loads",
+}
 
 
 def primary_of(workload: str) -> Metric:

@@ -12,6 +12,7 @@ from typing import Any, Self
 from model.coded import Coded
 from model.errors import RecordError
 from model.evidence.browser import Request
+from model.evidence.load import LoadEvidence
 from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server_load import ServerLoadEvidence
@@ -19,7 +20,11 @@ from model.evidence.trace import TraceEvidence
 from model.reasons import Failure, Flag, Reason
 
 # The type of `evidence` by the workload's name. A new workload adds its own.
-EVIDENCE: dict[str, type[Coded]] = {"page_load": PageLoadEvidence, "server_load": ServerLoadEvidence}
+EVIDENCE: dict[str, type[Coded]] = {
+    "page_load": PageLoadEvidence,
+    "load": LoadEvidence,
+    "server_load": ServerLoadEvidence,
+}
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
 RECORDINGS: dict[str, type[Coded]] = {"machine": MachineEvidence, "trace": TraceEvidence}
 
@@ -56,6 +61,11 @@ class TrialRecord(Coded):
     def page_load(self) -> PageLoadEvidence | None:
         """The evidence of a page load; None where this is another workload or there is none."""
         return self.evidence if isinstance(self.evidence, PageLoadEvidence) else None
+
+    @property
+    def load(self) -> LoadEvidence | None:
+        """The evidence of a load; None where this is another workload or there is none."""
+        return self.evidence if isinstance(self.evidence, LoadEvidence) else None
 
     @property
     def machine(self) -> MachineEvidence | None:

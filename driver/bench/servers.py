@@ -19,7 +19,7 @@ from pathlib import Path
 from analysis.model import Run
 from analysis.run_folder import read_run
 from driver.bench.figures import Figure
-from driver.experiment.model import LoadSettings
+from driver.experiment.model import ServerLoadSettings
 from driver.workloads.server_load import client
 from model.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, BedError, Interrupted
 from model.paths import PROJECT, build_folder, sites_folder
@@ -28,8 +28,8 @@ from sites.load import load_site
 Tell = Callable[[str], None]
 
 ROUNDS, QUICK_ROUNDS = 5, 2
-LOAD = LoadSettings(clients=4, streams=1, requests=8000, most=800_000_000)
-QUICK_LOAD = LoadSettings(clients=4, streams=1, requests=2000, most=100_000_000)
+LOAD = ServerLoadSettings(clients=4, streams=1, requests=8000, most=800_000_000)
+QUICK_LOAD = ServerLoadSettings(clients=4, streams=1, requests=2000, most=100_000_000)
 STREAMS = (1, 8, 100)
 PLACES = {"clear": "off", "TLS": "1.3"}
 SERVERS = {"mod_spdy": "spdy/3.1", "mod_http2": "h2"}
@@ -170,13 +170,13 @@ def experiment_text(loads: list[Load], streams: int, *, quick: bool) -> str:
     )
 
 
-def figures(run: Run, loads: list[Load], streams: int, asked: LoadSettings) -> list[Figure]:
+def figures(run: Run, loads: list[Load], streams: int, asked: ServerLoadSettings) -> list[Figure]:
     """What one server does against the other, of each load and place."""
     made = (_figure(run, load, place, streams, asked) for load in loads for place in PLACES)
     return [figure for figure in made if figure]
 
 
-def _figure(run: Run, load: Load, place: str, streams: int, asked: LoadSettings) -> Figure | None:
+def _figure(run: Run, load: Load, place: str, streams: int, asked: ServerLoadSettings) -> Figure | None:
     """None where no round has both servers."""
     numbers = {cell.arm.name: cell.number for cell in run.cells if cell.site == load.site}
     cells = [numbers[f"{server} {place}"] for server in SERVERS]

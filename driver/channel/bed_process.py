@@ -60,6 +60,7 @@ class BedProcess:
             "check_arm": self._check_arm,
             "prepare_trial": self._prepare_trial,
             "run_trial": self._run_trial,
+            "halt_trial": self._halt_trial,
             "end_trial": self._end_trial,
         }
         self._processes: dict[int, Process] = {}
@@ -211,6 +212,11 @@ class BedProcess:
 
     def _run_trial(self, _message: Message, _fds: list[int]) -> Message:
         return {"record": self._trials_here().run()}
+
+    def _halt_trial(self, _message: Message, _fds: list[int]) -> Message:
+        if self._trials:
+            self._trials.halt()
+        return {}
 
     def _end_trial(self, _message: Message, _fds: list[int]) -> Message:
         if self._trials:

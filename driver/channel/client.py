@@ -155,6 +155,10 @@ class Bed:
         record: Message = self._ask("run_trial", within_s=timeout_s + scaled(COLLECT_WITHIN_S))["record"]
         return record
 
+    def halt_trial(self) -> None:
+        """A trial that runs and takes long ends now; `run_trial` then answers with what there is."""
+        self._ask("halt_trial", within_s=scaled(ANSWER_WITHIN_S))
+
     def end_trial(self) -> None:
         """End what the last trial still has: nothing of it is left on the link's ends."""
         self._ask("end_trial", within_s=scaled(ANSWER_WITHIN_S))

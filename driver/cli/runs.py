@@ -198,7 +198,7 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
             for each in watched:  # ending takes a moment, in which another Ctrl-C would only do harm
                 signal.signal(each, signal.SIG_IGN)
             raise KeyboardInterrupt
-        stop.asked = True
+        stop.ask()
         tell(Event("stopping"))
 
     numbers = [signal.SIGINT, signal.SIGTERM]

@@ -24,17 +24,22 @@ class Combined:
     links: tuple[LinkCase, ...]
     cells: tuple[Cell, ...]
 
+    def with_cells(self, cells: tuple[Cell, ...]) -> Combined:
+        """The same with these cells, and the links that they have."""
+        return Combined(self.sites, tuple({cell.link.label: cell.link for cell in cells}.values()), cells)
+
 
 class ObjectsOf(Collection[str]):
     """What a server may be asked for: objects of the sites' first hosts, as site/path. Whether a site has the object is
     known when its manifest is read."""
 
-    def __init__(self, sites: Collection[str]) -> None:
-        self._sites = sites
+    def __init__(self, sites: Collection[str], *, pages: bool = False) -> None:
+        """`pages`: a site alone is one too; what is asked for then is its page."""
+        self._sites, self._pages = sites, pages
 
     def __contains__(self, name: object) -> bool:
-        site, _, path = str(name).partition("/")
-        return site in self._sites and bool(path)
+        site, slash, path = str(name).partition("/")
+        return site in self._sites and (bool(path) or (self._pages and not slash))
 
     def __iter__(self) -> Iterator[str]:
         return (f"{site}/PATH" for site in self._sites)

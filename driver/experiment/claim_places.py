@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from driver.experiment.links import canonical, stated
 from driver.experiment.model import Cell, dimension_of
 from model.claims import ClaimKind, Place, Point, Quantifier
-from model.link import SETTINGS
+from model.dimensions import DIMENSIONS
 from model.metrics import Metric
 from model.settings.kinds import near_miss
 from model.settings.source import Written
@@ -69,7 +69,7 @@ def read_quantifier(written: Written | None) -> Quantified:
     if not found:
         remedy = "Write every rtt, any site, all but 1 rtt, or every place"
         raise written.error(f"{text[:40]!r} says nothing about places", remedy)
-    if dimension not in (known := (ALL_PLACES, "site", "link", *SETTINGS)):
+    if dimension not in (known := (ALL_PLACES, "site", "link", *DIMENSIONS)):
         remedy = f"{near_miss(dimension, known)}Write place, site, link or a setting of the link"
         raise written.error(f"places do not differ in {dimension[:40]!r}", remedy)
     if found[2]:
@@ -197,7 +197,7 @@ def _point(asked: Asked, cell: Cell, base: Cell | None) -> Point:
 
 def number_of(cell: Cell, name: str) -> float:
     """What the cell's link has of a setting, in the setting's smallest unit."""
-    value = SETTINGS.read(name, dimension_of(cell, name))
+    value = DIMENSIONS.read(name, dimension_of(cell, name))
     if isinstance(value, Duration):
         return float(value.ns)
     if isinstance(value, Rate):

@@ -17,7 +17,7 @@ from driver.experiment.model import Cell, dimension_of
 from driver.experiment.recorded import lacking_setting
 from model.claims import Claim, ClaimKind
 from model.coded import Coded
-from model.link import SETTINGS
+from model.dimensions import DIMENSIONS
 from model.metrics import PRIMARY, Metric, metrics_of
 from model.settings.kinds import near_miss
 from model.settings.setting import Table
@@ -151,7 +151,7 @@ def _metric(written: Written | None, about: About) -> Metric:
 
 def _over(written: Written, cells: Sequence[Cell]) -> str:
     name = written.text().strip()
-    numbers = [key for key in SETTINGS if is_number(key) and any(dimension_of(cell, key) for cell in cells)]
+    numbers = [key for key in DIMENSIONS if is_number(key) and any(dimension_of(cell, key) for cell in cells)]
     if name not in numbers:
         remedy = f"{near_miss(name, numbers)}Write one of {', '.join(numbers)}"
         raise written.error(f"{name[:60]!r} is no number of these links", remedy)

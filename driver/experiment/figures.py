@@ -9,8 +9,8 @@ from driver.experiment.keys import CHANGE, FIGURE
 from driver.experiment.links import canonical, varying
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.published import read_published
+from model.dimensions import DIMENSIONS
 from model.errors import InputError
-from model.link import SETTINGS
 from model.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
 from model.settings.kinds import near_miss
 from model.settings.source import Written
@@ -177,7 +177,7 @@ def _values(cells: Sequence[Cell], name: str) -> list[str]:
 
 def is_number(name: str | None) -> bool:
     """Whether values of it lie on an axis."""
-    return name is not None and name in SETTINGS and SETTINGS[name].setting.numeric
+    return name is not None and name in DIMENSIONS and DIMENSIONS[name].setting.numeric
 
 
 def _read_dimension(written: Written, cells: Sequence[Cell], *, none: bool) -> str | None:
@@ -193,7 +193,7 @@ def _read_dimension(written: Written, cells: Sequence[Cell], *, none: bool) -> s
 
 
 def _require_dimension(written: Written, name: str) -> None:
-    known = (*PLAIN, *SETTINGS)
+    known = (*PLAIN, *DIMENSIONS)
     if name not in known:
         remedy = f"{near_miss(name, known)}Write {', '.join(PLAIN)} or a setting of the link"
         raise written.error(f"cells do not differ in {name[:60]!r}", remedy)
@@ -207,7 +207,7 @@ def read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple
         values = []
         for element in entry.elements():
             value = element.text().strip()
-            if name in SETTINGS:
+            if name in DIMENSIONS:
                 with element.placed({}):
                     value = canonical(name, value)
             if value not in known:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from driver.experiment.load_tables import LOAD_USERS, OLD_LOAD, WORKLOAD
 from driver.recorders.registry import RECORDERS
 from model import metrics
 from model.errors import InputError
-from model.metrics import PAGE_LOAD, SERVER_LOAD
+from model.metrics import PAGE_LOAD
 from model.settings.kinds import DURATION, LARGEST_SEED, MOST_BEDS, PERCENT, PROSE, Kind, choice, count
 from model.settings.setting import Setting, Table
-from model.units import Duration, Ratio, Size
+from model.units import Duration, Ratio
 
 KINDS_OF_FIGURE = ("line", "bar", "box", "cdf", "heatmap", "parts", "sequence")
 SCALES = ("zero", "fit", "log")
@@ -42,13 +43,6 @@ def _interval(value: object, key: str) -> Ratio:
     return ratio
 
 
-def _most(value: object, key: str) -> int:
-    size = Size.parse(value, key=key)
-    if not size:
-        raise InputError("no request could be made", "Write a size like 100MB", key=key)
-    return size.bytes
-
-
 TRIALS = count("TRIALS", "trials", 1, MOST_TRIALS)
 BEDS = count("BEDS", "beds", 1, MOST_BEDS)
 # fmt: off
@@ -58,8 +52,9 @@ EXPERIMENT = Table((
     Setting("description", PROSE, "", "what it is about; shown in the report", "HTTP/2 on slow links",
         default_words="none"),
     Setting("sites", None, "", "archived sites to load", "[dummy]", "a name or a list of names"),
-    Setting("workload", choice("WORKLOAD", PAGE_LOAD, SERVER_LOAD), PAGE_LOAD,
-        "what a trial does: a browser loads a page, or [a server is put under load](#load)", SERVER_LOAD),
+    Setting("workload", None, PAGE_LOAD,
+        "what a trial does: a browser loads a page, or [a server is put under load](#workload)",
+        "{kind: load, users: 100, duration: 60s}", f"`{PAGE_LOAD}`, or a mapping of [keys](#workload)"),
     Setting("load", None, "", "how a server is put under load, with `workload: server_load`", "{requests: 20000}",
         "[keys](#load)", "as there"),
     Setting("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
@@ -101,15 +96,6 @@ EXPERIMENT = Table((
         "how long a page load may take", "120s"),
     *(recorder.setting for recorder in RECORDERS.values()),
 ))
-LOAD = Table((
-    Setting("clients", count("CLIENTS", "connections", 1, 10_000), "8", "connections, all open before the clock starts",
-        "32"),
-    Setting("streams", count("STREAMS", "requests", 1, 1000), "16", "requests under way at once on each connection",
-        "1"),
-    Setting("requests", count("REQUESTS", "requests", 1, 100_000_000), "20000", "how many are made in a trial", "1000"),
-    Setting("most", Kind("SIZE", "`kB`, `MB`", _most), "100MB",
-        "of large objects fewer requests are made: so many that the answers are no more than this", "1MB"),
-))
 UNTIL = Table((
     Setting("ci", Kind("PERCENT", "`%`", _interval, PERCENT.schema), "",
         "go on until every 95% interval reaches no further than this from what it is of", "2%"),
@@ -145,7 +131,7 @@ FIGURE = Table((
     Setting("y", choice("METRIC", *METRICS, CHANGE), "",
         "what is drawn, the median of each cell; `change`: how much each arm changes the load time, [round by "
         "round](#figures)", "fcp",
-        default_words="`plt`; with `workload: server_load` `requests_per_s`"),
+        default_words="`plt`; with `workload: load` `requests_per_s`"),
     Setting("series", None, "", "what has a colour of its own; in a `heatmap` a row of its own", "arm",
         "as `x`, or `none`", "`arm`, when there are several"),
     Setting("facet", None, "", "what has a panel of its own", "site", "as `x`, or `none`",
@@ -228,7 +214,9 @@ PUBLISHED = Table((
 # fmt: on
 SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
-    "load": LOAD,
+    "load": OLD_LOAD,
+    "workload": WORKLOAD,
+    "users": LOAD_USERS,
     "until": UNTIL,
     "compare": COMPARE,
     "tolerances": TOLERANCES,

@@ -13,6 +13,7 @@ from driver.experiment.arm import Arm
 from model.claims import Claim
 from model.coded import Coded
 from model.link import Link
+from model.load import LoadSettings
 from model.looks import Look, looks, only_look
 from model.units import Duration, Ratio
 
@@ -34,10 +35,15 @@ LATER_LINK_SETTINGS: Mapping[str, str] = {"delayed_ack": "true", "timestamps": "
 
 @dataclass(frozen=True, slots=True)
 class LinkCase:
-    """A link with its name within the experiment."""
+    """A link with its name within the experiment; where a server is put under load, with the load."""
 
     label: str
     link: Link
+    load: LoadSettings | None = None
+
+    def to_mapping(self) -> dict[str, str]:
+        """Every effective setting of the link, and what loads differ in, as text with units."""
+        return {**self.link.to_mapping(), **(self.load.dimensions() if self.load else {})}
 
 
 def _without(later: Mapping[str, object], settings: Mapping[str, object]) -> dict[str, object]:
@@ -62,7 +68,9 @@ class Cell:
         if not self._id:
             arm = _without(LATER_ARM_SETTINGS, self.arm.settings())
             link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
-            settings = {"site": self.site, "link": link, "arm": arm}
+            settings: dict[str, object] = {"site": self.site, "link": link, "arm": arm}
+            if self.link.load:
+                settings["load"] = self.link.load.to_json()
             text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
             object.__setattr__(self, "_id", hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
         return self._id
@@ -158,16 +166,16 @@ class Figure:
 def dimension_of(cell: Cell, name: str) -> str | None:
     """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
     plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
-    return plain[name] if name in plain else _settings(cell.link.link).get(name)
+    return plain[name] if name in plain else _settings(cell.link).get(name)
 
 
 @functools.lru_cache(maxsize=1000)
-def _settings(link: Link) -> Mapping[str, str]:
+def _settings(link: LinkCase) -> Mapping[str, str]:
     return link.to_mapping()
 
 
 @dataclass(frozen=True, slots=True)
-class LoadSettings(Coded):
+class ServerLoadSettings(Coded):
     """How a server is put under load."""
 
     clients: int
@@ -181,7 +189,7 @@ class Experiment:
     name: str
     description: str
     workload: str
-    load: LoadSettings | None  # of servers; None where pages are loaded
+    load: ServerLoadSettings | None  # of workload server_load
     text: str  # the file, verbatim
     arms: tuple[Arm, ...]
     links: tuple[LinkCase, ...]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from driver.experiment.keys import CHANGE, PUBLISHED
 from driver.experiment.links import canonical
 from driver.experiment.model import Cell, Figure, Published, dimension_of
+from model.dimensions import DIMENSIONS
 from model.errors import InputError
-from model.link import SETTINGS
 from model.settings.kinds import near_miss
 from model.settings.source import Written
 
@@ -54,7 +54,7 @@ def _points(written: Written, figure: Figure, cells: Sequence[Cell]) -> tuple[tu
 def _known(where: Written, text: str, dimension: str, cells: Sequence[Cell]) -> str:
     """A value of the figure's, as links print it."""
     known = list(dict.fromkeys(value for cell in cells if (value := dimension_of(cell, dimension)) is not None))
-    if dimension in SETTINGS and text not in known:
+    if dimension in DIMENSIONS and text not in known:
         with contextlib.suppress(InputError):
             text = canonical(dimension, text)
     if text not in known:

@@ -13,22 +13,27 @@ from driver.experiment.cells import Combined, ObjectsOf, combine
 from driver.experiment.claims import About, read_claims, refuse_sequential
 from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
-from driver.experiment.keys import EXPERIMENT, LOAD, TOLERANCES, UNTIL, read_name
-from driver.experiment.model import Experiment, LinkCase, LoadSettings, Pairs, Repeat, Tolerances
+from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
+from driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
+from driver.experiment.load_tables import OLD_LOAD
+from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, ServerLoadSettings, Tolerances
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import InputError
 from model.link import Link
-from model.metrics import SERVER_LOAD
+from model.load import PAGE
+from model.metrics import LOAD, PAGE_LOAD, SERVER_LOAD
 from model.settings.source import Written, read_yaml
+from model.units import Duration
 from sites.load import site_names
 
 LONGEST_ARM_NAME = 60
+LONGEST_LOAD = Duration.parse("43200s")
 OF_PAGE_LOADS = (
     "missing",
     "tolerances",
-    *(name for name, recorder in RECORDERS.items() if SERVER_LOAD not in recorder.workloads),
+    *(name for name, recorder in RECORDERS.items() if not {LOAD, SERVER_LOAD}.intersection(recorder.workloads)),
 )
 
 
@@ -69,12 +74,15 @@ def _parse(
 ) -> Experiment:
     plain = EXPERIMENT.values_of(entries)
     arms = _read_arms(entries, root)
-    workload = plain["workload"]
+    workload, keys = workload_of(entries.get("workload"))
+    loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
     load = _read_load(entries, workload, arms)
     repeat = _read_repeat(entries, plain["trials"])
-    combined = combine(entries, root, arms, ObjectsOf(sites) if load else sites)
+    combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     if load:
         _refuse_shaping(entries, combined.links)
+    if loads:
+        combined = combined.with_cells(over_loads(combined.cells, loads))
     if "figures" in entries:
         figures = read_figures(entries["figures"], combined.cells, workload)
     else:
@@ -106,26 +114,43 @@ def _parse(
         tolerances=_read_tolerances(entries),
         figures=figures,
         retries=plain["retries"],
-        timeout=plain["timeout"],
+        timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
     )
 
 
-def _read_load(entries: Mapping[str, Written], workload: str, arms: Sequence[Arm]) -> LoadSettings | None:
+def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:
+    """What may be asked for: pages, or what servers are asked for."""
+    if workload == PAGE_LOAD or any(case.settings.script == PAGE for case in loads):
+        return sites
+    return ObjectsOf(sites, pages=workload == LOAD)
+
+
+def _read_timeout(entries: Mapping[str, Written], timeout: Duration, loads: Sequence[LoadCase]) -> Duration:
+    """How long a trial may take. A load that takes its time gets that and what it is given besides."""
+    longest_s = max((case.settings.duration_s for case in loads), default=0.0)
+    whole = Duration(timeout.ns + round(longest_s * 1e9))
+    if whole > LONGEST_LOAD:
+        raise entries["workload"].error(f"the load takes {longest_s:g} s, more than {LONGEST_LOAD}", "Write less")
+    return whole
+
+
+def _read_load(entries: Mapping[str, Written], workload: str, arms: Sequence[Arm]) -> ServerLoadSettings | None:
     """How a server is put under load; None where pages are loaded."""
+    if workload != PAGE_LOAD:
+        for key in OF_PAGE_LOADS:
+            if key in entries:
+                raise entries[key].error(f"it means nothing with workload: {workload}", "Leave it out")
     if workload != SERVER_LOAD:
         if "load" in entries:
-            raise entries["load"].error("pages are loaded here, not a server", f"Write workload: {SERVER_LOAD} too")
+            raise entries["load"].error(f"it is of workload: {SERVER_LOAD}", f"Write workload: {SERVER_LOAD} too")
         return None
-    for key in OF_PAGE_LOADS:
-        if key in entries:
-            raise entries[key].error(f"it means nothing with workload: {SERVER_LOAD}", "Leave it out")
     for arm in arms:
         if not arm.multiplexed:
             what = f"the load's client speaks HTTP/2 and SPDY, and the arm {arm.name!r} has {arm.protocol}"
             raise entries["arms"].entries()[arm.name].error(what, "Write protocol: h2, with tls: 1.3 or via: gateway")
-    values = LOAD.values_of(LOAD.entries(entries["load"]) if "load" in entries else {})
-    return LoadSettings(**values)
+    values = OLD_LOAD.values_of(OLD_LOAD.entries(entries["load"]) if "load" in entries else {})
+    return ServerLoadSettings(**values)
 
 
 def _refuse_shaping(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:

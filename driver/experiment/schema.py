@@ -16,9 +16,12 @@ from typing import Any
 from driver.experiment.arm_fields import ARM
 from driver.experiment.figures import PLAIN
 from driver.experiment.keys import CLAIM_SECTIONS, METRICS, SECTIONS
+from driver.experiment.load_tables import LOAD_STAGE
 from driver.recorders.registry import RECORDERS
+from model.dimensions import DIMENSIONS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
+from model.metrics import LOAD, PAGE_LOAD, SERVER_LOAD
 from model.paths import PROJECT
 
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
@@ -39,7 +42,10 @@ def schema() -> Schema:
         "definitions": {
             "link": _object(_link()),
             "arm": _object(ARM.schema()),
-            **{name: _object(_section(name)) for name in ("cell", "figure", "variant", "tolerances", *_with_keys())},
+            **{
+                name: _object(_section(name))
+                for name in ("cell", "figure", "variant", "tolerances", "workload", "users", "load", *_with_keys())
+            },
             "published": {
                 **_object(_section("published")),
                 "anyOf": [{"required": ["axis"]}, {"required": ["points"]}],
@@ -56,7 +62,7 @@ def _claims() -> dict[str, Schema]:
     change: Schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*%\s*$"}
     value: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\+?[0-9.]"}]}
     text: Schema = {"type": ["string", "number"]}
-    numbers: Schema = {"enum": [name for name, key in SETTINGS.items() if key.setting.numeric]}
+    numbers: Schema = {"enum": [name for name, key in DIMENSIONS.items() if key.setting.numeric]}
     parts: dict[str, Schema] = {**dict.fromkeys(("of", "to", "at", "change_of", "value_of"), text), "over": numbers}
     parts["metric"] = {"enum": list(METRICS)}
     kinds = {
@@ -65,7 +71,7 @@ def _claims() -> dict[str, Schema]:
         if name != "claim"
     }
     kinds["trend"]["oneOf"] = [{"required": ["change_of"]}, {"required": ["value_of"]}]
-    places = [name for name in (*PLAIN, *SETTINGS) if name != "arm"]
+    places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
     either = {"anyOf": [change, value]}
     shapes = {
         **{name: _ref(f"claim_{name}") for name in kinds},
@@ -117,14 +123,15 @@ def _shapes() -> dict[str, dict[str, Schema]]:
     """The keys that are not single values."""
     text: Schema = {"type": "string"}
     value: Schema = {"type": ["string", "number", "boolean"]}
-    dimension: Schema = {"enum": [*PLAIN, *SETTINGS]}
-    or_none: Schema = {"enum": ["none", *PLAIN, *SETTINGS]}
+    dimension: Schema = {"enum": [*PLAIN, *DIMENSIONS]}
+    or_none: Schema = {"enum": ["none", *PLAIN, *DIMENSIONS]}
     arms: Schema = {
         "type": "object",
         "minProperties": 1,
         "additionalProperties": {"anyOf": [_ref("arm"), {"type": "null"}]},
     }
-    only = _object({name: _one_or_many(value) for name in (*PLAIN, *SETTINGS)})
+    ramp = _one_or_many({"anyOf": [{"type": "integer", "minimum": 1}, _ref("users")]})
+    only = _object({name: _one_or_many(value) for name in (*PLAIN, *DIMENSIONS)})
     return {
         "experiment": {
             "sites": _one_or_many(text),
@@ -141,6 +148,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             },
             "tolerances": _ref("tolerances"),
             "load": _ref("load"),
+            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD, SERVER_LOAD]}, _ref("workload")]},
             "figures": _one_or_many(_ref("figure")),
             "claims": {"type": "object", "minProperties": 1, "additionalProperties": _ref("claim")},
             "variants": {"type": "object", "minProperties": 1, "additionalProperties": _ref("variant")},
@@ -162,6 +170,15 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "axis": {"type": "number", "exclusiveMinimum": 0},
             "points": {"type": "object", "minProperties": 1, "additionalProperties": {"type": ["object", "number"]}},
         },
+        "workload": {
+            "script": text,
+            "users": ramp,
+            "arrivals": ramp,
+            "connections": _one_or_many({"type": "integer", "minimum": 1}),
+            "parameters": {"type": "object", "additionalProperties": value},
+            "thresholds": {"type": "object", "additionalProperties": {"type": "number"}},
+        },
+        "users": {"stages": {"type": "array", "minItems": 1, "items": _object(LOAD_STAGE.schema())}},
         "variant": {
             "defaults": _ref("arm"),
             "arms": {"type": "object", "minProperties": 1, "additionalProperties": _ref("arm")},

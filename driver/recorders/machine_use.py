@@ -10,13 +10,14 @@ from driver.browser.registry import BROWSERS
 from driver.servers.registry import SERVERS
 from model.coded import Coded
 from model.evidence.machine import GROUPS, MachineEvidence, MachineUse, Pressure
+from model.load import GENERATOR_PROCESSES
 from model.reasons import Flag, FlagName
 from model.record import Series
 
 # Whose a process is, by its name or by that of the nearest process above it that is here. As the kernel cuts names.
 PROGRAMS = {
     **{name: "client" for kind in BROWSERS.values() for name in kind.processes},
-    **dict.fromkeys(("Xvfb", "h2load", "spdy-load"), "client"),
+    **dict.fromkeys(("Xvfb", *GENERATOR_PROCESSES, "h2load", "spdy-load"), "client"),
     **{name: "server" for server in SERVERS.values() for name in server.processes},
     "dnsmasq": "server",
     "lanelab-gateway": "gateway",

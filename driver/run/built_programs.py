@@ -14,10 +14,15 @@ from driver.experiment.model import Experiment
 from driver.host.build.apache_module import MODULES, module
 from driver.host.build.gateway import gateway_program
 from driver.servers.registry import SERVERS
+from driver.workloads.load.registry import GENERATORS
 from driver.workloads.server_load.client import SPDY_LOAD
 
 # What builds the programs that servers name.
 OF_SERVERS: Mapping[str, Callable[[], Path]] = {name: partial(module, name) for name in MODULES}
+
+
+# What builds the load generators that are lanelab's own.
+LOAD_GENERATORS: Mapping[str, Callable[[], Path]] = {SPDY_LOAD: partial(gateway_program, SPDY_LOAD)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,13 @@ class Programs:
     @classmethod
     def built(cls, experiment: Experiment) -> Programs:
         """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
-        arms, paths = experiment.arms, {}
-        if experiment.load:
+        arms = experiment.arms
+        paths: dict[str, Path] = {}
+        loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
+        if loads:
+            ours = (GENERATORS[name].program for name in sorted(loads) if GENERATORS[name].built)
+            paths |= {program: built(program) for program in ours}
+        elif experiment.load:
             paths[SPDY_LOAD] = gateway_program(SPDY_LOAD)
         elif any(arm.via == "gateway" for arm in arms):
             paths["gateway"] = gateway_program()
@@ -39,6 +49,11 @@ class Programs:
     def facts(self) -> dict[str, Any]:
         """Digests, which tell one build from another."""
         return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
+
+
+def built(name: str) -> Path:
+    """A load generator of lanelab's."""
+    return LOAD_GENERATORS[name]()
 
 
 def of_servers(arms: Iterable[Arm]) -> dict[str, Path]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from driver.experiment.model import Experiment
 from driver.host.needs import BED, BROWSING, Program, programs
 from driver.servers.registry import SERVERS
+from driver.workloads.load.registry import GENERATORS
+from model.metrics import LOAD
 
 
 def needs_of(experiment: Experiment) -> frozenset[Program]:
@@ -12,6 +14,10 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
     purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm)}
     if any(_calls_jpegtran(arm.minify) for arm in experiment.arms):
         purposes.add("minify")
+    if experiment.workload == LOAD:
+        loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
+        purposes |= {need for name in loads for need in GENERATORS[name].needs}
+        return frozenset(programs(*BED, *purposes))
     if experiment.load:
         return frozenset(programs(*BED, *purposes))
     for cell in experiment.cells:

@@ -7,7 +7,9 @@ any other.
 from __future__ import annotations
 
 import itertools
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +34,7 @@ from model.clock import utc_now
 from model.errors import BedError, Interrupted, LanelabError
 from model.reasons import Reason
 from model.record import TrialRecord
+from model.settings.kinds import LARGEST_SEED
 
 
 @dataclass
@@ -40,6 +43,12 @@ class StopRequest:
 
     asked: bool = False
     under_way: bool = False
+    halt: Callable[[], None] = lambda: None  # ends a trial that takes long
+
+    def ask(self) -> None:
+        """May be called by a handler of signals: what waits for the bed does so in a thread of its own."""
+        self.asked = True
+        threading.Thread(target=self.halt, name="halt", daemon=True).start()
 
 
 @dataclass
@@ -69,6 +78,7 @@ class Runner:
         experiment, store = begun.experiment, begun.store
         self._experiment, self._sites, self._store = experiment, begun.sites, store
         self._tell, self._stop = tell, stop
+        stop.halt = self._halt
         self._workload = WORKLOADS[store.workload]
         self._schedule = Schedule(experiment, int(store.meta("seed")), statistics, store.history())
         beds = Beds(open_bed, tell, lambda: stop.asked)
@@ -125,8 +135,14 @@ class Runner:
         self._prepare_ahead(following)
         case = planned.cell
         site, link = self._sites.site(case), case.link.link
-        record = self._workload.finish(data, TrialContext(case.arm, site, link, self._experiment, prepared.folder))
+        context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load)
+        record = self._workload.finish(data, context)
         self._add(planned, prepared, record, started)
+
+    def _halt(self) -> None:
+        if self._stop.under_way:
+            with suppress(LanelabError):  # a bed that is gone has no trial any more
+                self._current.bed.halt_trial()
 
     def _not_started(self, prepared: PreparedTrial, reason: Reason, detail: str) -> TrialRecord:
         return TrialRecord.not_started(self._workload.name, prepared.started_utc, reason, detail)
@@ -207,7 +223,7 @@ class Runner:
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared
-        bed.prepare_trial(self._spec(planned.cell, folder).to_json())
+        bed.prepare_trial(self._spec(planned.cell, folder, self._seed_of(planned)).to_json())
         return prepared
 
     def _check_arms(self, bed: Bed) -> None:
@@ -215,8 +231,12 @@ class Runner:
         for cell in {(cell.site, cell.arm.name): cell for cell in self._experiment.cells}.values():
             bed.check_arm(self._spec(cell, self._store.folder).to_json())
 
-    def _spec(self, cell: Cell, folder: Path) -> TrialSpec:
-        load, site = self._experiment.load, self._sites.site(cell)
+    def _seed_of(self, planned: PlannedTrial) -> int:
+        """Of what a trial draws: the same for all cells of a round, so that they differ in nothing else."""
+        return (int(self._store.meta("seed")) + planned.round) % (LARGEST_SEED + 1)
+
+    def _spec(self, cell: Cell, folder: Path, seed: int = 0) -> TrialSpec:
+        load, site = cell.link.load or self._experiment.load, self._sites.site(cell)
         return TrialSpec(
             site=site,
             arm=cell.arm.on(site),
@@ -226,6 +246,7 @@ class Runner:
             authority=self._store.folder / AUTHORITY,
             workload=self._workload.name,
             options=load.to_json() if load else {},
+            seed=seed,
             built=self._programs.paths,
         )
 

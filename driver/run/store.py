@@ -304,7 +304,7 @@ def _insert_plan(database: sqlite3.Connection, meta: Mapping[str, str], cells: S
     arm_number = {name: number for number, name in enumerate(arms, 1)}
     database.executemany(
         "INSERT INTO links VALUES (?, ?, ?)",
-        ((link_number[label], label, json.dumps(case.link.to_mapping())) for label, case in links.items()),
+        ((link_number[label], label, json.dumps(case.to_mapping())) for label, case in links.items()),
     )
     database.executemany(
         "INSERT INTO arms VALUES (?, ?, ?)",

@@ -28,6 +28,10 @@ class Served:
     server: RunningServer
     resolver: Resolver | None
 
+    def require_alive(self) -> None:
+        """Raises ServerError when a server has ended by itself."""
+        self.server.require_alive()
+
     def forget(self) -> None:
         """Leave out of the logs what was asked until now."""
         self.server.requests()
@@ -64,6 +68,10 @@ class Serving:
         if key not in self._leaves:
             self._leaves[key] = Authority.make(spec.authority).leaf(spec.site.hosts, kind)
         return self._leaves[key]
+
+    def authority(self, spec: TrialSpec) -> bytes:
+        """The certificate with which those of the servers are signed, as PEM."""
+        return Authority.make(spec.authority).certificate.read_bytes()
 
     def let_client_ask(self) -> None:
         """The client looks names up at the resolver, for as long as the bed lives: other trials look up none."""

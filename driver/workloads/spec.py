@@ -25,6 +25,7 @@ class TrialSpec:
     authority: Path  # of the run: key and certificate that the browser trusts
     workload: str = "page_load"
     options: Mapping[str, Any] = field(default_factory=dict)  # of the workload, as JSON
+    seed: int = 0  # of this trial: for a workload that draws numbers
     built: Mapping[str, Path] = field(default_factory=dict)  # programs of ours on this machine: gateway, mod_spdy, …
 
     def to_json(self) -> dict[str, Any]:
@@ -37,6 +38,7 @@ class TrialSpec:
             "folder": str(self.folder),
             "authority": str(self.authority),
             "options": dict(self.options),
+            "seed": self.seed,
             "built": {name: str(path) for name, path in self.built.items()},
         }
 
@@ -52,5 +54,6 @@ class TrialSpec:
             folder=Path(data["folder"]),
             authority=Path(data["authority"]),
             options=data["options"],
+            seed=data["seed"],
             built={name: Path(path) for name, path in data["built"].items()},
         )

@@ -49,6 +49,11 @@ class Trials:
             raise BedError("no trial was prepared")
         return self._current.run().to_json()
 
+    def halt(self) -> None:
+        """The trial that runs ends now, where it takes long."""
+        if self._current:
+            self._current.halt()
+
     def end(self) -> None:
         """End what the last trial still has."""
         current, self._current = self._current, None

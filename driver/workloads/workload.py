@@ -6,8 +6,8 @@ part that is measured and what must be read right after it, `end` ends whatever 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from driver.experiment.model import Experiment
 from driver.workloads.serving import Serving
 from driver.workloads.spec import TrialSpec
 from model.link import Link
+from model.load import LoadSettings
 from model.reasons import Failure
 from model.record import TrialRecord
 from model.site.site import Site
@@ -31,6 +32,7 @@ class TrialContext:
     link: Link
     experiment: Experiment
     folder: Path  # of its artifacts
+    load: LoadSettings | None = None  # where a server is put under load
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class BedPlace:
     compensation_us: int  # what is taken off each direction's delay
     serving: Serving
     folder: Path  # in memory, here and on client and server; it lives as long as the bed
+    placement: Mapping[str, str] = field(default_factory=dict)  # processors of each node's programs
 
 
 class BedSide(Protocol):
@@ -53,6 +56,10 @@ class BedSide(Protocol):
 
     def run(self) -> TrialRecord:
         """Do the measured part; everything that the bed knows of the trial. Its files are in the trial's folder."""
+        ...
+
+    def halt(self) -> None:
+        """Somebody asks, from another thread, for the end of the run: a trial that takes long ends now, and fails."""
         ...
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ import pytest
 from driver.bed.node import Completed
 from driver.bench import servers
 from driver.experiment.arm import Arm
-from driver.experiment.model import LoadSettings
+from driver.experiment.model import ServerLoadSettings
 from driver.experiment.read import parse_experiment
 from driver.recorders.machine import MachineOptions
 from driver.run.needs import needs_of
@@ -42,7 +42,7 @@ from model.record import TrialRecord
 from sites.load import site_names
 
 SIZE = 1000
-LOAD = LoadSettings(clients=8, streams=16, requests=500, most=300_000)
+LOAD = ServerLoadSettings(clients=8, streams=16, requests=500, most=300_000)
 ASKED = 300  # as many answers of this size as `most` allows
 ARM = Arm.parse("spdy", {"via": "gateway", "protocol": "spdy/3.1"})
 TIMES = Percentiles(1.0, 2.0, 3.0, 4.0, 5.0, 2.5)
@@ -198,7 +198,7 @@ def test_of_large_objects_fewer_are_asked_for() -> None:
 
 def test_what_an_experiment_of_a_load_says() -> None:
     experiment = parse_experiment(TEXT + "load: {clients: 2, most: 1kB}\n", "made.yaml", ["dummy"])
-    assert experiment.load == LoadSettings(clients=2, streams=16, requests=20_000, most=1000)
+    assert experiment.load == ServerLoadSettings(clients=2, streams=16, requests=20_000, most=1000)
     assert [figure.y for figure in experiment.figures] == ["requests_per_s"]
     assert experiment.recorders == {"machine": MachineOptions()}
 

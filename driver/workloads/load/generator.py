@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from driver.experiment.arm import Arm
@@ -20,7 +19,7 @@ class Target:
     settings: LoadSettings
     arm: Arm
     urls: tuple[str, ...]  # what a page needs, the page itself first; of another script: what is asked for, in turn
-    body_sizes: tuple[int, ...]  # of the answers, in the same order
+    body_sizes: tuple[int | None, ...]  # of the answers, in the same order; None: only the server knows
     address: str  # every host of the URLs is there
     port: int
     authority: str  # file with the certificate that servers' certificates are signed with; "" without TLS
@@ -83,6 +82,9 @@ class Generator(Protocol):
     @property
     def process(self) -> str:
         """What the kernel calls it, for the recorder `machine`."""
+
+    def threads(self, settings: LoadSettings) -> int:
+        """The processors that it can use at most."""
 
     def check(self, settings: LoadSettings, arm: Arm) -> None:
         """Raises InputError where it cannot do this."""

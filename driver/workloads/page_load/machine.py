@@ -187,6 +187,9 @@ class PageLoadOnBed:
 
         return self._thread.submit(read)
 
+    def halt(self) -> None:
+        """A page load takes seconds: it may end by itself."""
+
     def end(self) -> None:
         trial, self._trial = self._trial, None
         if trial is None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from driver.experiment.model import LoadSettings
+from driver.experiment.model import ServerLoadSettings
 from model.evidence.server_load import LoadReport, SecondReport
 from model.site.site import Site, SiteObject
 
@@ -31,7 +31,7 @@ class Target:
     requests: int
 
 
-def requests(load: LoadSettings, sizes: Sequence[int]) -> int:
+def requests(load: ServerLoadSettings, sizes: Sequence[int]) -> int:
     """How many: fewer where so many answers would be more bytes than wanted."""
     return max(1, min(load.requests, load.most * len(sizes) // max(1, sum(sizes))))
 
@@ -42,12 +42,12 @@ def body_bytes(asked: int, sizes: Sequence[int]) -> int:
     return rounds * sum(sizes) + sum(sizes[:rest])
 
 
-def spdy_load(program: str, load: LoadSettings, target: Target) -> list[str]:
+def spdy_load(program: str, load: ServerLoadSettings, target: Target) -> list[str]:
     words = ["-json", "-protocol", target.protocol, "-clients", str(load.clients), "-streams", str(load.streams)]
     return [program, *words, "-requests", str(target.requests), "-connect", target.connect, *target.urls]
 
 
-def h2load(program: str, load: LoadSettings, target: Target) -> list[str]:
+def h2load(program: str, load: ServerLoadSettings, target: Target) -> list[str]:
     clients = min(load.clients, target.requests)  # it refuses more
     counts = ["-n", str(target.requests), "-c", str(clients), "-m", str(load.streams), "-t", "1"]
     return [program, *counts, f"--connect-to={target.connect}", *target.urls]

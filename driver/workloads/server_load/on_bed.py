@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from driver.bed.node import NODE_NAMES, Completed, Node
-from driver.experiment.model import LoadSettings
+from driver.experiment.model import ServerLoadSettings
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context
 from driver.servers.server import PORTS
@@ -67,7 +67,7 @@ class ServerLoadOnBed:
         deadline = began + spec.timeout_s
         report, second, asked = None, None, False
         if self._served and not self._failures:
-            load, target = LoadSettings.from_json(spec.options), target_of(spec)
+            load, target = ServerLoadSettings.from_json(spec.options), target_of(spec)
             self._recorders.load_begins()
             report = self._load(load, target, deadline)
             self._recorders.load_ended()
@@ -93,7 +93,7 @@ class ServerLoadOnBed:
             recordings={name: each.evidence for name, each in recordings.items() if each.evidence},
         )
 
-    def _load(self, load: LoadSettings, target: Target, deadline: float) -> LoadReport | None:
+    def _load(self, load: ServerLoadSettings, target: Target, deadline: float) -> LoadReport | None:
         try:
             done = self._run(client.spdy_load(self._program, load, target), deadline)
             report = client.read_spdy_load(done.stdout)
@@ -136,6 +136,9 @@ class ServerLoadOnBed:
             self._failures.append(Failure(Reason.SERVER_FAILED, str(error)))
             return None
 
+    def halt(self) -> None:
+        """A load of this kind takes seconds: it may end by itself."""
+
     def end(self) -> None:
         """End the server."""
         self._recorders.close()
@@ -146,7 +149,7 @@ class ServerLoadOnBed:
 
 def target_of(spec: TrialSpec) -> Target:
     """What is asked for, on the server's own loopback."""
-    scheme, load = spec.arm.scheme, LoadSettings.from_json(spec.options)
+    scheme, load = spec.arm.scheme, ServerLoadSettings.from_json(spec.options)
     asked = client.objects(spec.site)
     return Target(
         urls=tuple(f"{scheme}://{each.url}" for each in asked),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from driver.experiment.arm import Arm
-from driver.experiment.model import LoadSettings
+from driver.experiment.model import ServerLoadSettings
 from driver.workloads.server_load.client import body_bytes, requests
 from model.evidence.server_load import LoadReport, ServerLoadEvidence
 from model.reasons import Failure, Reason
@@ -15,7 +15,7 @@ MOST_SHOWN = 3
 
 
 def judge(
-    record: TrialRecord, arm: Arm, load: LoadSettings, sizes: Sequence[int], *, watched: bool = False
+    record: TrialRecord, arm: Arm, load: ServerLoadSettings, sizes: Sequence[int], *, watched: bool = False
 ) -> Iterator[Failure]:
     """Every reason why the trial does not count; `sizes`: bytes of what was asked for, in turn; `watched`: the machine
     was to be."""

@@ -1,0 +1,49 @@
+"""From what the bed recorded of a load to a judged record, on the controller."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+from driver.workloads.load.measures import measures_of
+from driver.workloads.load.registry import GENERATORS
+from driver.workloads.load.verdict import Expected, judge
+from driver.workloads.workload import TrialContext
+from model.clock import utc_now
+from model.errors import RecordError
+from model.metrics import LOAD
+from model.reasons import Reason
+from model.record import TrialRecord
+
+PACKED = (".jsonl", ".csv", ".log")  # kinds of files that are text, and are stored compressed
+
+
+def finish(data: object, context: TrialContext) -> TrialRecord:
+    """The record with its measures and its verdict."""
+    try:
+        record = TrialRecord.from_json(data)
+    except RecordError as error:
+        return TrialRecord.not_started(LOAD, utc_now(), Reason.EVIDENCE_MISSING, str(error))
+    settings = context.load
+    if settings is None:
+        raise TypeError("a load needs its settings")
+    report = record.load.generator if record.load else None
+    if report:
+        record = replace(record, measures={**record.measures, **measures_of(report)})
+    threads = GENERATORS[settings.generator].threads(settings)
+    expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads)
+    record = replace(record, failures=tuple(judge(record, expected)))
+    _pack(context.folder)
+    return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
+
+
+def _pack(folder: Path) -> None:
+    for path in [each for each in folder.iterdir() if each.suffix in PACKED]:
+        data = path.read_bytes()
+        with (
+            path.with_name(f"{path.name}.gz").open("wb") as file,
+            gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as out,
+        ):
+            out.write(data)
+        path.unlink()

@@ -1,0 +1,24 @@
+"""A server under load as a workload: many users, or as many requests as it can answer, without a browser."""
+
+from __future__ import annotations
+
+from driver.workloads.load.finish import finish
+from driver.workloads.workload import BedPlace, BedSide, TrialContext
+from model.metrics import LOAD, PRIMARY
+from model.record import TrialRecord
+
+
+class Load:
+    """Runs a load generator on the client against the server."""
+
+    name = LOAD
+    primary = PRIMARY[LOAD]
+    uses_link = True
+
+    def on_bed(self, place: BedPlace) -> BedSide:
+        from driver.workloads.load.on_bed import LoadOnBed  # noqa: PLC0415 - only the bed process needs it
+
+        return LoadOnBed(place)
+
+    def finish(self, data: object, context: TrialContext) -> TrialRecord:
+        return finish(data, context)

@@ -1,0 +1,142 @@
+"""`workload: {kind: load, …}` in experiment files: what it means, and every mistake that it can have."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from driver.experiment.model import Experiment
+from driver.experiment.read import parse_experiment
+from model.errors import InputError
+from model.load import LoadSettings, Stage
+
+SITES = ("dummy",)
+RAMP = "users: {from: 1, to: 1000, over: 20min}"
+
+
+def read(workload: str, source: str = "made.yaml", site: str = "dummy", rest: str = "") -> Experiment:
+    text = f"workload: {workload}\nsites: {site}\nlinks: {{rtt: 20ms}}\narms: {{a: {{}}, b: {{mpm: worker}}}}\n{rest}"
+    return parse_experiment(text, source, SITES)
+
+
+def settings(workload: str) -> LoadSettings:
+    load = read(workload).cells[0].link.load
+    assert load is not None
+    return load
+
+
+def refusal(workload: str, **other: str) -> InputError:
+    with pytest.raises(InputError) as raised:
+        read(workload, **other)
+    return raised.value
+
+
+def test_a_ramp_is_a_line_from_one_number_of_users_to_another() -> None:
+    load = settings(f"{{kind: load, {RAMP}, think: 5s}}")
+    assert load.users == (Stage(1, 0), Stage(1000, 1200))
+    assert (load.generator, load.script, load.think_s, load.limit_ms) == ("k6", "page", 5, 3000)
+    assert load.duration_s == 1200
+    assert load.dimensions() == {}
+
+
+def test_a_steady_number_of_users_is_something_that_cells_can_differ_in() -> None:
+    found = read("{kind: load, users: [10, 100], duration: 60s}")
+    assert [(cell.link.label, cell.arm.name) for cell in found.cells] == [
+        ("20ms, 10 users", "a"),
+        ("20ms, 100 users", "a"),
+        ("20ms, 10 users", "b"),
+        ("20ms, 100 users", "b"),
+    ]
+    assert found.cells[1].link.to_mapping()["users"] == "100"
+    assert len({cell.id for cell in found.cells}) == 4
+
+
+def test_only_cells_with_the_same_load_are_compared() -> None:
+    found = read("{kind: load, generator: wrk, connections: [1, 10]}", site="dummy/a")
+    assert all(base.link == arm.link for base, arm in found.pairs.made)
+    assert len(found.pairs.made) == 2
+
+
+def test_a_figure_can_be_over_the_load() -> None:
+    found = read("{kind: load, generator: ab, connections: [1, 10, 100]}", site="dummy/a")
+    assert [(figure.x, figure.y) for figure in found.figures] == [("connections", "requests_per_s")]
+
+
+def test_a_claim_can_be_about_one_load() -> None:
+    claim = "claims: {c: {where: {connections: 10}, change: {of: b, to: a}, expect: lower}}"
+    assert read("{kind: load, generator: ab, connections: [1, 10]}", site="dummy/a", rest=claim).claims
+
+
+def test_stages_follow_each_other() -> None:
+    load = settings("{kind: load, arrivals: {stages: [{to: 10, over: 5s}, {to: 10, over: 1min}]}}")
+    assert load.arrivals == (Stage(0, 0), Stage(10, 5), Stage(10, 60))
+    assert load.open_model
+
+
+def test_a_trial_may_take_as_long_as_its_load_and_the_timeout_besides() -> None:
+    assert read(f"{{kind: load, {RAMP}}}").timeout.seconds == 1260
+
+
+def test_a_script_of_the_users_own_is_part_of_the_cell(tmp_path: Path) -> None:
+    (tmp_path / "users.js").write_text("export default function () {}\n")
+    source = str(tmp_path / "made.yaml")
+    workload = f"{{kind: load, script: users.js, {RAMP}}}"
+    found = read(workload, source=source)
+    assert found.cells[0].link.load
+    assert found.cells[0].link.load.script_text == "export default function () {}\n"
+    (tmp_path / "users.js").write_text("export default function () { return 1 }\n")
+    assert read(workload, source=source).cells[0].id != found.cells[0].id
+
+
+def test_settings_are_read_back_as_they_were_written() -> None:
+    load = settings(f"{{kind: load, {RAMP}, parameters: {{lines: 3}}, thresholds: {{page_95: 3000}}}}")
+    assert load.parameters == (("lines", "3"),)
+    assert load.thresholds == (("page_95", 3000.0),)
+    assert LoadSettings.from_json(load.to_json()) == load
+    assert hash(load) == hash(dataclasses.replace(load))
+
+
+@pytest.mark.parametrize(
+    ("workload", "words"),
+    [
+        ("{kind: page_load, users: 3}", "users means nothing with kind: page_load"),
+        ("{kind: load}", "neither users nor arrivals"),
+        ("load", "neither users nor arrivals"),
+        ("{kind: load, users: 3}", "need a duration"),
+        ("{kind: load, users: 0, duration: 3s}", "0 users do nothing"),
+        ("{kind: load, users: 3, arrivals: 4, duration: 1s}", "both users and arrivals"),
+        ("{kind: load, users: [3, 3], duration: 1s}", "twice"),
+        ("{kind: load, users: {to: 3}}", "needs to and over"),
+        ("{kind: load, users: {from: 3, to: 5, over: 3s}, duration: 4s}", "duration is of a steady number"),
+        ("{kind: load, users: {stages: [{to: 3}]}}", "it has no over"),
+        ("{kind: load, users: {to: 0, over: 10s}}", "nobody ever comes"),
+        ("{kind: load, users: 3, duration: 10s, warm_up: 10s}", "the warm-up takes 10 s of the 10 s"),
+        ("{kind: load, users: 3, duration: 10s, connections: 4}", "connections means nothing with generator: k6"),
+        ("{kind: load, generator: wrk, users: 3}", "users means nothing with generator: wrk"),
+        ("{kind: load, generator: wrl}", "Did you mean wrk?"),
+        ("{kind: load, arrivals: 3, duration: 10s, think: 1s}", "nobody thinks"),
+        ("{kind: load, script: pag, users: 3, duration: 10s}", "Did you mean page?"),
+        ("{kind: load, script: ../x.js, users: 3, duration: 10s}", "below the folder of the experiment file"),
+        ("{kind: load, script: x.js, users: 3, duration: 10s}", "cannot be read"),
+        ("{kind: load, users: 3, duration: 10s, thresholds: {pag_95: 3}}", "loads have no metric"),
+        ("{kind: load, users: 3, duration: 10s, parameters: {a-b: 3}}", "cannot name a parameter"),
+        ("{kind: load, users: {to: 3, over: 20m}}", "milliseconds"),
+        ("{kind: load, users: 3, duration: 20000min}", "more than"),
+        ("{kind: load, usrs: 3}", "Did you mean users?"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(workload: str, words: str, tmp_path: Path) -> None:
+    error = refusal(workload, source=str(tmp_path / "made.yaml"))
+    assert words in f"{error.what} {error.remedy}"
+    assert "made.yaml:1" in error.key
+
+
+def test_pages_and_objects_are_not_mixed_up() -> None:
+    assert "there is no site 'dummy/a'" in refusal(f"{{kind: load, {RAMP}}}", site="dummy/a").what
+    assert read(f"{{kind: load, script: object, {RAMP}}}", site="[dummy, dummy/a]").sites == ("dummy", "dummy/a")
+
+
+def test_keys_of_page_loads_mean_nothing_here() -> None:
+    assert "means nothing with workload: load" in refusal(f"{{kind: load, {RAMP}}}", rest="screenshot: true\n").what
