@@ -29,8 +29,8 @@ class ErrorCount(Coded):
     """Requests or pages that failed in one way."""
 
     count: int
-    p50_ms: float  # until they failed
-    max_ms: float
+    p50_ms: float | None  # until they failed; None: the generator does not tell
+    max_ms: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class LoadReport(Coded):
     errors: Mapping[str, ErrorCount]  # by kind
     statuses: Mapping[str, int]
     body_bytes: int | None  # of answers that came whole; None: the generator does not tell
-    connections: int  # that were opened
+    connections: int | None  # that were opened; None: the generator does not tell
     dropped: int  # arrivals for which no user was free: they were due and did not happen
     use: GeneratorUse | None  # None: another program than ours, which does not tell
     stopped: str  # why it ended before its time; "": it did not
