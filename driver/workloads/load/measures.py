@@ -11,10 +11,11 @@ def measures_of(report: LoadReport) -> dict[str, float]:
     found = {
         "requests_per_s": report.requests.ended / seconds,
         "failed_requests": float(report.requests.failed),
-        "connections_opened": float(report.connections),
         "dropped_arrivals": float(report.dropped),
         **_latency("latency", report.requests.ms),
     }
+    if report.connections is not None:
+        found["connections_opened"] = float(report.connections)
     if report.body_bytes is not None:
         found["bytes_per_s"] = report.body_bytes / seconds
     if report.pages:
