@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from driver.experiment.keys import CHANGE, FIGURE
-from driver.experiment.links import canonical, varying
+from driver.experiment.links import canonical, varying_cases
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.published import read_published
 from model.dimensions import DIMENSIONS
@@ -136,7 +136,7 @@ def _with_more(figure: Figure, cells: Sequence[Cell], slots: Sequence[str]) -> I
     """The figure with one more thing told apart, in the first slot that is free."""
     free = next((slot for slot in slots if getattr(figure, slot) is None), None)
     taken = (figure.x, figure.series, figure.facet)
-    for name in ("site", "arm", *varying(cell.link.link for cell in cells), "link") if free else ():
+    for name in ("site", "arm", *varying_cases(cell.link for cell in cells), "link") if free else ():
         if name not in taken and all(dimension_of(cell, name) for cell in cells):
             more = dataclasses.replace(figure, series=name), dataclasses.replace(figure, facet=name)
             yield more[0] if free == "series" else more[1]
@@ -146,7 +146,7 @@ def _likely_x(cells: Sequence[Cell], taken: set[str]) -> str | None:
     """The number of the links that takes most values; of equals the first of the reference."""
     candidates = [
         key
-        for key in varying(cell.link.link for cell in cells)
+        for key in varying_cases(cell.link for cell in cells)
         if key not in taken and is_number(key) and all(dimension_of(cell, key) for cell in cells)
     ]
     if candidates:
@@ -242,7 +242,7 @@ def default_figures(cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
 def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
     """A chart for each combination of the link settings that are neither x nor facet."""
     x = _likely_x(cells, set())
-    others = [key for key in varying(cell.link.link for cell in cells) if key != x]
+    others = [key for key in varying_cases(cell.link for cell in cells) if key != x]
     combinations = dict.fromkeys(tuple(dimension_of(cell, key) for key in others) for cell in cells)
     figures = []
     for values in combinations:  # those that are there: all that could be are far too many

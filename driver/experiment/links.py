@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.model import LinkCase
+from model.dimensions import DIMENSIONS
 from model.link import SETTINGS, Link
 from model.link.profiles import resolve
 from model.settings.source import Written
@@ -77,8 +78,16 @@ def stated(link: Link) -> Mapping[str, str]:
 
 def varying(links: Iterable[Link]) -> list[str]:
     """Settings that are not the same on all links, in the order of the reference."""
-    mappings = [stated(link) for link in links]
-    keys = [key for key in SETTINGS if any(key in mapping for mapping in mappings)]
+    return _varying([stated(link) for link in links])
+
+
+def varying_cases(cases: Iterable[LinkCase]) -> list[str]:
+    """The same, and what is not the same of loads."""
+    return _varying([{**stated(case.link), **(case.load.dimensions() if case.load else {})} for case in cases])
+
+
+def _varying(mappings: Sequence[Mapping[str, str]]) -> list[str]:
+    keys = [key for key in DIMENSIONS if any(key in mapping for mapping in mappings)]
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
@@ -161,8 +170,8 @@ def find_link(label: Written, cases: Sequence[LinkCase]) -> LinkCase:
 
 
 def canonical(key: str, text: str) -> str:
-    """A setting of the link as links print it."""
-    value = SETTINGS.read(key, text)
+    """A setting of the link, or of a load, as it is printed."""
+    value = DIMENSIONS.read(key, text)
     if isinstance(value, bool):
         return str(value).lower()
     return "unlimited" if value is None else str(value)

@@ -208,7 +208,7 @@ def test_what_an_experiment_of_a_load_says() -> None:
     [
         ("dummy/index.html", "dummy", "there is no site 'dummy'"),
         ("dummy/index.html", "shop/index.html", "there is no site 'shop/index.html'"),
-        ("workload: server_load", "load: {clients: 2}", "pages are loaded here"),
+        ("workload: server_load", "load: {clients: 2}", "it is of workload: server_load"),
         ("protocol: h2, tls: 1.3", "keepalive: off", "the load's client speaks HTTP/2 and SPDY"),
         ("sites:", "netlog: true\nsites:", "netlog: it means nothing with workload: server_load"),
         ("sites:", "figures: {x: arm, y: plt}\nsites:", "trials of a server_load have no plt"),
