@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from driver.experiment.model import Experiment
+from driver.run.loads import check_loads
 from driver.schedule.estimate import Estimate, SiteLoad, estimate
 from sites.load import load_site
 
 
 def expected(experiment: Experiment) -> Estimate:
+    check_loads(experiment)
     sites = {cell.site for cell in experiment.cells}
     return estimate(experiment, {site: SiteLoad.of(load_site(site.partition("/")[0]).objects) for site in sites})

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from driver.experiment.model import Experiment
 from driver.experiment.read import over_beds, over_trials, parse_experiment
+from driver.run.loads import check_loads, keep_scripts
 from driver.run.served_sites import ServedSites
 from driver.run.store import Store
 from driver.servers.certificates import Authority
@@ -43,11 +44,13 @@ def begin(
     experiment: Experiment, version: str, folder: Path | None, seed: int | None, bed: Mapping[str, object]
 ) -> BegunRun:
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
+    check_loads(experiment)
     sites = ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)
     try:
+        keep_scripts(experiment, store.folder)
         Authority.make(store.folder / AUTHORITY)
     except BaseException:
         store.close()

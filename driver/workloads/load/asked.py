@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model.errors import InputError
@@ -19,6 +20,21 @@ class Asked:
 
     urls: tuple[str, ...]
     body_sizes: tuple[int | None, ...]
+
+
+def requests_wanted(settings: LoadSettings, sizes: Sequence[int | None]) -> int:
+    """How many requests a trial makes that stops at a number: fewer where so many answers would be more bytes than
+    wanted."""
+    if None in sizes:
+        return settings.requests
+    whole = sum(size or 0 for size in sizes)
+    return max(1, min(settings.requests, settings.most_bytes * len(sizes) // max(1, whole)))
+
+
+def bytes_of(requests: int, sizes: Sequence[int]) -> int:
+    """Of so many answers, in turn."""
+    rounds, rest = divmod(requests, len(sizes))
+    return rounds * sum(sizes) + sum(sizes[:rest])
 
 
 def asked_of(site: Site, settings: LoadSettings, scheme: str) -> Asked:

@@ -6,6 +6,7 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+from driver.workloads.load.asked import asked_of
 from driver.workloads.load.measures import measures_of
 from driver.workloads.load.registry import GENERATORS
 from driver.workloads.load.verdict import Expected, judge
@@ -32,7 +33,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     if report:
         record = replace(record, measures={**record.measures, **measures_of(report)})
     threads = GENERATORS[settings.generator].threads(settings)
-    expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads)
+    asked = asked_of(context.site, settings, context.arm.scheme)
+    expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, asked.body_sizes)
     record = replace(record, failures=tuple(judge(record, expected)))
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))

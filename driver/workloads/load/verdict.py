@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
+from driver.workloads.load.asked import bytes_of, requests_wanted
 from model.evidence.load import GeneratorUse, LoadEvidence, LoadReport, ServedBy
 from model.evidence.machine import MachineEvidence
 from model.load import K6, LoadSettings
@@ -20,6 +21,7 @@ MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use
 MOST_LAG_MS = 100.0  # 1 of 100 of its timers is later than that: latencies are the generator's own
 MOST_FILES = 0.98  # of those that it may have open
+EXACT = ("recorded", "off")  # compressions with which answers have the sizes of the site's objects
 BODY = "body"  # the kind of error of an answer that is not the site's
 # What a server says when all that it is told to use is in use: this is what a load is for.
 SATURATED = ("MaxRequestWorkers", "MaxClients", "MinSpareThreads", "worker_connections are not enough")
@@ -33,6 +35,7 @@ class Expected:
     settings: LoadSettings
     recorders: Collection[str]  # that were on
     threads: int  # processors that the generator can use
+    sizes: tuple[int | None, ...]  # bytes of what is asked for, in turn; None: only the server knows
 
 
 def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
@@ -111,6 +114,21 @@ def _results(report: LoadReport, expected: Expected) -> Iterator[Failure]:
     elif expected.settings.generator != K6 and requests.failed:
         detail = f"{requests.failed} of {requests.begun} requests failed: {_errors(report) or 'no reason given'}"
         yield Failure(Reason.FAILED_REQUESTS, detail)
+    elif expected.settings.requests and expected.settings.generator != K6:
+        yield from _whole_number(report, expected)
+
+
+def _whole_number(report: LoadReport, expected: Expected) -> Iterator[Failure]:
+    """A fixed number of answers was asked for: whether all of them came, and whole."""
+    wanted = requests_wanted(expected.settings, expected.sizes)
+    sizes = [size for size in expected.sizes if size is not None]
+    if report.requests.ended != wanted:
+        yield Failure(Reason.TOO_FEW_REQUESTS, f"{report.requests.ended} of {wanted} requests were made")
+    elif report.body_bytes is not None and len(sizes) == len(expected.sizes) and expected.arm.compression in EXACT:
+        whole = bytes_of(wanted, sizes)
+        if report.body_bytes != whole:
+            detail = f"{wanted} answers had {report.body_bytes} bytes in all, not {whole}"
+            yield Failure(Reason.FAILED_OBJECT, detail)
 
 
 def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -> Iterator[Failure]:

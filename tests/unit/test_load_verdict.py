@@ -1,0 +1,174 @@
+"""Whether a load counts: each piece of evidence that is missing or false fails the trial by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from driver.experiment.arm import Arm
+from driver.workloads.load.measures import measures_of
+from driver.workloads.load.verdict import Expected, judge
+from model.evidence.load import ErrorCount, GeneratorUse, Latency, LoadEvidence, LoadReport, ServedBy, Tally
+from model.evidence.machine import MachineEvidence, MachineUse
+from model.load import AB, K6, LoadSettings, Stage
+from model.metrics import LOAD
+from model.reasons import Reason
+from model.record import TrialRecord
+
+PAGES_OF_K6 = LoadSettings(
+    generator=K6, script="page", script_text="", users=(Stage(1, 0), Stage(10, 10)), arrivals=(), think_s=1,
+    limit_ms=3000, warm_up_s=0, request_timeout_s=60, parameters=(), thresholds=(), connections=1, streams=1,
+    requests=0, lasts_s=0, most_bytes=0,
+)  # fmt: skip
+OBJECTS = dataclasses.replace(PAGES_OF_K6, generator=AB, script="", users=(), requests=100, most_bytes=10**9)
+ARM = Arm.parse("h2", {"protocol": "h2", "tls": "1.3"})
+TIMES = Latency(90, 1, 2, 2, 3, 4, 5, 6, 7, ())
+PAGE_TIMES = dataclasses.replace(TIMES, count=9)
+USE = GeneratorUse(
+    cpu_s=2, seconds=10, processors=1, lag_50_ms=0, lag_99_ms=1, lag_max_ms=3, files_most=60, files_allowed=1000,
+    ports_allowed=28_000, memory_bytes_most=10**8,
+)  # fmt: skip
+REPORT = LoadReport(
+    generator="k6 1.8.1", protocol="h2", tls="1.3", seconds=10,
+    requests=Tally(100, 90, 6, 2, 4, 900, TIMES), pages=Tally(12, 9, 2, 1, 1, 900, PAGE_TIMES),
+    parts_ms={}, errors={"timeout": ErrorCount(2, 60_000, 60_000), "reset": ErrorCount(4, 3, 9)},
+    statuses={"200": 90}, body_bytes=90_000, connections=6, dropped=0, use=USE, stopped="",
+)  # fmt: skip
+SERVED = ServedBy("Apache/2.4.65", "Listen 80", ())
+EVIDENCE = LoadEvidence(REPORT, SERVED, None, {})
+MACHINE = MachineEvidence(
+    (
+        MachineUse(
+            ("client", "router", "server"), 2, 10.0, {"client": 2.0}, {}, 0.3, 0.0, 0.1, None, 0, 0.0, 0, 1.0, {}
+        ),
+    ),
+    0.0,
+)
+RECORD = TrialRecord(
+    LOAD, "2026-01-01T00:00:00.000Z", {}, {}, (), (), (), {}, EVIDENCE, recordings={"machine": MACHINE}
+)
+EXPECTED = Expected(ARM, PAGES_OF_K6, frozenset({"machine"}), 2, (1000,))
+OF_OBJECTS = Expected(ARM, OBJECTS, frozenset({"machine"}), 1, (1000,))
+# What ApacheBench would say of 100 answers: it tells nothing of itself.
+BY_AB = dataclasses.replace(
+    REPORT, requests=Tally(100, 100, 0, 0, 0, 0, dataclasses.replace(TIMES, count=100)), pages=None, errors={},
+    body_bytes=100_000, use=None,
+)  # fmt: skip
+
+
+def reasons(record: TrialRecord, expected: Expected = EXPECTED) -> list[Reason]:
+    return [failure.reason for failure in judge(record, expected)]
+
+
+def with_report(base: LoadReport = REPORT, **changes: Any) -> TrialRecord:
+    report = dataclasses.replace(base, **changes)
+    return dataclasses.replace(RECORD, evidence=dataclasses.replace(EVIDENCE, generator=report))
+
+
+def with_use(**changes: Any) -> TrialRecord:
+    return with_report(use=dataclasses.replace(USE, **changes))
+
+
+def test_requests_that_fail_are_a_result_where_users_load_a_server() -> None:
+    assert reasons(RECORD) == []
+
+
+def test_a_fixed_number_of_answers_counts_when_all_came() -> None:
+    assert reasons(with_report(BY_AB), OF_OBJECTS) == []
+
+
+@pytest.mark.parametrize("piece", ["generator", "server"])
+def test_a_piece_of_evidence_that_is_missing_is_named(piece: str) -> None:
+    evidence = LoadEvidence.from_json({**EVIDENCE.to_json(), piece: None})
+    (failure,) = judge(dataclasses.replace(RECORD, evidence=evidence), EXPECTED)
+    assert failure.reason is Reason.EVIDENCE_MISSING
+    assert f"evidence.{piece}" in failure.detail
+
+
+def test_without_any_evidence_a_trial_fails() -> None:
+    assert reasons(dataclasses.replace(RECORD, evidence=None)) == [Reason.EVIDENCE_MISSING]
+
+
+def test_a_recorder_that_left_nothing_is_missed() -> None:
+    assert reasons(dataclasses.replace(RECORD, recordings={})) == [Reason.EVIDENCE_MISSING]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (with_report(protocol="http/1.1"), Reason.PROTOCOL_FALLBACK),
+        (with_report(tls="1.2"), Reason.TLS_FALLBACK),
+        (with_report(stopped="SIGTERM"), Reason.GENERATOR_FAILED),
+        (with_report(pages=None), Reason.EVIDENCE_MISSING),
+        (with_report(seconds=0), Reason.EVIDENCE_MISSING),
+        (with_report(errors={}), Reason.EVIDENCE_MISSING),
+        (with_report(requests=dataclasses.replace(REPORT.requests, begun=101)), Reason.EVIDENCE_MISSING),
+        (with_report(requests=dataclasses.replace(REPORT.requests, timed_out=7)), Reason.EVIDENCE_MISSING),
+        (with_report(requests=dataclasses.replace(REPORT.requests, ms=None)), Reason.EVIDENCE_MISSING),
+        (
+            with_report(pages=dataclasses.replace(REPORT.pages or REPORT.requests, unfinished=0)),
+            Reason.EVIDENCE_MISSING,
+        ),
+        (with_report(errors={**REPORT.errors, "body": ErrorCount(1, 1, 1)}), Reason.FAILED_OBJECT),
+        (with_use(cpu_s=9.1), Reason.GENERATOR_LIMITED),
+        (with_use(lag_99_ms=101), Reason.GENERATOR_LIMITED),
+        (with_use(files_most=1000), Reason.GENERATOR_LIMITED),
+        (with_use(files_allowed=30_000, files_most=28_000), Reason.GENERATOR_LIMITED),
+        (
+            dataclasses.replace(
+                RECORD,
+                evidence=dataclasses.replace(EVIDENCE, server=dataclasses.replace(SERVED, error_lines=("child died",))),
+            ),
+            Reason.SERVER_ERROR_LOG,
+        ),
+    ],
+)
+def test_what_is_wrong_fails_the_trial(record: TrialRecord, reason: Reason) -> None:
+    assert reasons(record) == [reason]
+
+
+def test_nothing_that_was_answered_fails_the_trial() -> None:
+    requests = Tally(6, 0, 6, 2, 0, 0, None)
+    assert Reason.FAILED_REQUESTS in reasons(with_report(requests=requests, pages=Tally(2, 0, 2, 2, 0, 0, None)))
+
+
+def test_a_server_that_says_it_has_no_worker_left_is_what_a_load_is_for() -> None:
+    line = "[mpm_worker:error] AH00287: server reached MaxRequestWorkers setting, consider raising it"
+    served = dataclasses.replace(SERVED, error_lines=(line,))
+    assert reasons(dataclasses.replace(RECORD, evidence=dataclasses.replace(EVIDENCE, server=served))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"requests": Tally(100, 99, 1, 0, 0, 0, dataclasses.replace(TIMES, count=99)),
+          "errors": {"reset": ErrorCount(1, 1, 1)}}, Reason.FAILED_REQUESTS),
+        ({"requests": Tally(99, 99, 0, 0, 0, 0, dataclasses.replace(TIMES, count=99))}, Reason.TOO_FEW_REQUESTS),
+        ({"body_bytes": 99_999}, Reason.FAILED_OBJECT),
+    ],
+)  # fmt: skip
+def test_a_fixed_number_of_answers_has_to_be_whole(changes: dict[str, Any], reason: Reason) -> None:
+    assert reasons(with_report(BY_AB, **changes), OF_OBJECTS) == [reason]
+
+
+def test_a_generator_that_tells_nothing_of_itself_is_watched_from_outside() -> None:
+    machine = dataclasses.replace(MACHINE.machines[0], cpu_s={"client": 9.5})
+    busy = dataclasses.replace(with_report(BY_AB), recordings={"machine": MachineEvidence((machine,), 0.0)})
+    assert reasons(busy, OF_OBJECTS) == [Reason.GENERATOR_LIMITED]
+    unwatched = dataclasses.replace(with_report(BY_AB), recordings={})
+    assert reasons(unwatched, dataclasses.replace(OF_OBJECTS, recorders=())) == [Reason.EVIDENCE_MISSING]
+
+
+def test_measures_are_of_what_ended_well_and_count_the_rest() -> None:
+    measures = measures_of(REPORT)
+    assert measures["requests_per_s"] == 9.0
+    assert measures["pages_per_s"] == 0.9
+    assert (measures["failed_pages"], measures["unfinished_pages"]) == (2, 1)
+    assert (measures["page_ms"], measures["latency_99_9_ms"]) == (2, 6)
+    assert "bytes_per_s" not in measures_of(dataclasses.replace(REPORT, body_bytes=None))
+
+
+def test_a_record_is_read_back_as_it_was_written() -> None:
+    assert TrialRecord.from_json(RECORD.to_json()) == RECORD
