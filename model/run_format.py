@@ -16,6 +16,7 @@ ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete w
 REPORT = "report.html"
 # Keys of meta.
 VARIANT = "variant"  # of the experiment; "" where it has none
+SCALE = "scale"  # of loads, against what the experiment says; 1 where it is run as it stands
 CLAIMS = "claims"  # JSON, a list of model.claims.Claim, as they were before the first trial
 CLAIMS_DIGEST = "claims_sha256"  # of these claims: shows whether they were changed since
 ABOUT_SITES = "about_sites"  # JSON, model.site.about.AboutSite by name

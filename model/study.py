@@ -15,7 +15,7 @@ from model.coded import Coded
 STUDY_FILE = "study.yaml"
 STUDY_RUN_FILE = "study.json"
 STUDY_REPORT = "report.html"
-STUDY_RUN_FORMAT = 1
+STUDY_RUN_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,5 +83,6 @@ class StudyRun(Coded):
     seed: int  # from which the figures' seeds are made
     trials: int | None  # instead of the experiments'
     beds: int | None
+    scale: float | None  # of loads
     bed: Mapping[str, Any]  # how beds are made, as a figure's run has it under the same name
     figures: tuple[FigureRun, ...]  # all of the study's, also those that have not begun

@@ -44,6 +44,7 @@ def methods(read: ReadStudyRun) -> Html:
     links = {link.label: link.settings for run in begun.values() for link in run.links}
     about = read.about
     asked = [
+        f"loads at {about.scale:g} of the users and the time" if about.scale else "",
         f"{about.trials} trials of each cell, instead of the experiments' own" if about.trials else "",
         f"{about.beds} beds" if about.beds else "",
         f"seed {about.seed}",

@@ -47,6 +47,7 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
     type=click.IntRange(0, LARGEST_SEED),
     help="Seed of the order, instead of the experiment's or a random one",
 )
+@click.option("--scale", type=float, help="Of a load: so much of the users in so much of the time, for a look")
 @click.option(
     "--beds",
     type=click.IntRange(1, MOST_BEDS),
@@ -64,6 +65,7 @@ def run(  # noqa: PLR0913 - an option each
     out: Path | None,
     seed: int | None,
     beds: int | None,
+    scale: float | None,
     *,
     variant: str | None,
     made: BedOptions,
@@ -89,12 +91,14 @@ def run(  # noqa: PLR0913 - an option each
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
 
     start.require_not_both(file, resumed)
-    if resumed and (out or seed is not None or beds is not None or variant or not made.is_default):
+    if resumed and (out or seed is not None or beds is not None or scale or variant or not made.is_default):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        options = "--out, --seed, --beds, --variant, --substrate, --inventory, --router, --pin and --accept-links"
+        options = (
+            "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router, --pin and --accept-links"
+        )
         raise InputError(what, f"Leave {options} out")
     if file:
-        begun = start.begin(_prepared(file, made, beds, variant), VERSION, out, seed, made.to_json())
+        begun = start.begin(_prepared(file, made, (beds, scale), variant), VERSION, out, seed, made.to_json())
     else:
         begun = start.resume(find_run(resumed or ""))
     store = begun.store
@@ -112,11 +116,16 @@ def run(  # noqa: PLR0913 - an option each
         sys.exit(EXIT_INCOMPLETE)
 
 
-def _prepared(file: Path, made: BedOptions, beds: int | None, variant: str | None) -> Experiment:
+def _prepared(
+    file: Path, made: BedOptions, instead: tuple[int | None, float | None], variant: str | None
+) -> Experiment:
     """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
     from driver.experiment.read import over_beds, read_experiment  # noqa: PLC0415
+    from driver.experiment.scale import over_scale  # noqa: PLC0415
 
-    experiment = read_experiment(file, variant)
+    experiment, (beds, scale) = read_experiment(file, variant), instead
+    if scale is not None:
+        experiment = over_scale(experiment, scale)
     if beds is not None:
         experiment = over_beds(experiment, beds, "--beds")
     programs_of(experiment, made)

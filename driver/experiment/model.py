@@ -209,3 +209,4 @@ class Experiment:
     retries: int
     timeout: Duration
     recorders: Mapping[str, Coded]  # options of each recorder that is on, by its name
+    scale: float = 1.0  # of users and times of loads, against what the file says

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from driver.experiment.model import Experiment
 from driver.experiment.read import over_beds, over_trials, parse_experiment
+from driver.experiment.scale import over_scale
 from driver.run.loads import check_loads, keep_scripts
 from driver.run.served_sites import ServedSites
 from driver.run.store import Store
@@ -69,6 +70,7 @@ def resume(folder: Path) -> BegunRun:
             raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
         experiment = parse_experiment(text, str(path), site_names(), store.meta(run_format.VARIANT) or None)
         experiment = replace(experiment, name=store.meta("name"))
+        experiment = over_scale(experiment, float(store.meta(run_format.SCALE) or 1))
         experiment = over_beds(_with_trials_of(experiment, store), _beds_of(store))
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
@@ -131,6 +133,7 @@ def _meta(experiment: Experiment, sites: ServedSites, version: str, seed: int) -
         "lanelab": version,
         "state": "running",
         run_format.VARIANT: experiment.variant,
+        run_format.SCALE: f"{experiment.scale:g}",
         run_format.CLAIMS: json.dumps([claim.to_json() for claim in experiment.claims]),
         run_format.CLAIMS_DIGEST: digest_of(experiment.claims),
         "figures": json.dumps([figure.to_json() for figure in experiment.figures]),

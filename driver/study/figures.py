@@ -9,10 +9,12 @@ from typing import Literal
 
 from driver.experiment.model import Experiment
 from driver.experiment.read import over_beds, over_trials
+from driver.experiment.scale import over_scale
 from driver.schedule.missing import lacking
 from driver.schedule.rounds import History
 from driver.schedule.verdicts import has_enough
 from model.errors import InputError
+from model.metrics import LOAD
 from model.settings.kinds import LARGEST_SEED, near_miss
 from model.study import Study
 
@@ -25,9 +27,12 @@ class Asked:
 
     trials: int | None = None
     beds: int | None = None
+    scale: float | None = None
 
     def of(self, experiment: Experiment) -> Experiment:
         """The experiment as it is run."""
+        if self.scale is not None and experiment.workload == LOAD:
+            experiment = over_scale(experiment, self.scale)
         if self.trials is not None:
             experiment = over_trials(experiment, self.trials)
         return experiment if self.beds is None else over_beds(experiment, self.beds, "--beds")

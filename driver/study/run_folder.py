@@ -62,6 +62,7 @@ def begin_with(
         seed=seed,
         trials=asked.trials,
         beds=asked.beds,
+        scale=asked.scale,
         bed=bed,
         figures=tuple(
             FigureRun(figure.number, f"figure-{figure.number}", sha256(read.texts[figure.number]))
@@ -117,7 +118,7 @@ def _write_whole(folder: Path, text: str) -> None:
 def opened(folder: Path, about: StudyRun) -> Iterator[OpenStudyRun]:
     """The study's run, kept from others. StoreError where its copies are not those that it began with."""
     with _locked(folder):
-        copies, asked = folder / COPIES / about.study.name, Asked(about.trials, about.beds)
+        copies, asked = folder / COPIES / about.study.name, Asked(about.trials, about.beds, about.scale)
         files, experiments = {figure.number: figure for figure in about.study.figures}, {}
         for begun in about.figures:
             figure = files[begun.figure]

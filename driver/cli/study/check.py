@@ -80,7 +80,7 @@ def check(  # noqa: PLR0913 - an option each
         here = find_study_run(there_already)
     else:
         here = unpacked.here
-        asked = Asked(trials or there.about.trials, beds or there.about.beds)
+        asked = Asked(trials or there.about.trials, beds or there.about.beds, there.about.scale)
         study = AskedStudy(asked, there.about.variant or None, wanted, there.about.seed, here, made)
         failed = _run(unpacked, there, study, run_programs=run_programs)
     agreed = _compare(unpacked, there, here, wanted)

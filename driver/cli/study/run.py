@@ -50,6 +50,7 @@ from model.version import VERSION
 @click.option("--figure", "figures", type=int, multiple=True, metavar="N", help="Only this one; may be given again")
 @click.option("--trials", type=click.IntRange(1, MOST_TRIALS), help="Of each cell, instead of what the experiments say")
 @click.option("--beds", type=click.IntRange(1, MOST_BEDS), help="Over how many fresh beds rounds are divided, likewise")
+@click.option("--scale", type=float, help="Of loads: so much of the users in so much of the time, for a look")
 @click.option("--seed", type=click.IntRange(0, LARGEST_SEED), help="From which each figure's seed is made")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME-VARIANT)")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
@@ -63,6 +64,7 @@ def run_study(  # noqa: PLR0913 - an option each
     figures: tuple[int, ...],
     trials: int | None,
     beds: int | None,
+    scale: float | None,
     seed: int | None,
     out: Path | None,
     made: BedOptions,
@@ -88,13 +90,13 @@ def run_study(  # noqa: PLR0913 - an option each
         what = "name a study, or with --resume a run to go on with, and not both"
         raise InputError(what, "Write: lanelab study run NAME, or: lanelab study run --resume RUN")
     if resumed:
-        given = (variant, trials, beds, seed, out)
+        given = (variant, trials, beds, scale, seed, out)
         if any(value is not None for value in given) or not made.is_default:
             what = "a run that goes on keeps its variant, its trials, its folder, its seed and how its beds are made"
             raise InputError(what, "Leave these options out; --figure may be given")
         folder, about = _to_go_on_with(resumed)
     else:
-        asked = AskedStudy(Asked(trials, beds), variant, figures, seed, out, made)
+        asked = AskedStudy(Asked(trials, beds, scale), variant, figures, seed, out, made)
         folder, about = begin_study(read_study_folder(name or ""), asked)
     wanted = chosen(about.study, figures)
     try:

@@ -1,0 +1,48 @@
+"""`--scale`: a load with fewer users in less time."""
+
+from __future__ import annotations
+
+import pytest
+
+from driver.experiment.model import Experiment
+from driver.experiment.read import parse_experiment
+from driver.experiment.scale import over_scale
+from model.errors import InputError
+from model.load import Stage
+
+TEXT = """\
+workload: {kind: load, users: {from: 1, to: 1000, over: 20min}}
+sites: dummy
+links: {rtt: 20ms}
+arms: {a: {}, b: {mpm: worker}}
+"""
+
+
+def read(text: str = TEXT) -> Experiment:
+    return parse_experiment(text, "made.yaml", ["dummy"])
+
+
+def test_users_come_as_fast_as_before() -> None:
+    whole, fifth = read(), over_scale(read(), 0.2)
+    loads = {cell.link.load for cell in fifth.cells} | {case.load for case in fifth.links}
+    (load,) = loads
+    assert load
+    assert load.users == (Stage(1, 0), Stage(200, 240))
+    assert fifth.timeout.seconds == 300
+    assert fifth.pairs.made[0][0] == fifth.cells[0]
+    assert {cell.id for cell in whole.cells}.isdisjoint(cell.id for cell in fifth.cells)
+
+
+def test_the_whole_load_is_what_the_file_says() -> None:
+    assert over_scale(read(), 1) == read()
+
+
+@pytest.mark.parametrize("scale", [0, 1.5, -1, 0.0001])
+def test_a_scale_that_is_none_is_refused(scale: float) -> None:
+    with pytest.raises(InputError, match=r"Write a number from 0.001 to 1"):
+        over_scale(read(), scale)
+
+
+def test_page_loads_have_no_scale() -> None:
+    with pytest.raises(InputError, match="only loads by users"):
+        over_scale(read(TEXT.split("\n", 1)[1]), 0.5)
