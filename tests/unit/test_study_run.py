@@ -40,7 +40,7 @@ def test_what_is_no_study_s_run_is_refused_with_what_it_is(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda data: {**data, "format": 99}, "has format 99, and this lanelab reads and writes format 1"),
+        (lambda data: {**data, "format": 99}, "has format 99, and this lanelab reads and writes format 2"),
         (lambda data: {key: data[key] for key in data if key != "format"}, "has format none"),
         (lambda data: {key: data[key] for key in data if key != "variant"}, "variant is missing"),
         (lambda data: {**data, "figures": [{**data["figures"][0], "figure": 7}]}, "no figure 7"),
@@ -62,3 +62,11 @@ def test_a_file_that_was_cut_short_is_named_with_its_line(tmp_path: Path) -> Non
     path.write_text(path.read_text()[:200])
     with pytest.raises(StoreError, match=r"study\.json, line \d+: this is not JSON"):
         read_study_run(path.parent)
+
+
+def test_a_run_from_before_loads_had_a_scale_is_read(tmp_path: Path) -> None:
+    path = make_study_run(tmp_path / "study", begun=[]) / STUDY_RUN_FILE
+    data = json.loads(path.read_text())
+    del data["scale"]
+    path.write_text(json.dumps({**data, "format": 1}))
+    assert read_study_run(path.parent).about.scale is None
