@@ -17,7 +17,7 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
     if experiment.workload == LOAD:
         loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
         purposes |= {need for name in loads for need in GENERATORS[name].needs}
-        return frozenset(programs(*BED, *purposes))
+        return frozenset(programs(*BED, "capture", *purposes))
     if experiment.load:
         return frozenset(programs(*BED, *purposes))
     for cell in experiment.cells:

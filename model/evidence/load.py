@@ -92,10 +92,22 @@ class ServedBy(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class WireWitness(Coded):
+    """What the first packets show, as counts of connections that began in them."""
+
+    connections: int
+    spoken_up: Mapping[str, int]  # the protocol that the client began with
+    spoken_down: Mapping[str, int]  # the server
+    tls: Mapping[str, int]  # version
+    offered: Mapping[str, int]  # by the client in ALPN: names with blanks between
+
+
+@dataclass(frozen=True, slots=True)
 class LoadEvidence(Coded):
     """By who gives it. None: it gave nothing, or was not there."""
 
     generator: LoadReport | None
     server: ServedBy | None
     proxy: ServedBy | None
+    wire: WireWitness | None
     placement: Mapping[str, str]  # processors of each node's programs; those that may run anywhere are not there

@@ -10,7 +10,16 @@ import pytest
 from driver.experiment.arm import Arm
 from driver.workloads.load.measures import measures_of
 from driver.workloads.load.verdict import Expected, judge
-from model.evidence.load import ErrorCount, GeneratorUse, Latency, LoadEvidence, LoadReport, ServedBy, Tally
+from model.evidence.load import (
+    ErrorCount,
+    GeneratorUse,
+    Latency,
+    LoadEvidence,
+    LoadReport,
+    ServedBy,
+    Tally,
+    WireWitness,
+)
 from model.evidence.machine import MachineEvidence, MachineUse
 from model.load import AB, K6, LoadSettings, Stage
 from model.metrics import LOAD
@@ -37,7 +46,8 @@ REPORT = LoadReport(
     statuses={"200": 90}, body_bytes=90_000, connections=6, dropped=0, use=USE, stopped="",
 )  # fmt: skip
 SERVED = ServedBy("Apache/2.4.65", "Listen 80", ())
-EVIDENCE = LoadEvidence(REPORT, SERVED, None, {})
+WIRE = WireWitness(6, {"tls": 6}, {"tls": 6}, {"TLS 1.3": 6}, {"h2": 6})
+EVIDENCE = LoadEvidence(REPORT, SERVED, None, WIRE, {})
 MACHINE = MachineEvidence(
     (
         MachineUse(
@@ -79,7 +89,7 @@ def test_a_fixed_number_of_answers_counts_when_all_came() -> None:
     assert reasons(with_report(BY_AB), OF_OBJECTS) == []
 
 
-@pytest.mark.parametrize("piece", ["generator", "server"])
+@pytest.mark.parametrize("piece", ["generator", "server", "wire"])
 def test_a_piece_of_evidence_that_is_missing_is_named(piece: str) -> None:
     evidence = LoadEvidence.from_json({**EVIDENCE.to_json(), piece: None})
     (failure,) = judge(dataclasses.replace(RECORD, evidence=evidence), EXPECTED)
@@ -127,6 +137,21 @@ def test_a_recorder_that_left_nothing_is_missed() -> None:
 )
 def test_what_is_wrong_fails_the_trial(record: TrialRecord, reason: Reason) -> None:
     assert reasons(record) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"connections": 0}, Reason.EVIDENCE_MISSING),
+        ({"spoken_up": {"tls": 5, "http/1.1": 1}}, Reason.PROTOCOL_FALLBACK),
+        ({"spoken_down": {"other": 1}}, Reason.PROTOCOL_FALLBACK),
+        ({"tls": {"TLS 1.2": 6}}, Reason.TLS_FALLBACK),
+        ({"offered": {"http/1.1": 6}}, Reason.PROTOCOL_FALLBACK),
+    ],
+)
+def test_the_wire_is_a_witness_too(changes: dict[str, Any], reason: Reason) -> None:
+    evidence = dataclasses.replace(EVIDENCE, wire=dataclasses.replace(WIRE, **changes))
+    assert reasons(dataclasses.replace(RECORD, evidence=evidence)) == [reason]
 
 
 def test_nothing_that_was_answered_fails_the_trial() -> None:

@@ -7,17 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from driver.workloads.load.asked import asked_of
+from driver.workloads.load.first_packets import FILE
 from driver.workloads.load.measures import measures_of
 from driver.workloads.load.registry import GENERATORS
 from driver.workloads.load.verdict import Expected, judge
+from driver.workloads.load.wire import wire_witness
 from driver.workloads.workload import TrialContext
 from model.clock import utc_now
-from model.errors import RecordError
+from model.errors import CaptureError, RecordError
 from model.metrics import LOAD
-from model.reasons import Reason
+from model.reasons import Failure, Reason
 from model.record import TrialRecord
 
-PACKED = (".jsonl", ".csv", ".log")  # kinds of files that are text, and are stored compressed
+PACKED = (".jsonl", ".csv", ".log", ".pcap")  # kinds of files that are text, and are stored compressed
 
 
 def finish(data: object, context: TrialContext) -> TrialRecord:
@@ -29,6 +31,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     settings = context.load
     if settings is None:
         raise TypeError("a load needs its settings")
+    record = _with_wire(record, context.folder)
     report = record.load.generator if record.load else None
     if report:
         record = replace(record, measures={**record.measures, **measures_of(report)})
@@ -38,6 +41,19 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = replace(record, failures=tuple(judge(record, expected)))
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
+
+
+def _with_wire(record: TrialRecord, folder: Path) -> TrialRecord:
+    """The record with what its first packets say."""
+    path = folder / FILE
+    if record.load is None or not path.is_file():
+        return record
+    try:
+        witness = wire_witness(path)
+    except CaptureError as error:
+        failure = Failure(Reason.CAPTURE_LOST_PACKETS, f"the first packets cannot be read: {error}")
+        return replace(record, failures=(*record.failures, failure))
+    return replace(record, evidence=replace(record.load, wire=witness))
 
 
 def _pack(folder: Path) -> None:

@@ -12,6 +12,7 @@ from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context
 from driver.servers.server import PORTS
 from driver.workloads.load.asked import asked_of
+from driver.workloads.load.first_packets import FILE, FirstPackets
 from driver.workloads.load.generator import Generator, Output, Results, Target
 from driver.workloads.load.registry import GENERATORS
 from driver.workloads.load.running import RunningGenerator
@@ -41,6 +42,7 @@ class LoadOnBed:
         self._served: Served | None = None
         self._target: Target | None = None
         self._generator: RunningGenerator | None = None
+        self._first: FirstPackets | None = None
         self._recorders = TrialRecorders({})
         self._failures: list[Failure] = []
         self._prepare_s = 0.0
@@ -117,12 +119,29 @@ class LoadOnBed:
         results = Results(None, {})
         if self._served and self._target and not self._failures:
             generator = GENERATORS[self._target.settings.generator]
+            self._capture_first_packets(self._target)
             self._recorders.load_begins()
             results = self._load(generator, self._target, began + spec.timeout_s)
             self._recorders.load_ended()
+            self._keep_first_packets(spec)
         load_s = time.monotonic() - began
-        evidence = LoadEvidence(results.report, self._server(), None, dict(self._place.placement))
+        evidence = LoadEvidence(results.report, self._server(), None, None, dict(self._place.placement))
         return self._record(spec, started_utc, evidence, results.series, load_s)
+
+    def _capture_first_packets(self, target: Target) -> None:
+        try:
+            file = f"{self._place.folder}/{FILE}"
+            self._first = FirstPackets(self._client, file, target.address, target.port)
+        except BedError as error:
+            self._failures.append(Failure(Reason.CAPTURE_LOST_PACKETS, str(error)))
+
+    def _keep_first_packets(self, spec: TrialSpec) -> None:
+        first, self._first = self._first, None
+        try:
+            if first:
+                first.stop(spec.folder / FILE)
+        except BedError as error:
+            self._failures.append(Failure(Reason.CAPTURE_LOST_PACKETS, str(error)))
 
     def _load(self, generator: Generator, target: Target, deadline: float) -> Results:
         try:
@@ -209,6 +228,9 @@ class LoadOnBed:
         generator, self._generator = self._generator, None
         if generator:
             generator.stop()
+        first, self._first = self._first, None
+        if first:
+            first.close()
         self._recorders.close()
         served, self._served, self._spec = self._served, None, None
         if served:

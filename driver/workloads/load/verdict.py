@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.workloads.load.asked import bytes_of, requests_wanted
+from driver.workloads.load.wire import judge_wire
 from model.evidence.load import GeneratorUse, LoadEvidence, LoadReport, ServedBy
 from model.evidence.machine import MachineEvidence
 from model.load import K6, LoadSettings
@@ -55,6 +56,7 @@ def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
         yield _missing("evidence.generator")
         return
     yield from _spoken(evidence.generator, expected)
+    yield from judge_wire(evidence.wire, expected.arm)
     yield from _tallies(evidence.generator, expected)
     yield from _results(evidence.generator, expected)
     yield from _limits(evidence.generator, record.machine, expected.threads)

@@ -1,0 +1,69 @@
+"""The first packets of a load, captured on the client: what was spoken, seen on the wire and not by who spoke."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+from driver.bed.node import Command, Node, Stdio
+from driver.timeouts import scaled
+from model.errors import BedError
+
+FILE = "first.pcap"
+PACKETS, SNAPLEN = 2000, 800  # bytes of each: a whole hello of TLS. Enough for some connections from their beginning
+READY_WITHIN_S, STOP_WITHIN_S = 10, 5
+LISTENING = b"listening on"
+
+
+class FirstPackets:
+    """A tcpdump that ends by itself after so many packets. Whoever started it stops it."""
+
+    def __init__(self, node: Node, file: str, address: str, port: int) -> None:
+        """Start it; packets are captured when this returns. Raises BedError."""
+        self._node, self._file = node, file
+        options = ["--immediate-mode", "-U", "-n", "-s", str(SNAPLEN), "-c", str(PACKETS)]
+        what = f"tcp and host {address} and port {port}"
+        reading, writing = os.pipe()
+        try:
+            # On any interface: which one leads to the server is the link's affair.
+            argv = ["tcpdump", "-i", "any", *options, "-w", file, what]
+            self._process = node.spawn(Command(argv), Stdio(stderr=writing))
+        finally:
+            os.close(writing)
+        try:
+            self._await(reading)
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            os.close(reading)
+
+    def _await(self, output: int) -> None:
+        said, until = b"", time.monotonic() + scaled(READY_WITHIN_S)
+        while LISTENING not in said:
+            ready, _, _ = select.select([output], [], [], max(until - time.monotonic(), 0))
+            data = os.read(output, 65536) if ready else b""
+            if not data:
+                words = said.decode(errors="replace").strip() or "it said nothing"
+                raise BedError(f"on {self._node.name}, tcpdump did not start: {words}", "Run: ./lanelab doctor")
+            said += data
+
+    def stop(self, target: Path) -> None:
+        """End it; what it has is then in `target`. Raises BedError."""
+        self._end()
+        self._node.get(self._file, target)
+
+    def _end(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            self._process.signal(number)
+            with contextlib.suppress(TimeoutError):
+                self._process.wait(scaled(STOP_WITHIN_S))
+                return
+
+    def close(self) -> None:
+        """At once, whatever it has."""
+        self._end()
