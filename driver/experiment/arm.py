@@ -8,7 +8,7 @@ from typing import Any
 
 from driver.browser.browser import USUAL_VIEWPORT
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
-from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNER, settings_with, shown
+from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
 from driver.servers.server import Server
@@ -101,6 +101,11 @@ class Arm:
         return ("http", "https") if self.schemes == RECORDED else (self.scheme,)
 
     @property
+    def behind(self) -> str:
+        """What a proxy before the server speaks to it; "": there is none."""
+        return ""
+
+    @property
     def variant(self) -> Variant:
         """What the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
@@ -125,7 +130,7 @@ class Arm:
     def settings(self) -> dict[str, Any]:
         """Every effective setting, as JSON; two arms with the same ones do the same."""
         names = [setting.name for setting in settings_with(self.server)]
-        return {name: shown(getattr(self.own if name in OWNER else self, name)) for name in names}
+        return {name: shown(getattr(self.own if name in OWNERS else self, name)) for name in names}
 
     def to_mapping(self) -> dict[str, Any]:
         """The name and every effective setting, as JSON."""
@@ -144,11 +149,12 @@ class Arm:
 def _check_owner(mapping: Mapping[str, object], server: Server) -> None:
     """Raises InputError for a setting that only another server has."""
     for key in mapping:
-        owner = OWNER.get(key, server.name)
-        if owner != server.name:
-            what = f"{server.title} has no such setting: it is one of server: {owner}"
+        owners = OWNERS.get(key, (server.name,))
+        if server.name not in owners:
+            able = " or ".join(owners)
+            what = f"{server.title} has no such setting: it is one of server: {able}"
             near = near_miss(key, [setting.name for setting in server.settings])
-            raise InputError(what, f"{near}Leave it out, or write server: {owner}", key=key)
+            raise InputError(what, f"{near}Leave it out, or write server: {able}", key=key)
 
 
 def _resolved(values: Mapping[str, Any], name: str) -> object:

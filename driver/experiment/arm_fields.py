@@ -127,18 +127,22 @@ _REST = (
              "of one curve alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),
 )
 # fmt: on
-OWNER = {setting.name: server.name for server in SERVERS.values() for setting in server.settings}
-_OWN = tuple(
-    replace(setting, help=f"with `server: {server.name}` alone: {setting.help}")
+# The servers that have a setting which not all have. Where several have one of the same name, it is the same setting.
+OWNERS = {
+    setting.name: tuple(name for name, other in SERVERS.items() if setting in other.settings)
     for server in SERVERS.values()
     for setting in server.settings
+}
+_OWN = tuple(
+    replace(setting, help=f"with `server: {'` or `'.join(OWNERS[setting.name])}` alone: {setting.help}")
+    for setting in {each.name: each for server in SERVERS.values() for each in server.settings}.values()
 )
 ARM = Table((*_SERVER, *_OWN, *_REST), noun="setting", of=" of an arm", all_are="Settings of an arm are")
 
 
 def settings_with(server: str) -> tuple[Setting, ...]:
     """The settings of an arm with this server."""
-    return tuple(setting for setting in ARM.settings if OWNER.get(setting.name, server) == server)
+    return tuple(setting for setting in ARM.settings if server in OWNERS.get(setting.name, (server,)))
 
 
 def shown(value: object) -> object:

@@ -19,6 +19,7 @@ from driver.experiment.load_tables import OLD_LOAD
 from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, ServerLoadSettings, Tolerances
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.recorders.registry import RECORDERS
+from driver.servers.registry import SERVERS
 from model.coded import Coded
 from model.errors import InputError
 from model.link import Link
@@ -76,6 +77,8 @@ def _parse(
     arms = _read_arms(entries, root)
     workload, keys = workload_of(entries.get("workload"))
     loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
+    if workload == PAGE_LOAD:
+        _refuse_servers_of_loads(entries, arms)
     load = _read_load(entries, workload, arms)
     repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
@@ -117,6 +120,17 @@ def _parse(
         timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
     )
+
+
+def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:
+    """Raises InputError for an arm whose server does not say of requests what page loads are judged by."""
+    able = [server.name for server in SERVERS.values() if server.for_page_loads]
+    for arm in arms:
+        server = SERVERS[arm.server]
+        if not server.for_page_loads:
+            what = f"page loads with {server.title} cannot be judged: it does not say what went over its connections"
+            remedy = f"Write workload: {LOAD}, or server: {' or '.join(able)}"
+            raise entries["arms"].error(f"{arm.name}: {what}", remedy)
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:

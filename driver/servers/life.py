@@ -16,12 +16,12 @@ from typing import BinaryIO
 
 from driver.bed.node import Command, Node, Process, Stdio, ended
 from driver.servers.registry import SERVERS
-from driver.servers.server import NOBODY, PORTS, Assignment, Content, Place, Server, SetUp
+from driver.servers.server import NOBODY, Assignment, Content, Place, Server, SetUp, listening
 from driver.timeouts import scaled
 from model.errors import InputError, NodeError, ServerError
 from model.evidence.server import ServedRequest
 
-READY_WITHIN_S = 10
+READY_WITHIN_S = 30  # a Java virtual machine needs half a second, and several on a busy machine
 READY_POLL_S = 0.002
 # Connections that clients have just closed get this long to end, or Apache may crash when it is stopped:
 # docs/upstream/httpd-event-close-worker-sockets.md. nginx ends within it; Apache's parent would take a second.
@@ -31,6 +31,9 @@ STOP_GRACEFULLY_S = 0.03
 STOP_POLITELY_S = 0.05
 STOP_WITHIN_S = 10
 LOGGED_WITHIN_S = 0.5
+# HTTP without TLS also where TLS is due: a server then answers 400, which is an answer. From 127.0.0.1, which its log
+# of requests leaves out.
+QUESTION = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n".encode()
 ACCESS_LOG, ERROR_LOG = "access.log", "error.log"
 # The time of every file, so that Last-Modified and ETag are the same from every checkout: 1 January 2020.
 MODIFIED = 1577836800
@@ -67,15 +70,15 @@ class RunningServer:
     def start(cls, node: Node, assignment: Assignment) -> RunningServer:
         """Start it; it answers when this returns."""
         prepared = _prepare(node, assignment)
-        ports = [PORTS[scheme] for scheme in assignment.arm.ports]
+        ports, question = listening(assignment.arm), prepared.set_up.question or QUESTION
         for port in ports:
-            _require_free(node, port)
+            _require_free(node, port, question)
         with os.fdopen(os.memfd_create("output"), "rb") as output:
             process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
             running = cls(prepared.server, node, prepared.place, process)
             running.configuration = prepared.set_up.configuration
             try:
-                answer = _await_answer(node, ports[0], process, prepared.server.title)
+                answer = _await_answer(node, ports[0], question, process, prepared.server.title)
             except BaseException:
                 running.stop()
                 raise
@@ -219,24 +222,17 @@ def _tar(files: Mapping[str, bytes], folders: tuple[str, ...] = ()) -> bytes:
     return data.getvalue()
 
 
-def _ask(node: Node, port: int) -> bytes:
-    """In HTTP without TLS also where TLS is due: a server then answers 400, which is an answer. From 127.0.0.1, which
-    its log of requests leaves out."""
-    request = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n"
-    return node.exchange("127.0.0.1", port, request.encode())
-
-
-def _require_free(node: Node, port: int) -> None:
-    if _ask(node, port):
+def _require_free(node: Node, port: int, question: bytes) -> None:
+    if node.exchange("127.0.0.1", port, question):
         what = f"on {node.name}, something else answers at port {port} already"
         raise ServerError(what, "End it: a trial must be served by its own server")
 
 
-def _await_answer(node: Node, port: int, process: Process, title: str) -> bytes | None:
+def _await_answer(node: Node, port: int, question: bytes, process: Process, title: str) -> bytes | None:
     """The server's first answer; None when it ended before."""
     until = time.monotonic() + scaled(READY_WITHIN_S)
     while time.monotonic() < until:
-        answer = _ask(node, port)
+        answer = node.exchange("127.0.0.1", port, question)
         with contextlib.suppress(TimeoutError):
             process.wait(0 if answer else READY_POLL_S)
             return None

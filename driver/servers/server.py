@@ -18,6 +18,7 @@ from model.site.site import Site
 from model.units import Duration
 
 PORTS = {"http": 80, "https": 443}
+BACK_END_PORT = 8080  # at 127.0.0.1, behind a proxy
 NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
 # Headers of one connection: the arm decides about connections, and servers say themselves how long a body is.
 CONNECTION_HEADERS = frozenset(
@@ -58,7 +59,14 @@ class ServerArm(Protocol):
     @property
     def server_directives(self) -> tuple[str, ...]: ...
     @property
+    def behind(self) -> str: ...  # what a proxy before it speaks to it; "": there is none, and clients reach it
+    @property
     def own(self) -> object: ...  # the settings that only this server has; its `values` made it
+
+
+def listening(arm: ServerArm) -> tuple[int, ...]:
+    """The ports of a server."""
+    return (BACK_END_PORT,) if arm.behind else tuple(PORTS[scheme] for scheme in arm.ports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +114,7 @@ class SetUp:
     configuration: str
     files: Mapping[str, bytes]  # in its folder, besides certificate, key and logs
     version: str  # what it calls itself, where its first answer does not say so
+    question: bytes = b""  # what any answer shows that it is ready to; empty: HTTP/1.1
 
 
 class Server(Protocol):
@@ -146,6 +155,10 @@ class Server(Protocol):
     @property
     def configuration_file(self) -> str:
         """Its name in the server's folder and among the artifacts of a trial."""
+
+    @property
+    def for_page_loads(self) -> bool:
+        """Whether its log of requests says all that the judges of page loads ask."""
 
     @property
     def tells_match(self) -> bool:

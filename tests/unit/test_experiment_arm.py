@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from driver.browser.chromium.fields import FLAGS_REFUSED
 from driver.experiment import Arm
-from driver.experiment.arm_fields import ARM, OWNER, settings_with
+from driver.experiment.arm_fields import ARM, OWNERS, settings_with
 from driver.servers.apache.fields import ApacheSettings
 from driver.servers.nginx.fields import NginxSettings
 from model.errors import InputError
@@ -225,7 +225,7 @@ def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None
 
 def test_every_row_of_the_table_can_be_used() -> None:
     for field in ARM.settings:
-        under: dict[str, object] = {"tls": "1.3", "server": OWNER.get(field.name, "apache")}
+        under: dict[str, object] = {"tls": "1.3", "server": OWNERS.get(field.name, ("apache",))[0]}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
         under |= {"pipelining": 4, "tls": "off"} if field.name == "pipelining_policy" else {}

@@ -25,6 +25,7 @@ class Apache:
     compressions = frozenset({"recorded", "off", "gzip", "brotli"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
+    for_page_loads = True
     configuration_file = "httpd.conf"
     clock_us = 1
     tells_match = True

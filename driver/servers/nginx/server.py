@@ -24,6 +24,7 @@ class Nginx:
     compressions = frozenset({"recorded", "off", "gzip", "brotli"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
+    for_page_loads = True
     configuration_file = "nginx.conf"
     clock_us = log.CLOCK_US
     tells_match = False
