@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from model.coded import Coded
 
+BODY = "body"  # the kind of error of an answer that is not as long as the site's object
+
 
 @dataclass(frozen=True, slots=True)
 class Latency(Coded):

@@ -171,11 +171,21 @@ def test_a_server_that_says_it_has_no_worker_left_is_what_a_load_is_for() -> Non
         ({"requests": Tally(100, 99, 1, 0, 0, 0, dataclasses.replace(TIMES, count=99)),
           "errors": {"reset": ErrorCount(1, 1, 1)}}, Reason.FAILED_REQUESTS),
         ({"requests": Tally(99, 99, 0, 0, 0, 0, dataclasses.replace(TIMES, count=99))}, Reason.TOO_FEW_REQUESTS),
-        ({"body_bytes": 99_999}, Reason.FAILED_OBJECT),
+        ({"requests": Tally(100, 0, 100, 0, 0, 0, None), "errors": {"body": ErrorCount(100, None, None)}},
+         Reason.FAILED_OBJECT),
+        ({"requests": Tally(100, 99, 1, 0, 0, 0, None), "errors": {"reset": ErrorCount(1, None, None)}},
+         Reason.FAILED_REQUESTS),
     ],
 )  # fmt: skip
 def test_a_fixed_number_of_answers_has_to_be_whole(changes: dict[str, Any], reason: Reason) -> None:
     assert reasons(with_report(BY_AB, **changes), OF_OBJECTS) == [reason]
+
+
+def test_apachebench_speaks_http_1_0_where_the_arm_says_http_1_1() -> None:
+    arm = Arm.parse("http", {"tls": "1.3"})
+    expected = dataclasses.replace(OF_OBJECTS, arm=arm)
+    assert reasons(with_report(BY_AB, protocol="http/1.0"), expected) == []
+    assert reasons(with_report(BY_AB, protocol="http/1.0"), OF_OBJECTS) == [Reason.PROTOCOL_FALLBACK]
 
 
 def test_a_generator_that_tells_nothing_of_itself_is_watched_from_outside() -> None:

@@ -8,6 +8,8 @@ from model.evidence.load import Latency, LoadReport
 def measures_of(report: LoadReport) -> dict[str, float]:
     """Numbers of the whole trial. One that the generator does not tell is not there."""
     seconds = report.seconds
+    if seconds <= 0:  # which speaks against the trial
+        return {}
     found = {
         "requests_per_s": report.requests.ended / seconds,
         "failed_requests": float(report.requests.failed),

@@ -12,7 +12,7 @@ from driver.timeouts import scaled
 from driver.workloads.load.generator import Generator, Output, Target
 from model.errors import NodeError
 
-STOP_WITHIN_S = 10  # after SIGTERM: it writes what it has
+STOP_WITHIN_S = 10  # after SIGINT, at which wrk and ab write what they have, too
 MOST_OUTPUT_BYTES = 1_000_000  # of stdout and stderr, each
 # Run a program ($@) with as many open files as this user may have.
 WITH_FILES = 'ulimit -n "$(ulimit -Hn)" 2>/dev/null; exec "$@"'
@@ -44,7 +44,7 @@ class RunningGenerator:
     def stop(self) -> Output:
         """End it where it still runs, and what it left."""
         if self._left is None:
-            for number in () if self._status is not None else (signal.SIGTERM, signal.SIGKILL):
+            for number in () if self._status is not None else (signal.SIGINT, signal.SIGKILL):
                 self._process.signal(number)
                 with contextlib.suppress(TimeoutError):
                     self._process.wait(scaled(STOP_WITHIN_S))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"sync"
+	"time"
 
 	"lanelab/gateway/internal/exchange"
 )
@@ -52,12 +53,13 @@ func (c *client) connection(ctx context.Context) *connection {
 	before := c.current
 	c.current = nil
 	if !before.served.Load() {
-		c.counters.failed(errors.New("the server ended a connection on which it had answered nothing"))
+		c.counters.failed(errors.New("the server ended a connection on which it had answered nothing"), 0)
 		return nil
 	}
-	next, err := c.load.connectOne(ctx)
+	began := time.Now()
+	next, err := c.load.connectOne(ctx, c.counters)
 	if err != nil {
-		c.counters.failed(err)
+		c.counters.failed(err, time.Since(began))
 		return nil
 	}
 	c.counters.reconnected()

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,8 @@ type load struct {
 	targets []*url.URL   // of one host, asked for in turn
 	connect string
 	timeout time.Duration
+
+	encoding string // what it accepts; "" does not say
 }
 
 // run does it. All connections are established before the clock starts; those that end are replaced while it runs.
@@ -73,9 +76,10 @@ func (l *load) connectAll(ctx context.Context, counters *result) []*client {
 	var all sync.WaitGroup
 	for range l.Clients {
 		all.Go(func() {
-			c, err := l.connectOne(ctx)
+			began := time.Now()
+			c, err := l.connectOne(ctx, counters)
 			if err != nil {
-				counters.failed(err)
+				counters.failed(err, time.Since(began))
 				return
 			}
 			mutex.Lock()
@@ -120,7 +124,7 @@ func (c *countingConn) Read(buffer []byte) (int, error) {
 	return count, err
 }
 
-func (l *load) connectOne(ctx context.Context) (*connection, error) {
+func (l *load) connectOne(ctx context.Context, counters *result) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	plain, err := new(net.Dialer).DialContext(ctx, "tcp", l.connect)
@@ -129,6 +133,7 @@ func (l *load) connectOne(ctx context.Context) (*connection, error) {
 	}
 	wire := &countingConn{Conn: plain}
 	var conn net.Conn = wire
+	var version string
 	if l.TLS {
 		// The server is under test, with whatever certificate; nothing secret is sent.
 		secured := tls.Client(wire, &tls.Config{ServerName: l.targets[0].Hostname(), InsecureSkipVerify: true, NextProtos: []string{l.Protocol}})
@@ -140,13 +145,14 @@ func (l *load) connectOne(ctx context.Context) (*connection, error) {
 			_ = plain.Close()
 			return nil, fmt.Errorf("%s chose the protocol %q, not %s", l.connect, chosen, l.Protocol)
 		}
-		conn = secured
+		conn, version = secured, strings.TrimPrefix(tls.VersionName(secured.ConnectionState().Version), "TLS ")
 	}
 	client, err := l.client(conn)
 	if err != nil {
 		_ = plain.Close()
 		return nil, err
 	}
+	counters.connected(version)
 	return &connection{wireConn: client, wire: wire}, nil
 }
 
@@ -183,6 +189,9 @@ func (l *load) request(ctx context.Context, c *connection, target *url.URL) (s s
 		Fields:   []exchange.Field{{Name: "user-agent", Value: "spdy-load"}, {Name: "accept", Value: "*/*"}},
 		Priority: exchange.Priority{Urgency: 3},
 	}
+	if l.encoding != "" {
+		request.Fields = append(request.Fields, exchange.Field{Name: "accept-encoding", Value: l.encoding})
+	}
 	if l.BodyBytes > 0 {
 		request.Method, request.Body, request.BodySize = "POST", io.LimitReader(zeros{}, l.BodyBytes), l.BodyBytes
 		request.Fields = append(request.Fields, exchange.Field{Name: "content-length", Value: strconv.FormatInt(l.BodyBytes, 10)})
@@ -190,7 +199,7 @@ func (l *load) request(ctx context.Context, c *connection, target *url.URL) (s s
 	notes := &stopwatch{began: time.Now()}
 	response, err := c.Start(ctx, request, notes)()
 	if err != nil {
-		return sample{err: err}
+		return sample{err: err, latency: time.Since(notes.began)}
 	}
 	defer response.Body.Close()
 	s.bytes, s.err = io.Copy(io.Discard, response.Body)

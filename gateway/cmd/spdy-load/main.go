@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"lanelab/gateway/internal/spdy"
@@ -29,7 +30,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -69,6 +70,7 @@ func parse(arguments []string, complaints io.Writer) (*load, bool, error) {
 	flags.Int64Var(&l.BodyBytes, "body", 0, "bytes of body that each request brings (POST)")
 	flags.DurationVar(&l.timeout, "timeout", time.Minute, "after which a connection or request has failed")
 	flags.StringVar(&l.connect, "connect", "", "address:port to connect to instead of what the URL names")
+	flags.StringVar(&l.encoding, "accept-encoding", "", "what the header of this name says; without it there is none")
 	overTLS := flags.Bool("tls", false, "inside TLS, by ALPN; the certificate is not verified. The same as an https URL")
 	asJSON := flags.Bool("json", false, "write the result as JSON")
 	flags.Usage = func() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,7 +96,16 @@ func TestLoadOfAServerOfHTTP2(t *testing.T) {
 type counted struct {
 	Succeeded, Failed, Reconnections int
 	Wire_bytes, Body_bytes           int64
-	Errors                           map[string]int
+	Connections, Timed_out           int
+	Tls_version                      string
+	Errors                           map[string]struct {
+		Count          int
+		P50_ms, Max_ms float64
+	}
+	Histogram []struct {
+		End_ms float64
+		Count  int
+	}
 }
 
 func loadWith(t *testing.T, arguments ...string) (result counted) {
@@ -126,6 +136,9 @@ func TestConnectionsThatEndAreReplaced(t *testing.T) {
 			_, _ = st.Write(make([]byte, 100))
 		})
 		result := loadWith(t, "-clients", "4", "-streams", "2", "-requests", strconv.Itoa(requests), target)
+		if result.Connections != 4+result.Reconnections {
+			t.Errorf("cut %t: %d connections and %d that were replaced", cut, result.Connections, result.Reconnections)
+		}
 		if result.Succeeded+result.Failed != requests || result.Reconnections < requests/each-4-1 || result.Wire_bytes < int64(100*result.Succeeded) {
 			t.Errorf("cut %t: %+v", cut, result)
 		}
@@ -177,7 +190,7 @@ func TestServerThatIsNotThere(t *testing.T) {
 	if status := run(context.Background(), []string{"-requests", "5", "http://" + address + "/"}, &out, &errors); status != statusFailed {
 		t.Errorf("status %d: %s", status, out.String())
 	}
-	if !strings.Contains(out.String(), "5 failed") || !strings.Contains(out.String(), "error, 1 times: connecting to") {
+	if !strings.Contains(out.String(), "5 failed") || !strings.Contains(out.String(), "ms at most: connecting to") {
 		t.Errorf("got %s", out.String())
 	}
 }
@@ -196,11 +209,61 @@ func TestPercentiles(t *testing.T) {
 	for i := range 200 {
 		samples = append(samples, time.Duration(200-i)*time.Millisecond)
 	}
-	want := percentiles{Min: 1, P50: 100, P90: 180, P99: 198, Max: 200, Mean: 100.5}
+	want := percentiles{Min: 1, P50: 100, P90: 180, P95: 190, P99: 198, P999: 200, Max: 200, Mean: 100.5}
 	if got := percentilesOf(samples); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := percentilesOf(nil); got != (percentiles{}) {
 		t.Errorf("of nothing: %+v", got)
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	us := time.Microsecond
+	got := histogramOf([]time.Duration{0, 90 * us, 101 * us, 110 * us, 111 * us, 2 * time.Second})
+	want := []bucket{{0, 1}, {0.09, 1}, {0.11, 2}, {0.12, 1}, {2000, 1}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestRequestsThatTakeTooLongAreCountedWithTheirTime(t *testing.T) {
+	target := serve(t, spdy.V31, func(st *spdyconn.ServerStream) {
+		if st.Head.Path == "/slow" {
+			time.Sleep(300 * time.Millisecond)
+		}
+		_ = st.Reply(200, true)
+	})
+	base := strings.TrimSuffix(target, "/x?y")
+	result := loadWith(t, "-requests", "4", "-timeout", "100ms", base+"/slow", base+"/x")
+	if result.Succeeded != 2 || result.Failed != 2 || result.Timed_out != 2 || len(result.Errors) != 1 {
+		t.Fatalf("got %+v", result)
+	}
+	for text, one := range result.Errors {
+		if one.Count != 2 || one.P50_ms < 100 || one.Max_ms < one.P50_ms {
+			t.Errorf("%s: %+v", text, one)
+		}
+	}
+	counted := 0
+	for _, one := range result.Histogram {
+		counted += one.Count
+	}
+	if counted != 2 || result.Tls_version != "" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+func TestWhatItAcceptsIsSaid(t *testing.T) {
+	var said atomic.Value
+	target := serve(t, spdy.V31, func(st *spdyconn.ServerStream) {
+		for _, field := range st.Head.Fields {
+			if field.Name == "accept-encoding" {
+				said.Store(field.Value)
+			}
+		}
+		_ = st.Reply(200, true)
+	})
+	if result := loadWith(t, "-requests", "1", "-accept-encoding", "gzip", target); result.Succeeded != 1 || said.Load() != "gzip" {
+		t.Errorf("got %+v, and the server was told %v", result, said.Load())
 	}
 }
