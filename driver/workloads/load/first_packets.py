@@ -27,26 +27,28 @@ class FirstPackets:
         self._node, self._file = node, file
         options = ["--immediate-mode", "-U", "-n", "-s", str(SNAPLEN), "-c", str(PACKETS)]
         what = f"tcp and host {address} and port {port}"
-        reading, writing = os.pipe()
+        # Open for as long as it runs: it says "listening on" in several pieces, and would die of a pipe that is closed.
+        self._said, writing = os.pipe()
         try:
             # On any interface: which one leads to the server is the link's affair.
             argv = ["tcpdump", "-i", "any", *options, "-w", file, what]
             self._process = node.spawn(Command(argv), Stdio(stderr=writing))
+        except BaseException:
+            os.close(self._said)
+            raise
         finally:
             os.close(writing)
         try:
-            self._await(reading)
+            self._await()
         except BaseException:
             self._end()
             raise
-        finally:
-            os.close(reading)
 
-    def _await(self, output: int) -> None:
+    def _await(self) -> None:
         said, until = b"", time.monotonic() + scaled(READY_WITHIN_S)
         while LISTENING not in said:
-            ready, _, _ = select.select([output], [], [], max(until - time.monotonic(), 0))
-            data = os.read(output, 65536) if ready else b""
+            ready, _, _ = select.select([self._said], [], [], max(until - time.monotonic(), 0))
+            data = os.read(self._said, 65536) if ready else b""
             if not data:
                 words = said.decode(errors="replace").strip() or "it said nothing"
                 raise BedError(f"on {self._node.name}, tcpdump did not start: {words}", "Run: ./lanelab doctor")
@@ -62,7 +64,10 @@ class FirstPackets:
             self._process.signal(number)
             with contextlib.suppress(TimeoutError):
                 self._process.wait(scaled(STOP_WITHIN_S))
-                return
+                break
+        if self._said >= 0:
+            os.close(self._said)
+            self._said = -1
 
     def close(self) -> None:
         """At once, whatever it has."""
