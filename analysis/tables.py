@@ -123,7 +123,7 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
 
 def columns(run: Run) -> list[Metric]:
     """The metrics beside the primary one that tables show."""
-    return [metric for metric in metrics_of(run.workload) if metric.column]
+    return [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
 
 
 def has_bound(run: Run) -> bool:
