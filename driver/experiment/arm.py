@@ -9,6 +9,7 @@ from typing import Any
 from driver.browser.browser import USUAL_VIEWPORT
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
+from driver.proxies import fields as proxies
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
 from driver.servers.server import Server
@@ -18,6 +19,9 @@ from model.settings.setting import DefaultBy
 from model.site.site import Site
 from model.units import Duration
 from sites.prepare.variant import RECORDED, Variant
+
+# Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
+BACK_END_KEEPALIVE = Duration.parse("120s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,12 @@ class Arm:
     schemes: str
     own: object  # the settings that only its server has
     server_directives: tuple[str, ...]
+    proxy: str
+    proxy_protocol: str
+    proxy_window: int
+    proxy_connections: int
+    proxy_mpm: str
+    proxy_workers: int
     dns: str
     addresses: str
     start: str
@@ -55,6 +65,7 @@ class Arm:
     tls_key_share: str
     scripts: str
     browser_flags: tuple[str, ...]
+    behind: str = ""  # of an arm as a server behind a proxy sees it: what the proxy speaks to it
 
     @classmethod
     def parse(cls, name: str, mapping: Mapping[str, object], defaults: Mapping[str, object] | None = None) -> Arm:
@@ -101,11 +112,6 @@ class Arm:
         return ("http", "https") if self.schemes == RECORDED else (self.scheme,)
 
     @property
-    def behind(self) -> str:
-        """What a proxy before the server speaks to it; "": there is none."""
-        return ""
-
-    @property
     def variant(self) -> Variant:
         """What the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
@@ -117,6 +123,15 @@ class Arm:
         arm does not say others."""
         viewport = self.viewport or site.viewport or USUAL_VIEWPORT
         return replace(self, user_agent=self.user_agent or site.user_agent, viewport=viewport)
+
+    def back_end(self) -> Arm:
+        """The arm as the server behind its proxy sees it: the proxy is its only client, in clear, and keeps its
+        connections for as long as it likes. Without a proxy the arm itself."""
+        if self.proxy == proxies.NONE:
+            return self
+        spoken = self.proxy_protocol
+        in_clear = replace(self, behind=spoken, protocol=spoken, tls="off", tls_resumption=True)
+        return replace(in_clear, keepalive=True, keepalive_requests=0, keepalive_timeout=BACK_END_KEEPALIVE)
 
     @property
     def multiplexed(self) -> bool:
@@ -194,7 +209,9 @@ def _check(arm: Arm) -> None:
 def _check_server(arm: Arm) -> None:
     """What the arm's server cannot do."""
     server = SERVERS[arm.server]
-    if arm.protocol not in server.protocols:
+    if arm.proxy != proxies.NONE:
+        _check_proxy(arm)
+    elif arm.protocol not in server.protocols:
         able = [each.name for each in SERVERS.values() if arm.protocol in each.protocols]
         what = f"{server.title} does not speak {arm.protocol}"
         raise InputError(what, f"Write server: {' or '.join(able)}, or another protocol", key="protocol")
@@ -202,7 +219,15 @@ def _check_server(arm: Arm) -> None:
         able = [each.name for each in SERVERS.values() if arm.compression in each.compressions]
         what = f"{server.title} does not compress with {arm.compression}"
         raise InputError(what, f"Write server: {' or '.join(able)}, or another compression", key="compression")
-    server.check(arm)
+    server.check(arm.back_end())
+
+
+def _check_proxy(arm: Arm) -> None:
+    """What the arm's proxy cannot do. What its server cannot behind one, that says itself."""
+    proxies.check(arm)
+    if arm.via == "gateway":
+        what = "the gateway beside a browser does not speak through a proxy"
+        raise InputError(what, "Leave via out, or leave proxy out", key="via")
 
 
 def _check_browser(arm: Arm) -> None:

@@ -1,4 +1,4 @@
-"""`ARM` is the table of an arm's settings: the common ones, the browser's, and those that only one server has.
+"""`ARM` is the table of an arm's settings: the common ones, the browser's, a proxy's, and those of one server alone.
 
 Defaults are those of Apache 2.4 (its manual: core) and of Chromium, except where a help text says otherwise.
 """
@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
 from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
+from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
 from model.errors import InputError
@@ -137,7 +138,9 @@ _OWN = tuple(
     replace(setting, help=f"with `server: {'` or `'.join(OWNERS[setting.name])}` alone: {setting.help}")
     for setting in {each.name: each for server in SERVERS.values() for each in server.settings}.values()
 )
-ARM = Table((*_SERVER, *_OWN, *_REST), noun="setting", of=" of an arm", all_are="Settings of an arm are")
+ARM = Table(
+    (*_SERVER, *_OWN, *PROXY_SETTINGS, *_REST), noun="setting", of=" of an arm", all_are="Settings of an arm are"
+)
 
 
 def settings_with(server: str) -> tuple[Setting, ...]:

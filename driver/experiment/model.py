@@ -28,6 +28,12 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "spdy_header_compression": 9,
     "spdy_stream_window": 6 << 20,
     "tls_key_share": "browser",
+    "proxy": "none",
+    "proxy_protocol": "http/1.1",
+    "proxy_window": 64 << 10,
+    "proxy_connections": 1,
+    "proxy_mpm": "event",
+    "proxy_workers": 400,
 }
 # The same of links, as their canonical form has them.
 LATER_LINK_SETTINGS: Mapping[str, str] = {"delayed_ack": "true", "timestamps": "true", "tail_loss_probe": "true"}

@@ -58,7 +58,7 @@ def built(name: str) -> Path:
 
 def of_servers(arms: Iterable[Arm]) -> dict[str, Path]:
     """What the servers of these arms want built."""
-    names = {name for arm in arms for name in SERVERS[arm.server].builds(arm)}
+    names = {name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())}
     return {name: OF_SERVERS[name]() for name in sorted(names)}
 
 

@@ -11,7 +11,7 @@ from model.metrics import LOAD
 
 def needs_of(experiment: Experiment) -> frozenset[Program]:
     """Everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that itself."""
-    purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm)}
+    purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm.back_end())}
     if any(_calls_jpegtran(arm.minify) for arm in experiment.arms):
         purposes.add("minify")
     if experiment.workload == LOAD:

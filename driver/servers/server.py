@@ -18,7 +18,7 @@ from model.site.site import Site
 from model.units import Duration
 
 PORTS = {"http": 80, "https": 443}
-BACK_END_PORT = 8080  # at 127.0.0.1, behind a proxy
+BACK_END_PORT = 8080  # where a server behind a proxy listens, for its own node alone
 NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that the site does not have
 # Headers of one connection: the arm decides about connections, and servers say themselves how long a body is.
 CONNECTION_HEADERS = frozenset(
@@ -59,14 +59,28 @@ class ServerArm(Protocol):
     @property
     def server_directives(self) -> tuple[str, ...]: ...
     @property
-    def behind(self) -> str: ...  # what a proxy before it speaks to it; "": there is none, and clients reach it
-    @property
     def own(self) -> object: ...  # the settings that only this server has; its `values` made it
+    @property
+    def behind(self) -> str: ...  # what a proxy in front of it speaks to it: `protocol` says so too; "": there is none
+
+
+def require_behind(arm: ServerArm, title: str, able: tuple[str, ...]) -> None:
+    """Raises InputError where a server cannot speak what the proxy in front of it speaks. `able`: what it can."""
+    if arm.behind and arm.behind not in able:
+        what = f"{title} does not speak {arm.behind} behind a proxy"
+        raise InputError(what, f"Write proxy_protocol: {' or '.join(able)}, or another server", key="proxy_protocol")
+
+
+def listens(arm: ServerArm) -> tuple[tuple[str, int, str], ...]:
+    """The addresses and ports at which a server listens, each with its scheme."""
+    if arm.behind:
+        return (("127.0.0.1", BACK_END_PORT, "http"),)
+    return tuple(("0.0.0.0", PORTS[scheme], scheme) for scheme in arm.ports)  # noqa: S104 - of its own node
 
 
 def listening(arm: ServerArm) -> tuple[int, ...]:
     """The ports of a server."""
-    return (BACK_END_PORT,) if arm.behind else tuple(PORTS[scheme] for scheme in arm.ports)
+    return tuple(port for _, port, _ in listens(arm))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +186,7 @@ class Server(Protocol):
         """The values of `settings` as one frozen value, which becomes `own` of the arm."""
 
     def check(self, arm: ServerArm) -> None:
-        """Raises InputError where settings contradict each other."""
+        """Raises InputError where settings contradict each other, or it cannot be behind such a proxy."""
 
     def needs(self, arm: ServerArm) -> tuple[str, ...]:
         """What its node must have installed, in the words of playbooks/vars/packages.yml (`for`)."""

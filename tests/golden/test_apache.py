@@ -19,6 +19,7 @@ from driver.experiment.arm_fields import settings_with
 from driver.host import needs
 from driver.host.build import apache_module
 from driver.host.find_program import find
+from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.apache.configuration import Modules, configuration, directive_of
 from driver.servers.apache.installation import MODULE_FOLDERS
 from driver.servers.certificates import Authority
@@ -62,6 +63,9 @@ def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "Syntax OK", done.stderr
 
 
+PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol"}  # its own business
+
+
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = {"start", "display", "user_agent", "viewport", "scripts", "browser_flags"}
@@ -77,7 +81,9 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "tls_key_share",
     }
     common = {"server", "dns", "addresses"}
-    assert {setting.name for setting in settings_with("apache")} - browser - content - gateway - common <= written
+    assert {
+        setting.name for setting in settings_with("apache")
+    } - PROXY - browser - content - gateway - common <= written
 
 
 def test_knows_the_arms_own_lines() -> None:

@@ -19,6 +19,7 @@ import yaml
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import settings_with
 from driver.host.find_program import find
+from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.certificates import Authority
 from driver.servers.layout import lay_out
 from driver.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
@@ -95,6 +96,9 @@ def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.Comp
     return subprocess.run([*argv, "-c", str(folder / "nginx.conf")], capture_output=True, text=True, check=False)
 
 
+PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol"}  # its own business
+
+
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
     browser = {"start", "display", "user_agent", "viewport", "scripts", "browser_flags"}
@@ -111,7 +115,9 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "tls_key_share",
     }
     gateway |= {"spdy_header_compression"}
-    assert {setting.name for setting in settings_with("nginx")} - browser - content - gateway - common <= written
+    assert {
+        setting.name for setting in settings_with("nginx")
+    } - PROXY - browser - content - gateway - common <= written
 
 
 def test_knows_the_arms_own_lines() -> None:

@@ -46,7 +46,7 @@ def read(file: Path) -> tuple[str, Arm, Site, str]:
     site = SITES[settings.pop("site", "plain")]
     settings.pop("version", None)
     arm = Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()})
-    return head, arm, compressed(site, arm), text
+    return head, arm.back_end(), compressed(site, arm), text
 
 
 def compressed(site: Site, arm: Arm) -> Site:

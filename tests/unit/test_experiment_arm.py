@@ -223,12 +223,52 @@ def test_flags_that_a_trial_depends_on_are_refused(flag: str, form: str) -> None
     assert f"{flag} cannot be given: {FLAGS_REFUSED[flag]}" in str(error)
 
 
+APACHE_PROXY = ("proxy_mpm", "proxy_workers")
+
+
+def _of_proxy(name: str) -> bool:
+    return name.startswith("proxy_")
+
+
+PROXY_REFUSED = [
+    ({"proxy_protocol": "h2"}, "it means nothing with proxy: none"),
+    ({"proxy": "nginx", "proxy_window": 131072}, "it means nothing with proxy: nginx"),
+    ({"proxy": "gateway", "proxy_connections": 2}, "it means nothing with proxy_protocol: http/1.1"),
+    ({"proxy": "nginx", "proxy_protocol": "ajp"}, "proxy: nginx does not speak ajp to the server behind it"),
+    ({"proxy": "apache", "proxy_protocol": "ajp"}, "Apache does not speak ajp behind a proxy"),
+    ({"proxy": "haproxy", "protocol": "spdy/3.1"}, "proxy: haproxy does not speak spdy/3.1 to clients"),
+    ({"proxy": "apache", "proxy_workers": 60}, "60 workers are not a multiple of 25. Write proxy_workers: 50"),
+    ({"proxy": "apache", "protocol": "h2", "tls": "1.3", "proxy_mpm": "prefork"}, "with proxy_mpm: prefork"),
+    ({"proxy": "nginx", "via": "gateway"}, "the gateway beside a browser does not speak through a proxy"),
+    ({"proxy": "nginx", "tls": "1.3", "schemes": "recorded"}, "a proxy listens for one scheme"),
+]
+
+
+@pytest.mark.parametrize(("settings", "words"), PROXY_REFUSED)
+def test_what_a_proxy_cannot_do_is_refused(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Arm.parse("a", settings)
+    assert words in str(refused.value)
+
+
+def test_a_server_behind_a_proxy_sees_the_proxy_alone() -> None:
+    arm = Arm.parse("a", {"proxy": "haproxy", "proxy_protocol": "h2", "tls": "1.3", "keepalive_requests": 0})
+    behind = arm.back_end()
+    assert (arm.behind, behind.behind, behind.protocol, behind.tls) == ("", "h2", "h2", "off")
+    assert behind.multiplexed
+    assert arm.settings()["protocol"] == "http/1.1"
+    direct = Arm.parse("a", {})
+    assert direct.back_end() is direct
+
+
 def test_every_row_of_the_table_can_be_used() -> None:
     for field in ARM.settings:
         under: dict[str, object] = {"tls": "1.3", "server": OWNERS.get(field.name, ("apache",))[0]}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
         under |= {"pipelining": 4, "tls": "off"} if field.name == "pipelining_policy" else {}
+        under |= {"proxy": "apache" if field.name in APACHE_PROXY else "gateway"} if _of_proxy(field.name) else {}
+        under |= {"proxy_protocol": "h2"} if field.name in ("proxy_window", "proxy_connections") else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example
         changed = Arm.parse("a", {**under, field.name: value}).settings()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from driver.servers.apache import pack
 from driver.servers.apache.fields import apache_settings
-from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
+from driver.servers.server import NOBODY, TLS_NAMES, Place, ServerArm, listens
 from model.errors import InputError
 from model.site.site import Site
 
@@ -50,7 +50,7 @@ def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules) ->
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm),
         _directives(arm),
-        *(_everybody(arm, scheme) for scheme in arm.ports),
+        *(_everybody(arm, port, scheme) for _, port, scheme in listens(arm)),
     ]
     return "\n".join("".join(line + "\n" for line in part) for part in parts if part)
 
@@ -101,7 +101,7 @@ def _workers(arm: ServerArm) -> list[str]:
 def _connections(arm: ServerArm) -> list[str]:
     ms = arm.keepalive_timeout.ns // 1_000_000
     return [
-        *(f"Listen 0.0.0.0:{PORTS[scheme]} {scheme}" for scheme in arm.ports),
+        *(f"Listen {address}:{port} {scheme}" for address, port, scheme in listens(arm)),
         "AcceptFilter http data",
         "AcceptFilter https data",
         "Timeout 60",
@@ -153,11 +153,13 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
 def _logs(arm: ServerArm) -> list[str]:
     access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "")
     access += (SPDY_ACCESS_FORMAT if arm.spdy else "") + "}"
+    # A proxy asks from this node, and so does the question whether the server is ready.
+    which = "" if arm.behind else " \"expr=%{REMOTE_ADDR} != '127.0.0.1'\""
     return [
         "ErrorLog error.log",
         "LogLevel warn",
         f'LogFormat "{access}" lanelab',
-        "CustomLog access.log lanelab \"expr=%{REMOTE_ADDR} != '127.0.0.1'\"",
+        f"CustomLog access.log lanelab{which}",
     ]
 
 
@@ -166,10 +168,10 @@ def _directives(arm: ServerArm) -> list[str]:
     return [DIRECTIVES_BEGIN, *arm.server_directives, DIRECTIVES_END] if arm.server_directives else []
 
 
-def _everybody(arm: ServerArm, scheme: str) -> list[str]:
+def _everybody(arm: ServerArm, port: int, scheme: str) -> list[str]:
     """One virtual host for every name: which of them have answers is in the pack."""
     return [
-        f"<VirtualHost *:{PORTS[scheme]}>",
+        f"<VirtualHost *:{port}>",
         f"    ServerName {NOBODY}",
         "    ServerAlias *",
         *(["    SSLEngine On"] if scheme == "https" else []),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from driver.servers.server import ServerArm
+from driver.servers.server import ServerArm, require_behind
 from model.errors import InputError
 from model.settings.kinds import choice, count, lines
 from model.settings.setting import DefaultBy, Setting
@@ -62,6 +62,7 @@ def apache_settings(arm: ServerArm) -> ApacheSettings:
 def check(arm: ServerArm) -> None:
     """Apache would change such settings by itself, with a line in its log. Raises InputError."""
     own = apache_settings(arm)
+    require_behind(arm, "Apache", ("http/1.1", "h2", "spdy/3", "spdy/3.1"))
     if arm.multiplexed and own.mpm == "prefork":
         what = f"Apache does not speak {'SPDY' if arm.spdy else 'HTTP/2'} with mpm: prefork"
         raise InputError(what, "Write mpm: event or mpm: worker", key="mpm")

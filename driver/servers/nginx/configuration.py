@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from driver.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
 from driver.servers.nginx.fields import nginx_settings
 from driver.servers.nginx.recorded import PAGES, Recorded, recorded
-from driver.servers.server import NOBODY, PORTS, TLS_NAMES, Place, ServerArm
+from driver.servers.server import NOBODY, TLS_NAMES, Place, ServerArm, listens
 from model.errors import InputError
 from model.site.compressed_types import COMPRESSED_TYPES, SMALLEST_COMPRESSED
 from model.site.site import Site
@@ -56,7 +56,7 @@ def configuration(arm: ServerArm, site: Site, place: Place, build: Build, layout
         _tls(arm, place),
         _compression(arm),
         _map(layout, sent),  # first among the maps: its sizes are for all
-        _log(place),
+        _log(arm, place),
         _directives(arm),
         _nobody(arm, site, build),
         *(_origin(host, arm, layout, build, sent) for host in site.hosts),
@@ -134,14 +134,15 @@ def _compression(arm: ServerArm) -> list[str]:
     ]
 
 
-def _log(place: Place) -> list[str]:
+def _log(arm: ServerArm, place: Place) -> list[str]:
     first, *rest = LOG_FORMAT
+    which = "" if arm.behind else " if=$from_elsewhere"  # a proxy asks from this node
     return [
-        "map $remote_addr $from_elsewhere { default 1; 127.0.0.1 0; }",
+        *([] if arm.behind else ["map $remote_addr $from_elsewhere { default 1; 127.0.0.1 0; }"]),
         f"log_format lanelab escape=json '{first}'",
         *(f"    '{line}'" for line in rest[:-1]),
         f"    '{rest[-1]}';",
-        f'access_log "{place.folder}/access.log" lanelab if=$from_elsewhere;',
+        f'access_log "{place.folder}/access.log" lanelab{which};',
     ]
 
 
@@ -197,8 +198,8 @@ def _listen(arm: ServerArm, build: Build, *, first: bool = False) -> list[str]:
     http2 = arm.protocol == "h2"
     old = http2 and build.version < HTTP2_DIRECTIVE_SINCE
     lines = []
-    for scheme in arm.ports:
-        words = [f"0.0.0.0:{PORTS[scheme]}", *(["default_server"] if first else [])]
+    for address, port, scheme in listens(arm):
+        words = [f"{address}:{port}", *(["default_server"] if first else [])]
         # In clear beside TLS it is HTTP/1.1: browsers speak nothing else there.
         words += (["ssl"] if scheme == "https" else []) + (["http2"] if old and scheme == arm.scheme else [])
         lines.append(f"    listen {' '.join(words)};")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from driver.servers.server import ServerArm
+from driver.servers.server import ServerArm, require_behind
 from model.errors import InputError
 from model.settings.kinds import Kind, count, lines
 from model.settings.setting import Setting
@@ -70,6 +70,7 @@ def nginx_settings(arm: ServerArm) -> NginxSettings:
 def check(arm: ServerArm) -> None:
     """Raises InputError."""
     nginx_settings(arm)
+    require_behind(arm, "nginx", ("http/1.1", "h2"))
     for directive in arm.server_directives:
         if directive.count('"') % 2 or directive.count("'") % 2:
             raise InputError(f"{directive!r} has a quote that is not closed", "Close it", key="server_directives")
