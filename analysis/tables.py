@@ -18,7 +18,7 @@ from analysis.numbers import shown
 from analysis.refusals import Refusal, refusals
 from analysis.stats import Summary, summarise
 from model.looks import look_after
-from model.metrics import Metric, metrics_of
+from model.metrics import LOAD, Metric, metrics_of
 
 __all__ = ["ComparisonRow", "change_json", "comparisons"]  # for those who ask the tables
 BOUND = "bound_ms"
@@ -122,8 +122,14 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
 
 
 def columns(run: Run) -> list[Metric]:
+<<<<<<< HEAD
     """The metrics beside the primary one that tables show."""
     return [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
+=======
+    """The metrics beside the primary one that tables show. Loads of one kind have others than those of another."""
+    had = {name for trial in run.ok for name in trial.measures} if run.workload == LOAD else None
+    return [metric for metric in metrics_of(run.workload) if metric.column and (had is None or metric.name in had)]
+>>>>>>> 4a3c468 (Tables of loads show what their trials have)
 
 
 def has_bound(run: Run) -> bool:

@@ -117,7 +117,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
     Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
     # Of loads: docs/reference/load.md#measures.
-    Metric("requests_per_s", "requests per second", "requests/s", LOADS, higher_is_better=True, column="requests/s"),
+    Metric("requests_per_s", "requests per second", "requests/s", LOADS, higher_is_better=True),
     Metric("bytes_per_s", "bytes of answers per second", "MB/s", LOADS, scale=1e6, higher_is_better=True,
            column="MB/s"),
     Metric("latency_ms", "median time of a request", "ms", LOADS, column="latency ms"),
