@@ -122,14 +122,10 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
 
 
 def columns(run: Run) -> list[Metric]:
-<<<<<<< HEAD
-    """The metrics beside the primary one that tables show."""
-    return [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
-=======
     """The metrics beside the primary one that tables show. Loads of one kind have others than those of another."""
     had = {name for trial in run.ok for name in trial.measures} if run.workload == LOAD else None
-    return [metric for metric in metrics_of(run.workload) if metric.column and (had is None or metric.name in had)]
->>>>>>> 4a3c468 (Tables of loads show what their trials have)
+    others = [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
+    return [metric for metric in others if had is None or metric.name in had]
 
 
 def has_bound(run: Run) -> bool:
