@@ -43,8 +43,10 @@ class Tests:
 TESTS = {
     "unit": Tests(uses=("minify",)),
     "golden": Tests(),
-    "wire": Tests(uses=("apache", "comparison", "module", "java")),
-    "bed": Tests((*BED, "capture", "apache", "module", "resolver"), uses=("nginx", "nginx-brotli", "ssh", "sshd")),
+    "wire": Tests(uses=("apache", "comparison", "module", "java", "back-end")),
+    "bed": Tests(
+        (*BED, "capture", "apache", "module", "resolver"), uses=("nginx", "nginx-brotli", "back-end", "ssh", "sshd")
+    ),
     "e2e": Tests(EVERYTHING, uses=("nginx", "comparison", "minify")),
     "vm": Tests(MAKING_A_BOX),
 }

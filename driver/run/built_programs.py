@@ -12,13 +12,17 @@ from typing import Any
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
 from driver.host.build.apache_module import MODULES, module
+from driver.host.build.back_ends import BACK_ENDS, back_end
 from driver.host.build.gateway import gateway_program
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
 from driver.workloads.server_load.client import SPDY_LOAD
 
 # What builds the programs that servers name.
-OF_SERVERS: Mapping[str, Callable[[], Path]] = {name: partial(module, name) for name in MODULES}
+OF_SERVERS: Mapping[str, Callable[[], Path]] = {
+    **{name: partial(module, name) for name in MODULES},
+    **{name: partial(back_end, name) for name in BACK_ENDS},
+}
 
 
 # What builds the load generators that are lanelab's own.

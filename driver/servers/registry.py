@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from driver.servers.apache.server import Apache
+from driver.servers.jetty.server import Jetty
 from driver.servers.nginx.server import Nginx
 from driver.servers.server import Server
+from driver.servers.tomcat.server import Tomcat
 
 DEFAULT = "apache"
-SERVERS: Mapping[str, Server] = {server.name: server for server in (Apache(), Nginx())}
+SERVERS: Mapping[str, Server] = {server.name: server for server in (Apache(), Nginx(), Tomcat(), Jetty())}

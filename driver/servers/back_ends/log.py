@@ -1,0 +1,33 @@
+"""What the logs of back ends say. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from model.errors import RecordError
+from model.evidence.server import ServedRequest
+
+CLOCK_US = 1
+# date time LEVEL logger: words; back_ends/common/Main.java writes every record on one line.
+_LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) ")
+_QUIET = {"INFO", "CONFIG", "FINE", "FINER", "FINEST"}
+
+
+def unexpected(lines: Iterable[str]) -> list[str]:
+    """Warnings and worse, and what is no log line at all."""
+    return [line for line in lines if line.strip() and not _expected(line)]
+
+
+def _expected(line: str) -> bool:
+    match = _LINE.match(line)
+    return match is not None and match["level"] in _QUIET
+
+
+def requests(lines: Iterable[str]) -> list[ServedRequest]:
+    """A servlet does not know how long heads are, nor what its connection carried before: its log has no whole
+    ServedRequest, and none is made up."""
+    if any(line.strip() for line in lines):
+        what = "a back end's log of requests does not say what went over its connections"
+        raise RecordError(what, "Read access.log, or use another server", key="requests")
+    return []
