@@ -30,6 +30,7 @@ class Metric:
     whole: bool = False  # it counts something
     column: str = ""  # its heading in the table of results; "": it has no column there
     higher_is_better: bool = False
+    censored: str = ""  # the measure that is 1 where the true value lies beyond this one: it was not reached
     of: Callable[[TrialRecord], float | None] | None = None  # None: it is a measure of the record, by its name
 
     @property
@@ -139,6 +140,22 @@ METRICS: tuple[Metric, ...] = (
            column="unfinished"),
     Metric("dropped_arrivals", "arrivals for which no user was free", workloads=(LOAD,), whole=True),
     Metric("connections_opened", "connections that were opened", workloads=(LOAD,), whole=True),
+    # Of the course of a load: docs/reference/load.md#measures-of-a-course.
+    Metric("pages_per_s_most", "most pages per second", "pages/s", (LOAD,), higher_is_better=True,
+           column="most pages/s"),
+    Metric("pages_most_at_s", "time at which pages per second were at their most", "s", (LOAD,)),
+    Metric("users_at_pages_most", "users when pages per second were at their most", "users", (LOAD,)),
+    Metric("users_at_limit", "users at which pages first take as long as the limit", "users", (LOAD,),
+           higher_is_better=True, column="users at limit", censored="users_at_limit_censored"),
+    Metric("users_at_limit_censored", "pages never took as long as the limit (1)", "", (LOAD,), whole=True),
+    Metric("limit_at_s", "time at which pages first take as long as the limit", "s", (LOAD,), higher_is_better=True),
+    Metric("first_error_users", "users at the first error", "users", (LOAD,), higher_is_better=True,
+           censored="first_error_users_censored"),
+    Metric("first_error_users_censored", "there was no error (1)", "", (LOAD,), whole=True),
+    Metric("first_error_at_s", "time of the first error", "s", (LOAD,), higher_is_better=True),
+    Metric("workers_full_s", "time at which no worker was left", "s", (LOAD,), higher_is_better=True),
+    Metric("pages_full_s", "time at which pages per second came to their most, within 5%", "s", (LOAD,)),
+    Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),
     Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
            higher_is_better=True, column="h2load"),
     # What the machine did: docs/reference/machine.md.
@@ -174,7 +191,10 @@ NEEDS: Mapping[str, str] = {
 MAY_BE_ZERO = frozenset(
     metric.name
     for metric in METRICS
-    if metric.name == "retransmissions" or metric.name.startswith(("part_", *_OF_PACKETS)) or metric.workloads == ANY
+    if metric.name in ("retransmissions", "starvation_gap_s")
+    or metric.name.endswith("_censored")
+    or metric.name.startswith(("part_", *_OF_PACKETS))
+    or metric.workloads == ANY
 )
 PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s", SERVER_LOAD: "requests_per_s"}
 # What trials of a workload are called.

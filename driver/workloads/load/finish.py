@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from driver.workloads.load.asked import asked_of
+from driver.workloads.load.derived import derive
 from driver.workloads.load.first_packets import FILE
 from driver.workloads.load.measures import measures_of
 from driver.workloads.load.registry import GENERATORS
@@ -34,7 +35,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = _with_wire(record, context.folder)
     report = record.load.generator if record.load else None
     if report:
-        record = replace(record, measures={**record.measures, **measures_of(report)})
+        measures = {**derive(record.series, settings), **record.measures, **measures_of(report)}
+        record = replace(record, measures=measures)
     threads = GENERATORS[settings.generator].threads(settings)
     asked = asked_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, asked.body_sizes)
