@@ -14,7 +14,7 @@ from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
 from model.errors import InputError
 from model.settings.kinds import DURATION, FLAG, Kind, choice, count, lines
-from model.settings.setting import Setting, Table
+from model.settings.setting import DefaultBy, Setting, Table
 from model.units import Duration
 
 MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection
@@ -29,6 +29,7 @@ def _keepalive_timeout(value: object, key: str) -> Duration:
     return timeout
 
 
+UNCOUNTED = ("caddy", "h2o")  # servers that do not count what a connection carries
 _OFF = "off"
 
 
@@ -71,7 +72,8 @@ _SERVER = (
              "the key of the server's certificate", "rsa-2048", meaningless_with=(("tls", "off"),)),
     Setting("keepalive", FLAG, "true", "whether a connection carries more than one request", "false",
              aliases=("keep_alive",)),
-    Setting("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000), "100",
+    Setting("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000),
+             DefaultBy("server", {name: "0" if name in UNCOUNTED else "100" for name in SERVERS}),
              "how often HTTP/1.1 keeps a connection, which carries one request more, as Apache's MaxKeepAliveRequests; "
              "0: always", "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
     Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from driver.servers.server import Content
 from model.site.site import CONTENT_TYPE, Site, SiteObject
 
 MAPPED = "lanelab-mapped"  # no host's folder: those are below "hosts"
@@ -115,3 +116,20 @@ def extension_types(objects: Iterable[SiteObject]) -> dict[str, str]:
 def _extensions(path: str) -> list[str]:
     words = path.rpartition("/")[2].lower().split(".")
     return ["." + word for word in words[1:] if word]
+
+
+def staged(site: Site, layout: Layout) -> Content:
+    """What a server that answers from files answers from."""
+    folders = tuple(f"{HOSTS}/{host}/" for host in site.hosts)
+
+    def files() -> Mapping[str, bytes]:
+        return {name: _content(name, site.file(each).read_bytes(), layout) for name, each in layout.files.items()}
+
+    return Content(layout.digest(), files, folders)
+
+
+def _content(name: str, body: bytes, layout: Layout) -> bytes:
+    from sites.coding import encode  # noqa: PLC0415 - its libraries are not for every command
+
+    coding = layout.coded.get(name)
+    return encode(body, coding) if coding else body

@@ -50,6 +50,16 @@ for each in /proc/[0-9]*; do
 done 2>/dev/null
 true
 """
+# A server may open as many files as its user may (each connection is one, and a log, and what is sent). Far fewer
+# are usual, and far more than this some machines allow, for which servers would make tables.
+MOST_FILES = 262_144
+WITH_FILES = f"""
+most=$(ulimit -Hn)
+case $most in unlimited) most={MOST_FILES} ;; esac
+[ "$most" -le {MOST_FILES} ] || most={MOST_FILES}
+ulimit -Sn "$most"
+exec "$@"
+"""
 _SERVER_HEADER = re.compile(rb"^Server: ([^\r\n]+)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -166,7 +176,7 @@ class _Prepared:
     set_up: SetUp
 
     def command(self, argv: list[str]) -> Command:
-        return Command(argv, cwd=self.place.folder)
+        return Command(["sh", "-c", WITH_FILES, "sh", *argv], env=self.set_up.environment, cwd=self.place.folder)
 
     def failure(self, node: Node, what: str, output: BinaryIO) -> ServerError | InputError:
         """Why it did not start, in its own words. A directive of the arm's that it refuses is the user's error."""
@@ -179,7 +189,7 @@ class _Prepared:
             return refused
         lines = "; ".join(dict.fromkeys(line.strip() for line in words.splitlines() if line.strip()))
         lines = lines or "it said nothing"
-        if "Address already in use" in words:
+        if "address already in use" in words.lower():
             return ServerError(f"{what}: its port is in use ({lines})", "End what listens there in the server node")
         return ServerError(f"{what}: {lines}", "See docs/reference/server.md")
 

@@ -92,6 +92,7 @@ class Assignment:
     folder: Path  # on the node, in memory, for servers alone
     leaf: Leaf | None = None  # with TLS
     programs: Mapping[str, Path] = field(default_factory=dict)  # those of `builds`, on this machine
+    log_requests: bool = True  # False: what a log of every request would cost is not to be measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class SetUp:
     files: Mapping[str, bytes]  # in its folder, besides certificate, key and logs
     version: str  # what it calls itself, where its first answer does not say so
     question: bytes = b""  # what any answer shows that it is ready to; empty: HTTP/1.1
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Server(Protocol):

@@ -18,16 +18,16 @@ class ServedRequest(Coded):
     path: str | None
     status: int
     body_bytes: int
-    sent_bytes: int
-    received_bytes: int
+    sent_bytes: int | None  # None: the server does not say
+    received_bytes: int | None  # likewise
     protocol: str | None  # None: the line was no request
     remote: str  # address:port of the client
-    local: str
-    keepalives: int  # requests before this one on its connection
+    local: str  # the address is empty where the server does not say it
+    keepalives: int | None  # requests before this one on its connection; None: the server does not say
     connection: str | None  # how it was left: + kept, - closed, X broken off; None: the server does not say
     encoding: str | None
-    tls: str | None  # TLSv1.2, TLSv1.3; None without TLS
-    tls_resumed: bool | None  # None without TLS
+    tls: str | None  # TLSv1.2, TLSv1.3; None without TLS, or where the server does not say
+    tls_resumed: bool | None  # None without TLS, or where the server does not say
     spdy: str | None  # the version of SPDY, where it was spoken
     match: str | None  # how the answer was found: exact, stripped, nearest, none; None: the server does not say
 

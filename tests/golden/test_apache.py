@@ -41,7 +41,9 @@ files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES]
 @files
 def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
-    compare(file, head, expected, configuration(arm, site, PLACE, AVAILABLE), update=update_golden)
+    logs = bool((yaml.safe_load(head) or {}).get("log_requests", True))
+    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs)
+    compare(file, head, expected, found, update=update_golden)
 
 
 @files

@@ -45,7 +45,9 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
     version = str(settings_of(file).get("version", "1.22.1"))
     build = replace(BUILD, version=tuple(map(int, version.split("."))))
-    compare(file, head, expected, configuration(arm, site, PLACE, build, lay_out(site)), update=update_golden)
+    logs = bool(settings_of(file).get("log_requests", True))
+    found = configuration(arm, site, PLACE, build, lay_out(site), log_requests=logs)
+    compare(file, head, expected, found, update=update_golden)
 
 
 @files

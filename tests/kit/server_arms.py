@@ -44,7 +44,8 @@ def read(file: Path) -> tuple[str, Arm, Site, str]:
     head, _, text = file.read_text().partition(DASHES)
     settings = yaml.safe_load(head) or {}
     site = SITES[settings.pop("site", "plain")]
-    settings.pop("version", None)
+    for word in ("version", "log_requests"):
+        settings.pop(word, None)
     arm = Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()})
     return head, arm.back_end(), compressed(site, arm), text
 

@@ -38,7 +38,7 @@ class Modules:
     spdy: str  # likewise, for arms that speak SPDY
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules) -> str:
+def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules, *, log_requests: bool = True) -> str:
     """The text of httpd.conf."""
     parts = [
         _base(place, modules),
@@ -48,7 +48,7 @@ def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules) ->
         _spdy(arm),
         _tls(arm, place),
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
-        _logs(arm),
+        _logs(arm, log_requests=log_requests),
         _directives(arm),
         *(_everybody(arm, port, scheme) for _, port, scheme in listens(arm)),
     ]
@@ -150,17 +150,16 @@ def _tls(arm: ServerArm, place: Place) -> list[str]:
     ]
 
 
-def _logs(arm: ServerArm) -> list[str]:
+def _logs(arm: ServerArm, *, log_requests: bool) -> list[str]:
     access = ACCESS_FORMAT + (TLS_ACCESS_FORMAT if arm.tls != "off" else "")
     access += (SPDY_ACCESS_FORMAT if arm.spdy else "") + "}"
     # A proxy asks from this node, and so does the question whether the server is ready.
     which = "" if arm.behind else " \"expr=%{REMOTE_ADDR} != '127.0.0.1'\""
-    return [
-        "ErrorLog error.log",
-        "LogLevel warn",
+    requests = [
         f'LogFormat "{access}" lanelab',
         f"CustomLog access.log lanelab{which}",
     ]
+    return ["ErrorLog error.log", "LogLevel warn", *(requests if log_requests else [])]
 
 
 def _directives(arm: ServerArm) -> list[str]:

@@ -53,7 +53,8 @@ class Apache:
         arm, installed = assignment.arm, installation.installation(node)
         own = {name: f"{place.folder}/{name}.so" for name in (REPLAY, SPDY)}
         modules = configuration.Modules(installed.modules_folder, installed.modules, own[REPLAY], own[SPDY])
-        text = configuration.configuration(arm, assignment.site, place, modules)
+        logs = assignment.log_requests
+        text = configuration.configuration(arm, assignment.site, place, modules, log_requests=logs)
         files = {}
         for name in self.builds(arm):
             if name not in assignment.programs:

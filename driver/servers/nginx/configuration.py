@@ -47,7 +47,9 @@ class Build:
     brotli_module: str  # a file; empty: not there
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, build: Build, layout: Layout) -> str:
+def configuration(
+    arm: ServerArm, site: Site, place: Place, build: Build, layout: Layout, *, log_requests: bool = True
+) -> str:
     """The text of nginx.conf."""
     sent = recorded(layout)
     inside = [
@@ -56,7 +58,7 @@ def configuration(arm: ServerArm, site: Site, place: Place, build: Build, layout
         _tls(arm, place),
         _compression(arm),
         _map(layout, sent),  # first among the maps: its sizes are for all
-        _log(arm, place),
+        _log(arm, place) if log_requests else ["access_log off;"],
         _directives(arm),
         _nobody(arm, site, build),
         *(_origin(host, arm, layout, build, sent) for host in site.hosts),

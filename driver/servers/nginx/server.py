@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from driver.bed.node import Node
-from driver.servers.layout import HOSTS, Layout, lay_out
+from driver.servers.layout import Layout, lay_out, staged
 from driver.servers.nginx import configuration, fields, installation, log, recorded
 from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
 from model.errors import InputError, MissingProgram
@@ -42,13 +42,7 @@ class Nginx:
         return ()
 
     def content(self, assignment: Assignment) -> Content:
-        site, layout = assignment.site, _layout(assignment)
-        folders = tuple(f"{HOSTS}/{host}/" for host in site.hosts)
-
-        def files() -> Mapping[str, bytes]:
-            return {name: _content(name, site.file(each).read_bytes(), layout) for name, each in layout.files.items()}
-
-        return Content(layout.digest(), files, folders)
+        return staged(assignment.site, _layout(assignment))
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         return tuple(recorded.not_reproduced(site.objects))
@@ -60,7 +54,8 @@ class Nginx:
             remedy = "Install libnginx-mod-http-brotli-filter there, or write compression: gzip"
             raise MissingProgram(what, remedy)
         site = assignment.site
-        text = configuration.configuration(assignment.arm, site, place, installed.build, _layout(assignment))
+        logs, layout = assignment.log_requests, _layout(assignment)
+        text = configuration.configuration(assignment.arm, site, place, installed.build, layout, log_requests=logs)
         # -e: without it nginx first opens the system's own error log, which it may not.
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]
@@ -79,10 +74,3 @@ class Nginx:
 def _layout(assignment: Assignment) -> Layout:
     """What minify has rewritten comes compressed whatever the arm's compression is; nginx would then compress all."""
     return lay_out(assignment.site, compressed_before=assignment.arm.compression not in configuration.COMPRESSORS)
-
-
-def _content(name: str, body: bytes, layout: Layout) -> bytes:
-    from sites.coding import encode  # noqa: PLC0415 - its libraries are not for every command
-
-    coding = layout.coded.get(name)
-    return encode(body, coding) if coding else body

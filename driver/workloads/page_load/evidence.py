@@ -103,7 +103,8 @@ class _Pieces:
             yield f"evidence.server.requests ({len(server.requests)} of {due})"
         tells_match = SERVERS[self.expected.arm.server].tells_match
         for number, each in enumerate(server.requests):
-            fields: dict[str, object] = {}
+            fields: dict[str, object] = {"sent_bytes": each.sent_bytes, "received_bytes": each.received_bytes}
+            fields["keepalives"] = each.keepalives
             if each.status < BAD_REQUEST:  # else it may have been no request at all
                 fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
             if tells_match and OK <= each.status < REDIRECTS:

@@ -58,7 +58,7 @@ class Keepalive:
             if reused:
                 count = f"{len(reused)} of {len(self.requests)} requests used a connection again"
                 yield f"keepalive is off, but by the browser {count}: {few(reused)}"
-        most = max((max(len(lines), lines[-1].keepalives + 1) for lines in self._carried), default=0)
+        most = max((max(len(lines), (lines[-1].keepalives or 0) + 1) for lines in self._carried), default=0)
         kept = sum(each.connection == KEPT for each in witnesses.asked)
         if most > 1:
             yield f"keepalive is off, but by the server's log a connection carried {most} requests"
@@ -87,7 +87,7 @@ class Keepalive:
 
     def _may_end_after(self, line: ServedRequest, number: int) -> bool:
         most = self.arm.keepalive_requests
-        last = not self.arm.multiplexed and 0 < most < max(number, line.keepalives + 1)
+        last = not self.arm.multiplexed and 0 < most < max(number, (line.keepalives or 0) + 1)
         return last or line.status in ENDING or line.method not in SAFE or line.connection == BROKEN_OFF
 
     def _opened(self) -> Iterator[str]:

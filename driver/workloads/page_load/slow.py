@@ -48,7 +48,7 @@ class Slow:
         if self.arm.multiplexed or self.arm.pipelining > 1:
             return []
         lines = Witnesses.of(self.evidence, self.arm).asked
-        worked = [line for line in lines if line.duration_us > PATIENCE_US and line.sent_bytes <= AT_ONCE]
+        worked = [line for line in lines if line.duration_us > PATIENCE_US and (line.sent_bytes or 0) <= AT_ONCE]
         said = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
         lateness = self._lateness_us(lines)
         usual = min((late for late, _ in lateness), default=0)

@@ -96,7 +96,7 @@ class Witnesses:
     def served_by_port(self) -> dict[int, list[ServedRequest]]:
         """Client's port -> what the server was asked on it, in the order of its beginning."""
         lines: dict[int, list[ServedRequest]] = {}
-        for each in sorted(self.asked, key=lambda each: (each.began_us, each.keepalives)):
+        for each in sorted(self.asked, key=lambda each: (each.began_us, each.keepalives or 0)):
             lines.setdefault(port(each.remote), []).append(each)
         return lines
 
