@@ -18,6 +18,10 @@ from driver.host.needs import Program
 from model.errors import BedError
 
 ROUTER_KINDS = ("auto", "uml", "kernel")
+NO_DIRECT = (  # what a user is told where the trait `direct` is missing, and the remedy
+    "these nodes are machines of their own: there is no way between client and server past the router",
+    "Take a bed on this machine (--substrate netns), or a link with a router",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Traits:
 
     same_machine: bool = True  # as lanelab: the nodes have its files, programs, environment and processors
     same_clock: bool = True  # a time on one node can be compared with a time on another
+    direct: bool = False  # whether a link may be direct: there is a cable between client and server beside the router
     wire: bool = False  # between the nodes is more than the router: what packets take there is measured without a link
     tolerance: float = 1.0  # times what a self-test tolerates
     up_within_s: float = 90.0

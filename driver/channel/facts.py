@@ -35,6 +35,7 @@ def bed_facts(substrate: Substrate) -> dict[str, Any]:
             "programs": {name: _first_line(node, argv) for name, argv in PROGRAMS.items()},
             "sysctls": _sysctls(node),
             "offloads": _offloads(node, host.port.device),
+            **({"direct_offloads": _offloads(node, host.direct_port.device)} if substrate.traits.direct else {}),
             "routes": _output(node, ["ip", "route"]).splitlines(),
         }
     router = substrate.router

@@ -11,7 +11,7 @@ from typing import Any
 
 from driver import selftest
 from driver.bed.node import Node
-from driver.bed.substrate import Substrate
+from driver.bed.substrate import NO_DIRECT, Substrate
 from driver.selftest import traffic
 from driver.selftest.attempts import ATTEMPTS
 from driver.selftest.plan import Pings
@@ -53,6 +53,8 @@ class LinkState:
     def set(self, settings: Mapping[str, str]) -> dict[str, Any]:
         self.require_whole()
         link = Link.parse(settings)
+        if link.direct and not self._substrate.traits.direct:
+            raise InputError(*NO_DIRECT, key="path")
         self._require_congestion_control(link)
         shaping = self._shape(link)
         router = self._substrate.router
@@ -64,7 +66,7 @@ class LinkState:
             self._restore(why)
             raise LinkError(f"this link was refused: {why}", "The previous link is back") from error
         self._link = link
-        router.forward(on=True)
+        router.forward(on=not link.direct)
         return {"lines": [*shaping.router_tc], "compensation_us": self.compensation_us}
 
     @property
@@ -87,6 +89,8 @@ class LinkState:
     def drain(self) -> None:
         """Wait until no packet is on its way, or throw it away: what an earlier trial's server still sends must
         not meet the next trial."""
+        if self._link and self._link.direct:
+            return  # nothing waits on a cable within a machine
         until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
         while empty < DRAIN_LOOKS:
             if time.monotonic() > until:
@@ -134,8 +138,9 @@ class LinkState:
     def _apply(self, shaping: Shaping) -> None:
         router = self._substrate.router.node
         _batch(router, "tc", unshape_lines(), check=False)
-        _batch(router, "ip", shaping.router_ip)
-        _batch(router, "tc", shaping.router_tc)
+        for program, lines in (("ip", shaping.router_ip), ("tc", shaping.router_tc)):
+            if lines:
+                _batch(router, program, lines)
         self._verify(router, shaping)
         for name, lines, kernel in (
             ("client", shaping.client_ip, shaping.client_kernel),
@@ -155,8 +160,9 @@ class LinkState:
 
     def _restore(self, cause: str) -> None:
         try:
-            self._apply(self._shape(self._link or UNSHAPED))
-            self._substrate.router.forward(on=True)
+            link = self._link or UNSHAPED
+            self._apply(self._shape(link))
+            self._substrate.router.forward(on=not link.direct)
         except Exception as error:
             why = error.what if isinstance(error, LanelabError) else repr(error)
             self._broken = f"after '{cause}' the previous link could not be restored either ('{why}')"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from driver.experiment.model import LinkCase
 from model.dimensions import DIMENSIONS
-from model.link import SETTINGS, Link
+from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
 from model.link.profiles import resolve
 from model.settings.source import Written
 
@@ -34,6 +34,9 @@ def read_links(written: Written) -> list[RequestedLink]:
 
 
 def _read_grid(grid: Written) -> list[RequestedLink]:
+    """Single values, or lists of them, of each setting; or the name of a profile alone."""
+    if not (grid.is_mapping or grid.is_list or grid.absent):
+        return [_read_point(grid, {"profile": grid}, None)]
     entries = grid.entries()
     label = entries.pop("label", None)
     axes = [(key, entry.elements()) for key, entry in entries.items()]
@@ -88,7 +91,14 @@ def varying_cases(cases: Iterable[LinkCase]) -> list[str]:
 
 def _varying(mappings: Sequence[Mapping[str, str]]) -> list[str]:
     keys = [key for key in DIMENSIONS if any(key in mapping for mapping in mappings)]
-    return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
+    return [key for key in keys if len({mapping.get(key) for mapping in _with_router(key, mappings)}) > 1]
+
+
+def _with_router(key: str, mappings: Sequence[Mapping[str, str]]) -> Sequence[Mapping[str, str]]:
+    """Those in which that key could be: where there is no router, what it does cannot differ."""
+    if key not in SETTINGS or SETTINGS[key].setting.name not in OF_ROUTER:
+        return mappings
+    return [mapping for mapping in mappings if mapping["path"] != DIRECT]
 
 
 def name_links(requested: Sequence[RequestedLink]) -> tuple[LinkCase, ...]:
@@ -122,13 +132,13 @@ _FIRST = ("rate", "rate_down", "rate_up", "rtt")
 def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
     """Of the profile's settings its name says enough."""
     mapping = stated(requested.link)
-    shown = [key for key in keys if key in mapping]
+    shown = [key for key in keys if key in mapping and key != "path"]
     if requested.profile:
         shown = [key for key in shown if SETTINGS[key].setting.name in requested.own]
     elif not shown:
         plain = Link.parse({}).to_mapping()
         shown = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]
-    words = [requested.profile] if requested.profile else []
+    words = [requested.profile] if requested.profile else ["direct"] if requested.link.direct else []
     words += _rates({key: mapping[key] for key in shown if key in _FIRST})
     words += [f"{key} {mapping[key]}" for key in shown if key not in _FIRST]
     return " ".join(words) or "unshaped"

@@ -36,7 +36,12 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "proxy_workers": 400,
 }
 # The same of links, as their canonical form has them.
-LATER_LINK_SETTINGS: Mapping[str, str] = {"delayed_ack": "true", "timestamps": "true", "tail_loss_probe": "true"}
+LATER_LINK_SETTINGS: Mapping[str, str] = {
+    "path": "router",
+    "delayed_ack": "true",
+    "timestamps": "true",
+    "tail_loss_probe": "true",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
     return {
         "experiment": {
             "sites": _one_or_many(text),
-            "links": _one_or_many(_ref("link")),
+            "links": _one_or_many({"anyOf": [{"enum": list(PROFILES)}, _ref("link")]}),
             "arms": arms,
             "defaults": _ref("arm"),
             "cells": _one_or_many(_ref("cell")),

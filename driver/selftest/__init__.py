@@ -7,6 +7,7 @@ round_trip   results of pings
 one_way      results of trains, of one direction; what its impairments measure is in model/link/impairments
 under_load   results of a TCP transfer: the first flight, the queue that it fills
 attempts     measures again what is out
+direct       all of a link without a router
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from functools import partial
 
 from driver.bed.node import Node
 from driver.bed.substrate import Traits
-from driver.selftest import one_way, plan, round_trip, traffic, under_load
+from driver.selftest import direct, one_way, plan, round_trip, traffic, under_load
 from driver.selftest.attempts import ATTEMPTS, Attempts
 from driver.shaping.addresses import ADDRESSES
 from model.link import Direction, Link
@@ -49,6 +50,8 @@ def measure(
 ) -> SelfTest:
     """Measure everything that the link sets; a few seconds unless thorough. `lost_at_input`: what the router was too
     slow to take in meanwhile."""
+    if link.direct:
+        return direct.measure(link, client, server, thorough=effort.thorough, brief=effort.brief)
     started = time.monotonic()
     tries = Attempts(effort.attempts, lost_at_input)
     results = tries.settled(lambda: round_trip.measure(link, client, server, traits))

@@ -3,6 +3,9 @@
         client eth0 ──── to_client [router] to_server ──── eth0 server
           10.10.1.2      10.10.1.1          10.10.2.1      10.10.2.2
 
+A second cable, `direct0` of the client to `direct0` of the server, is there for links without a router: hosts have the
+same addresses on it, and their routes say which of the two they use.
+
 Beside the link each node has a management interface `mgmt0` to the bed process (10.11.N.2, the bed 10.11.N.1);
 what crosses it never meets the router. The addresses are the same in every bed: beds do not see each other.
 The server also answers at every address of 10.10.16.0/20, so that each origin of a site can have one of its own.
@@ -50,6 +53,7 @@ class Host:
     name: str
     port: Port
     router_port: Port
+    direct_port: Port  # of the cable to the other host; it answers at the address of `port`
     management: Port
     bed_management: Port
 
@@ -58,6 +62,7 @@ CLIENT = Host(
     "client",
     port=Port("eth0", "02:00:0a:0a:01:02", "10.10.1.2"),
     router_port=Port("to_client", "02:00:0a:0a:01:01", "10.10.1.1"),
+    direct_port=Port("direct0", "02:00:0a:0c:01:02", "10.10.1.2"),
     management=Port("mgmt0", "02:00:0a:0b:01:02", "10.11.1.2"),
     bed_management=Port("mgmt-client", "02:00:0a:0b:01:01", "10.11.1.1"),
 )
@@ -65,10 +70,12 @@ SERVER = Host(
     "server",
     port=Port("eth0", "02:00:0a:0a:02:02", "10.10.2.2"),
     router_port=Port("to_server", "02:00:0a:0a:02:01", "10.10.2.1"),
+    direct_port=Port("direct0", "02:00:0a:0c:02:02", "10.10.2.2"),
     management=Port("mgmt0", "02:00:0a:0b:02:02", "10.11.2.2"),
     bed_management=Port("mgmt-server", "02:00:0a:0b:02:01", "10.11.2.1"),
 )
 HOSTS = (CLIENT, SERVER)
+OTHER = {CLIENT: SERVER, SERVER: CLIENT}
 ROUTER_MANAGEMENT = Port("mgmt0", "02:00:0a:0b:03:02", "10.11.3.2")
 BED_ROUTER_MANAGEMENT = Port("mgmt-router", "02:00:0a:0b:03:01", "10.11.3.1")
 ADDRESSES = {"client": CLIENT.port.address, "router": CLIENT.router_port.address, "server": SERVER.port.address}
@@ -118,6 +125,24 @@ def route_lines(host: Host, options: str = "") -> list[str]:
         f"route replace {network} dev {port.device} proto kernel scope link src {port.address} {options}",
     ]
     return [line.rstrip() for line in lines]
+
+
+def direct_lines(host: Host) -> list[str]:
+    """`ip` lines inside a host for its end of the direct cable. No route leads there yet."""
+    port = host.direct_port
+    return [
+        f"link set dev {port.device} address {port.mac}",
+        f"link set dev {port.device} up",
+        port.neighbour_line(OTHER[host].direct_port),
+    ]
+
+
+def direct_route_lines(host: Host, options: str = "") -> list[str]:
+    """A host's route to the other side without the router. The network of its own end stays where it is: there is
+    nobody but the router."""
+    port = host.direct_port
+    to = f"route replace {LINK_NETWORK} via {OTHER[host].direct_port.address} dev {port.device} onlink"
+    return [f"{to} src {port.address} {options}".rstrip()]
 
 
 def bed_lines() -> list[str]:

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from driver.shaping.addresses import CLIENT, QUEUE_DOWN, QUEUE_UP, SERVER, route_lines
+from driver.shaping.addresses import CLIENT, OTHER, QUEUE_DOWN, QUEUE_UP, SERVER, direct_route_lines, route_lines
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
 from model.link import Direction, Host, Link
@@ -70,8 +70,8 @@ def shape(link: Link, compensation: Duration) -> Shaping:
     return Shaping(
         router_ip=_texts(_device_lines(link)),
         router_tc=_texts(_tc_lines(link, compensation)),
-        client_ip=_texts(_host_lines(CLIENT, link.client, link.mtu)),
-        server_ip=_texts(_host_lines(SERVER, link.server, link.mtu)),
+        client_ip=_texts(_host_lines(CLIENT, link.client, link)),
+        server_ip=_texts(_host_lines(SERVER, link.server, link)),
         client_kernel=_texts(_kernel_lines(link.client)),
         server_kernel=_texts(_kernel_lines(link.server)),
     )
@@ -82,8 +82,8 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
     parts = (
         ("In the router", "ip", _device_lines(link)),
         ("In the router", "tc", _tc_lines(link, compensation)),
-        ("On the client", "ip", _host_lines(CLIENT, link.client, link.mtu)),
-        ("On the server", "ip", _host_lines(SERVER, link.server, link.mtu)),
+        ("On the client", "ip", _host_lines(CLIENT, link.client, link)),
+        ("On the server", "ip", _host_lines(SERVER, link.server, link)),
         ("On the client", "sysctl -w", _kernel_lines(link.client)),
         ("On the server", "sysctl -w", _kernel_lines(link.server)),
     )
@@ -106,7 +106,14 @@ def _texts(lines: list[Words]) -> tuple[str, ...]:
     return tuple(line.text for line in lines)
 
 
+def device_of(host: BedHost, link: Link) -> str:
+    """The interface that carries what a host sends over this link."""
+    return host.direct_port.device if link.direct else host.port.device
+
+
 def _device_lines(link: Link) -> list[Words]:
+    if link.direct:
+        return []
     words = {
         QUEUE_DOWN: "the device where packets for the client wait",
         QUEUE_UP: "the device where packets for the server wait",
@@ -119,7 +126,7 @@ def _device_lines(link: Link) -> list[Words]:
     ]
 
 
-def _host_lines(host: BedHost, settings: Host, mtu: int) -> list[Words]:
+def _host_lines(host: BedHost, settings: Host, link: Link) -> list[Words]:
     """TCP's settings as properties of the routes, where routes have them: they need no sysctl, which containers forbid,
     and they can name a congestion control that the administrator reserves, which a sysctl of an unprivileged namespace
     cannot."""
@@ -131,9 +138,12 @@ def _host_lines(host: BedHost, settings: Host, mtu: int) -> list[Words]:
     if not settings.delayed_ack:
         tcp += " quickack 1"
         meaning += ", and acknowledges each segment at once"
+    routes = direct_route_lines(host, tcp) if link.direct else route_lines(host, tcp)
+    if link.direct:
+        meaning += f"; it leads to the {OTHER[host].name} without the router, which forwards nothing meanwhile"
     return [
-        Words(f"link set dev {host.port.device} mtu {mtu}", f"IP packets have up to {mtu} bytes"),
-        *(Words(text, meaning) for text in route_lines(host, tcp)),
+        Words(f"link set dev {device_of(host, link)} mtu {link.mtu}", f"IP packets have up to {link.mtu} bytes"),
+        *(Words(text, meaning) for text in routes),
     ]
 
 
@@ -148,6 +158,8 @@ def _kernel_lines(settings: Host) -> list[Words]:
 
 
 def _tc_lines(link: Link, compensation: Duration) -> list[Words]:
+    if link.direct:
+        return []
     return [
         *_direction_lines(link.down, link.mtu, _DOWN, compensation),
         *_direction_lines(link.up, link.mtu, _UP, compensation),

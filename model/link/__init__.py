@@ -14,15 +14,17 @@ profiles     named links
 """
 
 from model.link.direction import Direction
-from model.link.fields import SETTINGS
+from model.link.fields import DIRECT, SETTINGS
 from model.link.impairments.loss import GilbertElliott, Loss, RandomLoss
 from model.link.kinds import HEADER, MAX_RATE, MIN_RATE
-from model.link.link import Described, Host, Link
+from model.link.link import OF_ROUTER, Described, Host, Link
 
 __all__ = [
+    "DIRECT",
     "HEADER",
     "MAX_RATE",
     "MIN_RATE",
+    "OF_ROUTER",
     "SETTINGS",
     "Described",
     "Direction",

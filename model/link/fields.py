@@ -13,8 +13,12 @@ _OF_ARMS = {
     for name in ("dns", "addresses")
 }
 
+PATHS = ROUTER, DIRECT = "router", "direct"
+
 # fmt: off
 SETTINGS = Table((
+    Setting("path", choice("NAME", *PATHS), ROUTER, "what is between client and server: the router, or nothing but a "
+            "cable", DIRECT),
     Setting("rtt", DURATION, "0ms", "round trip that the link adds, half in each direction", "100ms",
             aliases=("delay", "latency")),
     Setting("delay", DURATION, "", "one-way delay", "40ms", sides=DIRECTIONS, both_sides=False, aliases=("rtt",),

@@ -8,7 +8,7 @@ from typing import NamedTuple, cast
 
 from model.errors import InputError
 from model.link.direction import Direction, read_direction
-from model.link.fields import SETTINGS
+from model.link.fields import DIRECT, ROUTER, SETTINGS
 from model.link.kinds import DIRECTIONS, HEADER
 from model.link.written import WrittenLink
 from model.settings.setting import Key
@@ -16,6 +16,8 @@ from model.units import Duration, Rate, Size
 
 MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
 MAX_DELAY = Duration.parse("10s")  # one way
+# What the router does to packets; the others are the hosts' own.
+OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {"rtt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,15 @@ class Link:
     client: Host
     server: Host
     mtu: int
+    direct: bool = False  # no router is on the way; both directions add nothing
 
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> Link:
         """The link that these settings ask for; a setting for one side wins over one for both."""
         written = WrittenLink(mapping, SETTINGS)
+        direct = written.value("path") == DIRECT
+        if direct:
+            _refuse_of_router(written)
         written.check_needs()
         down, up = _delays(written)
         mtu = written.value("mtu")
@@ -64,6 +70,7 @@ class Link:
             client=_host(written, "client"),
             server=_host(written, "server"),
             mtu=mtu,
+            direct=direct,
         )
 
     @property
@@ -80,8 +87,11 @@ class Link:
     def _effective(self) -> Iterator[tuple[Key, str]]:
         """The keys that would be written, each with its value: the plain name where both sides are alike."""
         alike = self.down.delay == self.up.delay
-        own = {"rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu)}
+        path = DIRECT if self.direct else ROUTER
+        own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu)}
         for setting in SETTINGS.settings:
+            if self.direct and setting.name in OF_ROUTER:
+                continue
             if setting.sides is None:
                 texts = [own[setting.name]]
             else:
@@ -108,6 +118,13 @@ def _queue_note(way: Direction, rate: Rate, mtu: int) -> str:
     size = Size(way.queue_bytes or (way.queue_packets or 0) * (mtu + HEADER))
     full = size.bytes // (mtu + HEADER)
     return f"{full} full-size packets, {rate.time_for(size).milliseconds:.4g} ms when full"
+
+
+def _refuse_of_router(written: WrittenLink) -> None:
+    for key in written.values:
+        if SETTINGS[key].setting.name in OF_ROUTER:
+            what = "a direct link has no router, which alone could do this"
+            raise InputError(what, f"Leave {key} out, or path: {DIRECT}", key=key)
 
 
 def _delays(written: WrittenLink) -> tuple[Duration, Duration]:

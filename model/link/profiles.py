@@ -70,6 +70,7 @@ PROFILES: Mapping[str, Profile] = {
             {"delay_down": "40ms", "delay_up": "45ms"},
             "Load test of a SPDY-enabled Apache (2013); it names no rate",
         ),
+        Profile("direct", {"path": "direct"}, "of lanelab: for loads that the router's rate would limit"),
     )
 }
 
@@ -88,7 +89,7 @@ def resolve(name: str | None, overrides: Mapping[str, object]) -> Link:
         remedy = f"Did you mean {near[0]}? " if near else ""
         raise InputError(f"there is no profile {name!r}", f"{remedy}Profiles are {', '.join(PROFILES)}", key="profile")
     base: dict[str, object] = dict(profile.settings)
-    if not overrides.keys().isdisjoint({"rtt", "delay_down", "delay_up"}):
+    if not profile.link.direct and not overrides.keys().isdisjoint({"rtt", "delay_down", "delay_up"}):
         _replace_delays(base, profile.link, overrides)
     for key in overrides:
         if key in SETTINGS and not SETTINGS[key].side:

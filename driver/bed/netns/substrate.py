@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from driver.bed.commands import disable_ipv6, disable_offloads, run_ip, set_kernel
+from driver.bed.commands import cut_late, disable_ipv6, disable_offloads, run_ip, set_kernel
 from driver.bed.local import enter_bed
 from driver.bed.netns import nodes as netns
 from driver.bed.netns.findings import findings
@@ -20,16 +20,19 @@ from driver.bed.remote.enclosure import BED_STATE
 from driver.bed.routers import kernel as kernel_router
 from driver.bed.routers import uml
 from driver.bed.routers.router import Router
-from driver.bed.substrate import BedSettings, Remedy, Substrate, SubstrateKind
+from driver.bed.substrate import BedSettings, Remedy, Substrate, SubstrateKind, Traits
 from driver.host.finding import Finding
-from driver.shaping.addresses import HOSTS, ROUTER_MANAGEMENT, bed_lines, host_lines, hosts_file
+from driver.shaping.addresses import HOSTS, ROUTER_MANAGEMENT, bed_lines, direct_lines, host_lines, hosts_file
 from model.errors import BedError, RouterError
 
 STATE = Path(BED_STATE)
 
 
 class NetnsSubstrate(Substrate):
-    """Client and server are namespaces; the router is one too, or a UML kernel between two of them."""
+    """Client and server are namespaces; the router is one too, or a UML kernel between two of them. A second cable goes
+    past it."""
+
+    traits = Traits(direct=True)
 
     def __init__(self) -> None:
         self._hosts: dict[str, netns.NetnsNode] = {}
@@ -43,6 +46,7 @@ class NetnsSubstrate(Substrate):
             self._hosts[host.name] = netns.NetnsNode(host.name, settings.cpus.get(host.name, ""))
         self._router = self._start_router(settings)
         self._manage()
+        self._join()
         for host in HOSTS:
             node = self._hosts[host.name]
             disable_ipv6(node)
@@ -50,7 +54,8 @@ class NetnsSubstrate(Substrate):
             # container's /proc/sys is read-only it goes on remembering.)
             node.run(set_kernel("net/ipv4/tcp_no_metrics_save", "1"), check=False)
             disable_offloads(host.port.device, node)
-            run_ip(host_lines(host), node=node)
+            cut_late(host.direct_port.device, node)
+            run_ip([*host_lines(host), *direct_lines(host)], node=node)
         run_ip(bed_lines())
         self._router.finish()
 
@@ -83,6 +88,15 @@ class NetnsSubstrate(Substrate):
                 inherited=node.descriptors,
             )
 
+    def _join(self) -> None:
+        """A veth from client to server, for links without a router."""
+        client, server = (self._hosts[host.name] for host in HOSTS)
+        near, far = (host.direct_port.device for host in HOSTS)
+        run_ip(
+            [f"link add {near} netns {client.network} type veth peer name {far} netns {server.network}"],
+            inherited=[*client.descriptors, *server.descriptors],
+        )
+
     def node(self, name: str) -> Node:
         return self.router.node if name == "router" else self._hosts[name]
 
@@ -101,6 +115,7 @@ class NetnsKind(SubstrateKind):
 
     name = "netns"
     help = "namespaces of this machine"
+    traits = NetnsSubstrate.traits
 
     def findings(self, remedy: Remedy) -> Iterator[Finding]:
         return findings(remedy)
