@@ -36,8 +36,9 @@ Operation = Callable[[Message, list[int]], Message]
 class BedProcess:
     """Answers requests; each in a thread of its own, since some wait for a command to end."""
 
-    def __init__(self, substrate: Substrate) -> None:
-        self._substrate = substrate
+    def __init__(self, substrate: Substrate, placement: Mapping[str, str]) -> None:
+        """`placement`: the processors of nodes that have some of their own."""
+        self._substrate, self._placement = substrate, placement
         self._link = LinkState(substrate)
         self._changing = threading.Lock()
         # The link is the controller's: no script may change it in mid-run.
@@ -197,7 +198,8 @@ class BedProcess:
         if self._trials is None:
             from driver.workloads.trials import Trials  # noqa: PLC0415
 
-            self._trials = Trials(self._substrate, self._link.drain, self._link.compensation_us)
+            link = self._link
+            self._trials = Trials(self._substrate, link.drain, link.compensation_us, placement=self._placement)
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:

@@ -97,7 +97,7 @@ def make_bed(channel: Channel, controller: int) -> tuple[Substrate, BedProcess]:
     substrate.enter(settings, controller)
     substrate.bring_up(settings)
     substrate.when_lost(_end_at_once)
-    bed = BedProcess(substrate)
+    bed = BedProcess(substrate, settings.cpus)
     serve_nodes(bed)
     ready: dict[str, Any] = {
         "lanelab_bed": VERSION,

@@ -29,6 +29,10 @@ STANDARD = Stdio(0, 1, 2)
 @contextlib.contextmanager
 def open_bed(link: Link, made: BedOptions) -> Iterator[Bed]:
     """A bed with that link; leaving it ends the bed."""
+    try:
+        made.require([link])
+    except InputError as error:
+        raise as_typed(error) from None
     prepare(made.needs(programs(*BED)))
     with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
         try:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from driver.bed import registry
+from driver.bed import placement, registry
 from driver.bed.node import NODE_NAMES
-from driver.bed.substrate import ROUTER_KINDS, BedSettings, SubstrateKind, Traits
+from driver.bed.placement import processors_here
+from driver.bed.substrate import NO_DIRECT, ROUTER_KINDS, BedSettings, SubstrateKind, Traits
 from driver.cli.output import note
 from driver.host.needs import Program, programs
 from model import configuration
@@ -134,6 +135,22 @@ class BedOptions:
 
     def settings(self, folder: Path) -> BedSettings:
         return BedSettings(folder, self.substrate, self.router, self.cpus, self.nodes())
+
+    def require(self, links: Iterable[Link]) -> None:
+        """Raises InputError where such beds cannot have one of these links."""
+        if not self.traits.direct and any(link.direct for link in links):
+            raise InputError(*NO_DIRECT, key="path")
+
+    def placed(self, workload: str, links: Iterable[Link]) -> BedOptions:
+        """With the processors that suit the workload, unless the user says which, or the nodes are elsewhere. Tells
+        what of it a user should know."""
+        if self.cpus or not self.traits.same_machine:
+            return self
+        processors = processors_here()
+        if warning := placement.warning(processors, workload):
+            note(f"mind: {warning}")
+        direct = all(link.direct for link in links)
+        return replace(self, cpus=placement.placement(processors, workload, direct=direct))
 
     def nodes(self) -> Mapping[str, Any]:
         """Where the nodes are, as it is now. Raises InputError for an inventory that cannot be read."""

@@ -25,6 +25,7 @@ from driver.host.install import prepare
 from driver.run.events import Event, Listener
 from model import paths
 from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
+from model.link import Link
 from model.metrics import primary_of
 from model.settings.kinds import LARGEST_SEED, MOST_BEDS
 from model.version import VERSION
@@ -98,7 +99,8 @@ def run(  # noqa: PLR0913 - an option each
         )
         raise InputError(what, f"Leave {options} out")
     if file:
-        begun = start.begin(_prepared(file, made, (beds, scale), variant), VERSION, out, seed, made.to_json())
+        experiment = _prepared(file, made, (beds, scale), variant)
+        begun = start.begin(experiment, VERSION, out, seed, placed(made, experiment).to_json())
     else:
         begun = start.resume(find_run(resumed or ""))
     store = begun.store
@@ -128,9 +130,19 @@ def _prepared(
         experiment = over_scale(experiment, scale)
     if beds is not None:
         experiment = over_beds(experiment, beds, "--beds")
+    made.require(links_of(experiment))
     programs_of(experiment, made)
     made.nodes()  # an error in the inventory is reported now, too
     return experiment
+
+
+def links_of(experiment: Experiment) -> list[Link]:
+    return [case.link for case in experiment.links]
+
+
+def placed(made: BedOptions, experiment: Experiment) -> BedOptions:
+    """How beds are made for this experiment: with processors of their own where its workload needs that."""
+    return made.placed(experiment.workload, links_of(experiment))
 
 
 def warn_of(made: BedOptions) -> None:

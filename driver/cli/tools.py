@@ -90,6 +90,17 @@ def bench_bed(*, kills: int, quick: bool, router: str, pins: tuple[str, ...], as
     _print_figures(measure_bed(router=router, cpus=cpus_of(pins), kills=kills, quick=quick, tell=note), as_json=as_json)
 
 
+@bench.command("direct")
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@json_option
+def bench_direct(*, quick: bool, as_json: bool) -> None:
+    """Throughput of a link without a router: client and server on one processor and on two, TCP cut early and late."""
+    from driver.bench.direct import measure_direct  # noqa: PLC0415 - only this command needs it
+
+    prepare(needs.programs(*needs.BED))
+    _print_figures(measure_direct(quick=quick, tell=note), as_json=as_json)
+
+
 @bench.command("statistics")
 @click.option(
     "--runs", default=3500, show_default=True, type=click.IntRange(100), help="Simulated runs for each figure"

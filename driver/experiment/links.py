@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from driver.experiment.model import LinkCase
 from model.dimensions import DIMENSIONS
 from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
-from model.link.profiles import resolve
+from model.link.profiles import PROFILES, resolve
+from model.settings.kinds import near_miss
 from model.settings.source import Written
 
 MOST_LINKS = 1000
@@ -36,6 +37,9 @@ def read_links(written: Written) -> list[RequestedLink]:
 def _read_grid(grid: Written) -> list[RequestedLink]:
     """Single values, or lists of them, of each setting; or the name of a profile alone."""
     if not (grid.is_mapping or grid.is_list or grid.absent):
+        if (name := grid.text()) not in PROFILES:
+            what = f"{name!r} is no profile, and no mapping of settings"
+            raise grid.error(what, f"{near_miss(name, PROFILES)}Write settings like {{rtt: 20ms}}, or a profile's name")
         return [_read_point(grid, {"profile": grid}, None)]
     entries = grid.entries()
     label = entries.pop("label", None)

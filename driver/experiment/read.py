@@ -84,6 +84,8 @@ def _parse(
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     if load:
         _refuse_shaping(entries, combined.links)
+    if workload == PAGE_LOAD:
+        _refuse_direct(entries, combined.links)
     if loads:
         combined = combined.with_cells(over_loads(combined.cells, loads))
     if "figures" in entries:
@@ -174,6 +176,15 @@ def _refuse_shaping(entries: Mapping[str, Written], links: Sequence[LinkCase]) -
             where = entries["links"] if "links" in entries else entries["cells"]
             what = f"a load stays on the server's own loopback, so the link {case.label} would do nothing"
             raise where.error(what, "Write links: {}")
+
+
+def _refuse_direct(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
+    """Page loads are judged by packets as they are on a wire, and by what the router did to them."""
+    for case in links:
+        if case.link.direct:
+            where = entries["links"] if "links" in entries else entries["cells"]
+            what = f"page loads need a router, and the link {case.label} has none: it is for workload: {LOAD}"
+            raise where.error(what, "Write links: {} for a router that adds nothing")
 
 
 def _stem(source: str, root: Written) -> str:

@@ -104,7 +104,8 @@ def _mapping(like: Written, pairs: list[NodePair]) -> Written:
 def _over_grid(grid: Written, above: Written) -> Written:
     """A setting that the links differ in stays as it is: with one value for all of them, links would be lost."""
     if not grid.is_mapping and not grid.absent:  # the name of a profile
-        grid = _mapping(grid, [(yaml.ScalarNode("tag:yaml.org,2002:str", "profile"), grid.node)])
+        marks = grid.node.start_mark, grid.node.end_mark
+        grid = _mapping(grid, [(yaml.ScalarNode("tag:yaml.org,2002:str", "profile", *marks), grid.node)])
     for name, entry in above.entries().items():
         below = grid.entries().get(name)
         if below is not None and below.is_list and len(below.elements()) > 1:

@@ -21,15 +21,22 @@ class Trials:
     """Runs trials on a bed. A workload's own programs start with its first trial."""
 
     def __init__(
-        self, substrate: Substrate, drain: Callable[[], None], compensation_us: int, folder: Path = FOLDER
+        self,
+        substrate: Substrate,
+        drain: Callable[[], None],
+        compensation_us: int,
+        folder: Path = FOLDER,
+        *,
+        placement: Mapping[str, str] | None = None,
     ) -> None:
-        """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay."""
+        """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay; `placement`:
+        the processors of nodes that have some of their own."""
         folder.mkdir(parents=True, exist_ok=True)
         client, server = substrate.node("client"), substrate.node("server")
         for node in (client, server):
             node.run(["mkdir", "-p", str(folder)])
         self._serving = Serving(client, server, folder)
-        self._place = BedPlace(substrate, drain, compensation_us, self._serving, folder)
+        self._place = BedPlace(substrate, drain, compensation_us, self._serving, folder, dict(placement or {}))
         self._sides: dict[str, BedSide] = {}
         self._current: BedSide | None = None
         self._served: Served | None = None

@@ -39,6 +39,8 @@ def labels(links: str) -> list[str]:
         ("[{rtt: 20ms}, {rtt: 100ms, label: far}]", ["20ms", "far"]),
         ("[{rate: 5mbit}, {rate_down: 2mbit, rate_up: 1mbit}]", ["5mbit", "2mbit/1mbit"]),
         ("[{rtt: 20ms}, {rtt: 20ms, rate: 1mbit}]", ["unlimited rate", "1mbit"]),
+        ("3g", ["3g"]),
+        ("[cable, 3g]", ["cable", "3g"]),
     ],
 )
 def test_links_are_called_by_what_differs(links: str, expected: list[str]) -> None:
@@ -59,7 +61,8 @@ def test_labels_tell_links_apart(mappings: list[dict[str, object]]) -> None:
 
 
 def test_all_profiles_at_once() -> None:
-    assert labels(f"{{profile: [{', '.join(PROFILES)}]}}") == list(PROFILES)
+    with_router = [name for name, profile in PROFILES.items() if not profile.link.direct]
+    assert labels(f"{{profile: [{', '.join(with_router)}]}}") == with_router
 
 
 def test_a_cell_is_every_combination() -> None:
@@ -117,7 +120,7 @@ REFUSED = [
         "links: {addresses: [shared, per-origin]}",
         "exp.yaml:3: links.addresses[0]: it is not a setting of a link but of arms. Write addresses in",
     ),
-    ("links: 20ms", "exp.yaml:3: links: this must be a mapping"),
+    ("links: 20ms", "exp.yaml:3: links: '20ms' is no profile, and no mapping of settings"),
     (f"links: {{rtt: [{', '.join(f'{n}ms' for n in range(1, 1100))}]}}", "exp.yaml:3: links: this grid is 1099 links"),
     ("cells: [{arm: http}]", "exp.yaml:3: cells[0]: this cell names no link"),
     ("links: {}\ncells: [{arm: htp}]", "exp.yaml:4: cells[0].arm: there is no arm 'htp'. Did you mean http?"),
@@ -138,3 +141,35 @@ def test_refuses(text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         read(f"{HEAD}{text}\n")
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ("direct", ["direct"]),
+        ("{path: direct}", ["direct"]),
+        ("{profile: direct, mtu: [1400, 1500]}", ["direct mtu 1400", "direct mtu 1500"]),
+        ("{path: [router, direct]}", ["unshaped", "direct"]),
+        ("[direct, load-test-2013, {rtt: 50ms}]", ["direct", "load-test-2013", "50ms"]),
+        ("[{rtt: 20ms}, {rtt: 50ms}, direct]", ["20ms", "50ms", "direct"]),
+    ],
+)
+def test_direct_links_are_called_so(links: str, expected: list[str]) -> None:
+    of_load = HEAD.replace("[dummy, shop]", "[dummy]") + "workload: {kind: load, users: 5, duration: 5s}\n"
+    assert [case.label for case in read(f"{of_load}links: {links}\n").links] == expected
+
+
+def test_page_loads_over_a_direct_link_are_refused_with_the_line() -> None:
+    with pytest.raises(InputError, match=r":3: links: page loads need a router, and the link direct has none"):
+        read(f"{HEAD}links: [{{rtt: 20ms}}, direct]\n")
+
+
+def test_what_only_a_router_does_is_refused_beside_direct() -> None:
+    with pytest.raises(InputError, match="a direct link has no router"):
+        read(f"{HEAD}links: {{profile: direct, rtt: 20ms}}\n")
+
+
+def test_a_profile_alone_can_have_variants() -> None:
+    text = f"{HEAD}links: 3g\nvariants: {{old: {{links: {{initial_window: 3}}}}, today: {{}}}}\n"
+    (case,) = read(text).links
+    assert case.link == Link.parse({**PROFILES["3g"].settings, "initial_window": "3"})

@@ -187,7 +187,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"Rate-Down": "1mbit"}, "Rate-Down", "Did you mean rate_down?"),
     ({"rtt_down": "10ms"}, "rtt_down", "Did you mean delay_down?"),
     ({"bandwidth": "1mbit"}, "bandwidth", "Did you mean rate?"),
-    ({"zzz": 1}, "zzz", "Settings are rtt, delay_down, delay_up, rate, loss"),
+    ({"zzz": 1}, "zzz", "Settings are path, rtt, delay_down, delay_up, rate, loss"),
 ]
 
 
@@ -198,6 +198,34 @@ def test_refuses(mapping: dict[str, object], key: str, message: str) -> None:
     assert error.value.key == key
     assert message in str(error.value)
     assert str(error.value).startswith(f"{key}: ")
+
+
+OF_THE_ROUTER = [
+    *(key for key in SETTINGS if SETTINGS[key].side in ("down", "up")),
+    *("rtt", "rate", "loss", "jitter", "duplicate", "reorder", "queue", "discipline"),
+]
+
+
+@pytest.mark.parametrize("key", OF_THE_ROUTER)
+def test_a_direct_link_has_nothing_of_a_router(key: str) -> None:
+    with pytest.raises(InputError, match="a direct link has no router") as error:
+        Link.parse({"path": "direct", key: SETTINGS[key].setting.example})
+    assert error.value.key == key
+    default = SETTINGS[key].setting.default
+    if isinstance(default, str) and default:
+        with pytest.raises(InputError, match="a direct link has no router"):  # not even what it would be
+            Link.parse({"path": "direct", key: default})
+
+
+def test_a_direct_link_has_all_of_the_hosts() -> None:
+    hosts = {"congestion_control_server": "reno", "initial_window": "3", "delayed_ack_client": "false", "mtu": "1400"}
+    link = Link.parse({"path": "direct", **hosts})
+    assert link.direct
+    assert Link.parse(link.to_mapping()) == link
+    assert link.to_mapping().keys().isdisjoint(OF_THE_ROUTER)
+    assert link.to_mapping()["initial_window"] == "3"
+    assert link != Link.parse(hosts)
+    assert Link.parse({"path": "router", **hosts}) == Link.parse(hosts)
 
 
 def test_description_says_what_a_value_comes_to() -> None:
@@ -215,7 +243,7 @@ def test_description_says_what_a_value_comes_to() -> None:
 def test_every_row_of_the_table_can_be_used() -> None:
     for setting in SETTINGS.settings:
         key = setting.keys[0].name
-        needed = {"rtt": "50ms", "rate": "1mbit", "jitter": "1ms", "reorder": "2%"}
+        needed = {"rtt": "50ms", "rate": "1mbit", "jitter": "1ms", "reorder": "2%"} if key != "path" else {}
         link = Link.parse(needed | {key: setting.example})
         assert link.to_mapping() != Link.parse(needed).to_mapping(), f"{key} has no effect"
         assert setting.help

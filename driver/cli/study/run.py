@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 import sys
@@ -16,7 +17,7 @@ from driver.cli.experiments import minutes, size
 from driver.cli.missing import tell_missing
 from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import note
-from driver.cli.runs import play, programs_of, warn_of, write_run_report
+from driver.cli.runs import links_of, placed, play, programs_of, warn_of, write_run_report
 from driver.cli.study.cost import costs, time_words
 from driver.cli.study.report import tell_report
 from driver.cli.study.standing import standings_of
@@ -136,6 +137,7 @@ def begin_study(read: StudyFolder, asked: AskedStudy) -> tuple[Path, StudyRun]:
     experiments = {number: asked.instead.of(one) for number, one in read.experiments(variant).items()}
     _tell_too_few({number: one for number, one in experiments.items() if not wanted or number in wanted})
     for number in wanted or experiments:
+        asked.made.require(links_of(experiments[number]))
         programs_of(experiments[number], asked.made)
     asked.made.nodes()  # an error in the inventory is reported now, too
     seed = secrets.randbelow(LARGEST_SEED + 1) if asked.seed is None else asked.seed
@@ -241,7 +243,9 @@ def _play_figure(run: OpenStudyRun, number: int, made: BedOptions) -> bool:
         begun = start.resume(folder)
     else:
         shutil.rmtree(folder, ignore_errors=True)  # what was killed before it had its database
-        begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), made.to_json())
+        own = placed(made, experiment).to_json()
+        begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), own)
+    made = BedOptions.from_json(json.loads(begun.store.meta("bed")))
     try:
         play(begun, programs_of(begun.experiment, made), made, as_json=False)
         missing = tell_missing(begun, as_json=False)
