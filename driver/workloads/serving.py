@@ -17,6 +17,7 @@ from driver.servers.server import Assignment
 from driver.shaping.addresses import origin_addresses
 from driver.workloads.spec import TrialSpec
 from model.errors import InputError
+from model.metrics import PAGE_LOAD
 
 TLS = "https"
 
@@ -101,4 +102,11 @@ class Serving:
             raise
 
     def _assignment(self, spec: TrialSpec, folder: str) -> Assignment:
-        return Assignment(spec.arm, spec.site, self._folder / folder, self.certificate(spec), spec.built)
+        return Assignment(
+            arm=spec.arm,
+            site=spec.site,
+            folder=self._folder / folder,
+            leaf=self.certificate(spec),
+            programs=spec.built,
+            log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
+        )
