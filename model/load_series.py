@@ -43,6 +43,7 @@ _GENERATOR = (
 _OF_A_ROLE = (
     SeriesKind("cpu", "processors that the {role} used", "processors"),
     SeriesKind("memory_bytes", "memory of the {role}", "MB", scale=1e6),
+    SeriesKind("cgroup_bytes", "memory of the control group of the {role}", "MB", scale=1e6),
     SeriesKind("processes", "processes of the {role}"),
     SeriesKind("threads", "threads of the {role}"),
     SeriesKind("files", "files that the {role} had open"),
@@ -54,6 +55,8 @@ _SERVER = (
     SeriesKind("workers_reading", "workers that read a request"),
     SeriesKind("workers_writing", "workers that answer"),
     SeriesKind("connections", "connections to the server"),
+    SeriesKind("connections_closing", "connections to the server that are being closed"),
+    SeriesKind("connections_time_wait", "connections that have ended and whose port is not free yet"),
     SeriesKind("connections_waiting", "connections that wait to be accepted", combined="largest"),
     SeriesKind("listen_overflows_per_s", "connections refused because too many waited, per second", "connections/s"),
     SeriesKind("cpu_idle", "processors not in use", "%", scale=0.01),  # of the server's machine

@@ -158,6 +158,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),
     Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
            higher_is_better=True, column="h2load"),
+    # What the recorder server_series saw: docs/reference/server-series.md.
+    Metric("workers_busy_most", "most workers that were busy at once", workloads=(LOAD,), whole=True),
+    Metric("workers_full_s", "time until all workers were busy", "s", (LOAD,)),
+    Metric("server_memory_used", "memory that the server took for the load", "MB", (LOAD,), scale=1e6),
     # What the machine did: docs/reference/machine.md.
     Metric("cpu_client_s", "processor time of the browser or load generator", "s", ANY),
     Metric("cpu_server_s", "processor time of the server", "s", ANY),
@@ -181,6 +185,7 @@ METRICS: tuple[Metric, ...] = (
 # The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
 NEEDS: Mapping[str, str] = {
     **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),
+    **dict.fromkeys(("workers_busy_most", "workers_full_s", "server_memory_used"), "server_series: true"),
     **dict.fromkeys(("bytes_down", "bytes_up", "bytes"), "capture: client"),
     **dict.fromkeys(("connections", "connections_used", "retransmissions"), "capture: client"),
     **{f"{what}_packets_{way}": "capture: client" for what in _OF_PACKETS for way in ("down", "up")},

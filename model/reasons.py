@@ -88,6 +88,7 @@ class FlagName(StrEnum):
     EMULATION_LATE = "emulation-late"
     SERVER_SLOW = "server-slow"
     DNS_SLOW = "dns-slow"
+    SAMPLES_MISSED = "samples-missed"
 
 
 OF_THE_MACHINE = frozenset(  # flags that say a machine had no time for the trial

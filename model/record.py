@@ -16,6 +16,7 @@ from model.evidence.load import LoadEvidence
 from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server_load import ServerLoadEvidence
+from model.evidence.server_series import ServerSeriesEvidence
 from model.evidence.trace import TraceEvidence
 from model.reasons import Failure, Flag, Reason
 
@@ -26,7 +27,11 @@ EVIDENCE: dict[str, type[Coded]] = {
     "server_load": ServerLoadEvidence,
 }
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
-RECORDINGS: dict[str, type[Coded]] = {"machine": MachineEvidence, "trace": TraceEvidence}
+RECORDINGS: dict[str, type[Coded]] = {
+    "machine": MachineEvidence,
+    "server_series": ServerSeriesEvidence,
+    "trace": TraceEvidence,
+}
 
 
 @dataclass(frozen=True, slots=True)

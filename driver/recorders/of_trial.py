@@ -42,7 +42,8 @@ class TrialRecorders:
             recorder = self._recorders.pop()
 
             def stop(recorder: Recorder[Any] = recorder) -> None:
-                recordings[recorder.name] = recorder.stop()
+                recordings[recorder.name] = recording = recorder.stop()
+                self.failures += recording.failures
 
             self._try(recorder, stop, needs_page=not loaded)
             recorder.close()

@@ -25,13 +25,21 @@ from driver.bed.substrate import Machine
 from driver.browser.browser import Page
 from model.coded import Coded
 from model.metrics import PAGE_LOAD
-from model.reasons import Flag, Reason
+from model.reasons import Failure, Flag, Reason
 from model.record import Series
 from model.settings.setting import Setting, Table
 from model.settings.source import Written
 
 Options = TypeVar("Options", bound=Coded)
 NETLOG = "netlog"  # a wish of the browser: that it logs its network from its start
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What serves on the server node."""
+
+    folder: str  # in which its processes work, and nobody else's
+    ports: tuple[int, ...]  # at which it meets the clients; () behind a proxy
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,7 @@ class Context:
     scratch: Path  # a folder in memory on client and server, for as long as the bed lives
     folder: Path  # of the trial, on this machine: files go here
     page: Page | None = None  # of workloads with a browser
+    roles: Mapping[str, Role] = field(default_factory=dict)  # by their names in model/load_series.py, of loads
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,7 @@ class Recording:
     measures: Mapping[str, float] = field(default_factory=dict)  # by their names in model/metrics.py
     series: Mapping[str, Series] = field(default_factory=dict)
     flags: tuple[Flag, ...] = ()
+    failures: tuple[Failure, ...] = ()  # why the trial does not count, though there is something of it
     evidence: Coded | None = None  # its type has a row in model.record.RECORDINGS, or in the workload's own evidence
 
 

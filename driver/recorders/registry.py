@@ -10,6 +10,7 @@ from driver.recorders.machine import Machine
 from driver.recorders.netlog import Netlog
 from driver.recorders.recorder import Recorder
 from driver.recorders.screenshot import Screenshot
+from driver.recorders.server_series import ServerSeries
 from driver.recorders.tcpdump import Tcpdump
 from driver.recorders.trace import TraceRecorder
 from model.coded import Coded
@@ -18,7 +19,7 @@ from model.errors import RecordError
 # The last to start is the first to stop: the machine is watched during the load alone, and the log of the browser's
 # network, for which the browser must end, comes last.
 RECORDERS: Mapping[str, type[Recorder[Any]]] = {
-    recorder.name: recorder for recorder in (Netlog, Tcpdump, Screenshot, TraceRecorder, Machine)
+    recorder.name: recorder for recorder in (Netlog, Tcpdump, Screenshot, TraceRecorder, ServerSeries, Machine)
 }
 
 

@@ -1,9 +1,10 @@
 /* mod_replay: recorded answers for Apache httpd 2.4, from one pack that is mapped into memory.
  *
- *   mod_replay.c        the hooks: which request gets which answer
- *   mreplay_pack.c      maps the pack
- *   mreplay_answer.c    sends an answer
- *   core/               reads packs, finds answers; knows nothing of Apache
+ *   mod_replay.c          the hooks: which request gets which answer
+ *   mreplay_pack.c        maps the pack
+ *   mreplay_answer.c      sends an answer
+ *   mreplay_scoreboard.c  tells where the scoreboard is, for those who read it from outside
+ *   core/                 reads packs, finds answers; knows nothing of Apache
  *
  * A request is looked up by its bytes, as it came: httpd neither unescapes nor cleans its path, and never asks the
  * file system. */
@@ -20,6 +21,7 @@
 #include "match.h"
 #include "mreplay_answer.h"
 #include "mreplay_pack.h"
+#include "mreplay_scoreboard.h"
 
 static const char match_note[] = "replay-match"; /* the log of requests has it: %{replay-match}n */
 static const char head[] = "HEAD";
@@ -140,6 +142,8 @@ static void register_hooks(apr_pool_t *pool)
     (void)pool;
     ap_hook_pre_config(mreplay_forget_pack, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(mreplay_map_pack, NULL, NULL, APR_HOOK_MIDDLE);
+    /* After the core, which makes the scoreboard then. */
+    ap_hook_pre_mpm(mreplay_tell_scoreboard, NULL, NULL, APR_HOOK_LAST);
     ap_hook_post_read_request(accept_escapes, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_pre_translate_name(keep_path, NULL, NULL, APR_HOOK_LAST);
     ap_hook_translate_name(no_file, NULL, NULL, APR_HOOK_LAST);

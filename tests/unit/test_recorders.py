@@ -17,6 +17,7 @@ from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import NETLOG, Context, Recorder, Recording, Weight
 from driver.recorders.registry import RECORDERS, options_from_json, packed, wishes
 from driver.recorders.screenshot import ScreenshotOptions
+from driver.recorders.server_series import ServerSeriesOptions
 from driver.recorders.tcpdump import CaptureOptions
 from driver.recorders.trace import TraceOptions
 from model.coded import Coded
@@ -130,6 +131,7 @@ ALL: dict[str, Coded] = {
     "machine": MachineOptions(),
     "netlog": NetlogOptions(),
     "screenshot": ScreenshotOptions(),
+    "server_series": ServerSeriesOptions(),
     "trace": TraceOptions(filmstrip=True),
 }
 

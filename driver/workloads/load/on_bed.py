@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from driver.bed.node import NODE_NAMES, Node
 from driver.recorders.of_trial import TrialRecorders
-from driver.recorders.recorder import Context
+from driver.recorders.recorder import Context, Role
 from driver.servers.server import PORTS
 from driver.workloads.load.asked import asked_of
 from driver.workloads.load.first_packets import FILE, FirstPackets
@@ -70,7 +70,15 @@ class LoadOnBed:
         substrate, scratch = self._place.substrate, self._place.folder
         nodes = {name: substrate.node(name) for name in NODE_NAMES}
         self._recorders = TrialRecorders(spec.recorders)
-        self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder))
+        roles = self._roles(spec)
+        self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder, roles=roles))
+
+    def _roles(self, spec: TrialSpec) -> dict[str, Role]:
+        """Who serves; nobody where a server could not be started."""
+        if self._served is None:
+            return {}
+        ports = tuple(PORTS[scheme] for scheme in spec.arm.ports)
+        return {"server": Role(self._served.server.folder, ports)}
 
     def _make_target(self, spec: TrialSpec, settings: LoadSettings) -> Target:
         generator = GENERATORS[settings.generator]

@@ -1,0 +1,96 @@
+"""The TCP connections of a node by state, from the kernel's socket diagnosis, or from /proc/net where there is none."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+ESTABLISHED, TIME_WAIT, CLOSE, LISTEN = 1, 6, 7, 10
+CLOSING = (4, 5, 8, 9, 11)  # FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT, LAST_ACK, CLOSING
+CONNECTED = (ESTABLISHED, *CLOSING)
+FAMILIES = (socket.AF_INET, socket.AF_INET6)
+SOCK_DIAG, BY_FAMILY = 4, 20  # of netlink
+DUMP = 0x301  # NLM_F_REQUEST, NLM_F_DUMP
+ERROR, DONE = 2, 3
+RECEIVE = 1 << 20
+TIMEOUT_S = 5
+_HEADER = struct.Struct("=IHHII")
+_REQUEST = struct.Struct("=BBBxI48x")  # family, protocol, extensions, states, the rest of inet_diag_req_v2
+_LENGTH = struct.Struct("=IH")
+_ANSWER = struct.Struct("=xBxx2s")  # state and local port of inet_diag_msg, after the header
+_QUEUE_AT = _HEADER.size + 4 + 48 + 4  # inet_diag_msg: four bytes, socket id, expires
+_QUEUE = struct.Struct("=I")
+
+Found = Iterator[tuple[int, int, int]]  # state, local port, receive queue
+
+
+def counted(ports: Collection[int], proc: Path = Path("/proc"), *, diagnosis: bool = True) -> dict[str, int]:
+    """Connections to these ports of this node: established, closing, and those that wait to be accepted, which are
+    among the established ones."""
+    counts = {"established": 0, "closing": 0, "waiting": 0}
+    for state, port, queue in _of_the_kernel(ports) if diagnosis else _of_proc(proc):
+        if port in ports:
+            if state == ESTABLISHED:
+                counts["established"] += 1
+            elif state == LISTEN:
+                counts["waiting"] += queue
+            elif state in CLOSING:
+                counts["closing"] += 1
+    return counts
+
+
+def has_diagnosis() -> bool:
+    """Whether this kernel tells of its sockets."""
+    try:
+        counted(())
+    except OSError:
+        return False
+    return True
+
+
+def _of_the_kernel(ports: Collection[int]) -> Found:
+    """It looks through the connections of the whole machine for each family of addresses, which costs milliseconds. So
+    it is asked only of those at whose addresses somebody listens, and that costs nothing."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as kernel:
+        kernel.settimeout(TIMEOUT_S)
+        for family in FAMILIES:
+            listening = list(_dump(kernel, family, (LISTEN,)))
+            yield from listening
+            if any(port in ports for _, port, _ in listening):
+                yield from _dump(kernel, family, CONNECTED)
+
+
+def _dump(kernel: socket.socket, family: int, states: Collection[int]) -> Found:
+    request = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, sum(1 << state for state in states))
+    kernel.sendall(_HEADER.pack(_HEADER.size + len(request), BY_FAMILY, DUMP, 1, 0) + request)
+    yield from _answers(kernel)
+
+
+def _answers(kernel: socket.socket) -> Found:
+    while True:
+        data = kernel.recv(RECEIVE)
+        at = 0
+        while at < len(data):
+            length, kind = _LENGTH.unpack_from(data, at)
+            if kind == DONE:
+                return
+            if kind == ERROR:
+                raise OSError("the kernel does not tell of sockets")
+            state, port = _ANSWER.unpack_from(data, at + _HEADER.size)
+            queue = _QUEUE.unpack_from(data, at + _QUEUE_AT)[0] if state == LISTEN else 0
+            yield state, int.from_bytes(port, "big"), queue
+            at += (length + 3) & ~3
+
+
+def _of_proc(proc: Path) -> Found:
+    """Slower by far: the kernel writes each connection as a line."""
+    for name in ("tcp", "tcp6"):
+        path = proc / "net" / name
+        if name == "tcp6" and not path.exists():  # a kernel without IPv6
+            continue
+        for line in path.read_text().splitlines()[1:]:
+            words = line.split()
+            state = int(words[3], 16)
+            yield state, int(words[1].rpartition(":")[2], 16), int(words[4].rpartition(":")[2], 16)
