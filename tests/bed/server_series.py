@@ -106,6 +106,8 @@ def busy_of(mpm: str, says: bytes, state: str, answered: bool) -> Callable[[Insi
         assert last(found, "connections_waiting") == 0
         # The question whether the server is ready may not be over when the first sample is taken.
         assert HELD <= found.measures["workers_busy_most"] <= HELD + 1
+        assert found.evidence.memory_before_bytes["server"] > 1e6
+        assert "server_memory_used" in found.measures
         assert "workers_full_s" not in found.measures
         assert last(found, "server_threads") > HELD
         assert last(found, "server_memory_bytes") > 1e6

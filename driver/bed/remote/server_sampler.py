@@ -40,7 +40,7 @@ class Seldom:
 
     def __init__(self, read: Callable[[], Any]) -> None:
         self._read = read
-        self._next = 0
+        self._next = BEFORE
 
     def at(self, second: int) -> Any:  # noqa: ANN401 - whatever is read
         """None: not now."""
