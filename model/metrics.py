@@ -160,7 +160,6 @@ METRICS: tuple[Metric, ...] = (
            higher_is_better=True, column="h2load"),
     # What the recorder server_series saw: docs/reference/server-series.md.
     Metric("workers_busy_most", "most workers that were busy at once", workloads=(LOAD,), whole=True),
-    Metric("workers_full_s", "time until all workers were busy", "s", (LOAD,)),
     Metric("server_memory_used", "memory that the server took for the load", "MB", (LOAD,), scale=1e6),
     # What the machine did: docs/reference/machine.md.
     Metric("cpu_client_s", "processor time of the browser or load generator", "s", ANY),

@@ -205,10 +205,6 @@ def measures_of(watched: Watched, series: Mapping[str, Series]) -> dict[str, flo
     busy = series.get("workers_busy")
     if busy:
         measures["workers_busy_most"] = max(value for _, value in busy.points)
-        most = watched.before.most_workers
-        full = [at_ms for at_ms, value in busy.points if most and value >= most]
-        if full:
-            measures["workers_full_s"] = round(full[0] / 1000, 3)
     memory, role = series.get("server_memory_bytes"), watched.before.before.roles.get("server")
     if memory and role and role.memory is not None:
         measures["server_memory_used"] = max(value for _, value in memory.points) - role.memory
