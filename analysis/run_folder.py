@@ -43,6 +43,7 @@ def read_run(folder: Path) -> Run:
             )
         )
         workload = meta["workload"]
+        run_format.check_workload(folder, workload, meta["lanelab"])
         return Run(
             folder=folder,
             workload=workload,

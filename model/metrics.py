@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from model.record import TrialRecord
 
-PAGE_LOAD, LOAD, SERVER_LOAD = "page_load", "load", "server_load"
-ANY = (PAGE_LOAD, LOAD, SERVER_LOAD)
-LOADS = (LOAD, SERVER_LOAD)
+PAGE_LOAD, LOAD = "page_load", "load"
+ANY = (PAGE_LOAD, LOAD)
 MILLISECONDS = "_ms"
 
 
@@ -118,13 +117,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
     Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
     # Of loads: docs/reference/load.md#measures.
-    Metric("requests_per_s", "requests per second", "requests/s", LOADS, higher_is_better=True),
-    Metric("bytes_per_s", "bytes of answers per second", "MB/s", LOADS, scale=1e6, higher_is_better=True,
+    Metric("requests_per_s", "requests per second", "requests/s", (LOAD,), higher_is_better=True),
+    Metric("bytes_per_s", "bytes of answers per second", "MB/s", (LOAD,), scale=1e6, higher_is_better=True,
            column="MB/s"),
-    Metric("latency_ms", "median time of a request", "ms", LOADS, column="latency ms"),
+    Metric("latency_ms", "median time of a request", "ms", (LOAD,), column="latency ms"),
     Metric("latency_90_ms", "time that 90 of 100 requests took at most", "ms", (LOAD,)),
     Metric("latency_95_ms", "time that 95 of 100 requests took at most", "ms", (LOAD,)),
-    Metric("latency_99_ms", "time that 99 of 100 requests took at most", "ms", LOADS, column="99% ms"),
+    Metric("latency_99_ms", "time that 99 of 100 requests took at most", "ms", (LOAD,), column="99% ms"),
     Metric("latency_99_9_ms", "time that 999 of 1,000 requests took at most", "ms", (LOAD,)),
     Metric("latency_most_ms", "time that the slowest request took", "ms", (LOAD,)),
     Metric("pages_per_s", "pages per second", "pages/s", (LOAD,), higher_is_better=True, column="pages/s"),
@@ -156,8 +155,6 @@ METRICS: tuple[Metric, ...] = (
     Metric("workers_full_s", "time at which no worker was left", "s", (LOAD,), higher_is_better=True),
     Metric("pages_full_s", "time at which pages per second came to their most, within 5%", "s", (LOAD,)),
     Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),
-    Metric("h2load_requests_per_s", "requests per second by h2load", "requests/s", (SERVER_LOAD,),
-           higher_is_better=True, column="h2load"),
     # What the recorder server_series saw: docs/reference/server-series.md.
     Metric("workers_busy_most", "most workers that were busy at once", workloads=(LOAD,), whole=True),
     Metric("server_memory_used", "memory that the server took for the load", "MB", (LOAD,), scale=1e6),
@@ -200,12 +197,11 @@ MAY_BE_ZERO = frozenset(
     or metric.name.startswith(("part_", *_OF_PACKETS))
     or metric.workloads == ANY
 )
-PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s", SERVER_LOAD: "requests_per_s"}
+PRIMARY: Mapping[str, str] = {PAGE_LOAD: "plt_ms", LOAD: "requests_per_s"}
 # What trials of a workload are called.
 TRIALS: Mapping[str, str] = {
     PAGE_LOAD: "page loads",
     LOAD: "loads",
-    SERVER_LOAD: "loads",
 }
 
 

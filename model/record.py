@@ -15,7 +15,6 @@ from model.evidence.browser import Request
 from model.evidence.load import LoadEvidence
 from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
-from model.evidence.server_load import ServerLoadEvidence
 from model.evidence.server_series import ServerSeriesEvidence
 from model.evidence.trace import TraceEvidence
 from model.reasons import Failure, Flag, Reason
@@ -24,7 +23,6 @@ from model.reasons import Failure, Flag, Reason
 EVIDENCE: dict[str, type[Coded]] = {
     "page_load": PageLoadEvidence,
     "load": LoadEvidence,
-    "server_load": ServerLoadEvidence,
 }
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
 RECORDINGS: dict[str, type[Coded]] = {

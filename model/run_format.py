@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from model.errors import StoreError
+from model.metrics import LOAD, TRIALS
 
 VERSION = 3
 DATABASE = "run.sqlite"
@@ -120,6 +121,13 @@ CREATE TABLE artifacts (
   PRIMARY KEY (trial, name)
 ) STRICT;
 """
+
+
+def check_workload(folder: Path, workload: str, lanelab: str) -> None:
+    """Raises StoreError for trials of a kind that lanelab has no more."""
+    if workload not in TRIALS:
+        what = f"the run in {folder} has trials of the workload {workload!r}, which this lanelab does not know"
+        raise StoreError(what, f"Use the lanelab that made it ({lanelab}), or make the run again with workload: {LOAD}")
 
 
 def other_format(folder: Path, version: str) -> StoreError:

@@ -16,7 +16,6 @@ from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
 from analysis.stats import interval_name
 from analysis.tables import Row
-from model.metrics import SERVER_LOAD
 
 STATES = {
     "running": "still running: more trials will come",
@@ -59,11 +58,7 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
     facts = [
         (str(len(run.ok)), f"{run.trials_word} that count"),
         (str(len(run.failed)), "failed, and do not count"),
-        *(
-            []
-            if run.workload == SERVER_LOAD
-            else [(f"{fit} of {len(run.links)}", "links measured and within tolerance")]
-        ),
+        (f"{fit} of {len(run.links)}", "links measured and within tolerance"),
         (percent(noise), "standard deviation within a cell"),
         (span(took), "of trials"),
     ]

@@ -1,7 +1,7 @@
-"""`lanelab bench servers`: what Apache's mod_spdy serves, against what its mod_http2 does, by one client in one node.
+"""`lanelab bench servers`: what Apache's mod_spdy serves, against what its mod_http2 does, by one generator.
 
-It is a run for each number of streams, of the workload `server_load`: its folder can be shown, resumed and exported.
-Where h2load is installed it loads mod_http2 too, so that one sees how much of a figure is the client's.
+It is a run for each number of streams, of the workload `load`: its folder can be shown, resumed and exported. Where
+h2load is installed there is another of mod_http2 alone, so that one sees how much of a figure is the generator's.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from pathlib import Path
 from analysis.model import Run
 from analysis.run_folder import read_run
 from driver.bench.figures import Figure
-from driver.experiment.model import ServerLoadSettings
-from driver.workloads.server_load import client
+from driver.experiment.read import parse_experiment
+from driver.host.find_program import find
+from driver.workloads.load.asked import requests_wanted
 from model.errors import EXIT_INCOMPLETE, EXIT_INTERRUPTED, BedError, Interrupted
+from model.load import H2LOAD, SPDY_LOAD, LoadSettings
 from model.paths import PROJECT, build_folder, sites_folder
-from sites.load import load_site
+from sites.load import load_site, site_names
 
 Tell = Callable[[str], None]
 
 ROUNDS, QUICK_ROUNDS = 5, 2
-LOAD = ServerLoadSettings(clients=4, streams=1, requests=8000, most=800_000_000)
-QUICK_LOAD = ServerLoadSettings(clients=4, streams=1, requests=2000, most=100_000_000)
+CONNECTIONS = 4
+REQUESTS, QUICK_REQUESTS = (8000, "800MB"), (2000, "100MB")  # and what their answers may be together
 STREAMS = (1, 8, 100)
 PLACES = {"clear": "off", "TLS": "1.3"}
 SERVERS = {"mod_spdy": "spdy/3.1", "mod_http2": "h2"}
@@ -56,12 +58,12 @@ composition:
 """
 EXPERIMENT = """\
 # Written by lanelab bench servers
-name: servers-{streams}
-description: mod_spdy against mod_http2, by one client on the server's own loopback
-workload: server_load
-load: {{clients: {clients}, streams: {streams}, requests: {requests}, most: {most}B}}
+name: {name}
+description: mod_spdy against mod_http2, by {generator} over a direct link
+workload: {{kind: load, generator: {generator}, connections: {connections}, streams: {streams}, requests: {requests}, \
+most: {most}}}
 sites: [{sites}]
-links: {{label: loopback}}
+links: {{label: direct, path: direct}}
 arms:
 {arms}
 trials: {rounds}
@@ -100,13 +102,32 @@ def measure_servers(*, quick: bool, tell: Tell) -> list[Figure]:
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
     made = []
     for streams in STREAMS:
-        file = archive.parent / f"servers-{streams}.yaml"
-        file.write_text(experiment_text(loads, streams, quick=quick))
-        folder = Path("runs") / f"{stamp}-servers-{streams}"
-        _run(file, folder, archive)
-        tell(f"all numbers of {streams} streams: lanelab show {folder}")
-        made += figures(read_run(folder), loads, streams, QUICK_LOAD if quick else LOAD)
+        texts = {SPDY_LOAD: experiment_text(loads, SPDY_LOAD, streams, quick=quick)}
+        if find(H2LOAD):
+            texts[H2LOAD] = experiment_text(loads, H2LOAD, streams, quick=quick)
+        runs = {}
+        for generator, text in texts.items():
+            name = name_of(generator, streams)
+            file, folder = archive.parent / f"{name}.yaml", Path("runs") / f"{stamp}-{name}"
+            file.write_text(text)
+            _run(file, folder, archive)
+            tell(f"all numbers of {streams} streams by {generator}: lanelab show {folder}")
+            runs[generator] = read_run(folder)
+        settings = settings_of(texts[SPDY_LOAD], archive)
+        made += figures(runs[SPDY_LOAD], runs.get(H2LOAD), loads, settings)
     return sorted(made, key=lambda figure: [load.words in figure.what for load in loads], reverse=True)
+
+
+def name_of(generator: str, streams: int) -> str:
+    return f"servers-{streams}" if generator == SPDY_LOAD else f"servers-{streams}-by-{generator}"
+
+
+def settings_of(text: str, archive: Path) -> LoadSettings:
+    """Of the load of an experiment, which has one."""
+    load = parse_experiment(text, "servers.yaml", site_names(archive)).cells[0].link.load
+    if load is None:
+        raise TypeError("the benchmark's trials are loads")
+    return load
 
 
 def make_archive() -> Path:
@@ -151,38 +172,40 @@ def _status(run: subprocess.Popen[bytes]) -> int:
             return run.wait()
 
 
-def experiment_text(loads: list[Load], streams: int, *, quick: bool) -> str:
-    """The experiment that the benchmark runs."""
-    load = QUICK_LOAD if quick else LOAD
+def experiment_text(loads: list[Load], generator: str, streams: int, *, quick: bool) -> str:
+    """The experiment that the benchmark runs: both servers, or the one that h2load can load."""
+    requests, most = QUICK_REQUESTS if quick else REQUESTS
     arms = [
         f"  {server} {place}: {{via: gateway, mpm: event, protocol: {protocol}, tls: {tls}}}"
         for place, tls in PLACES.items()
         for server, protocol in SERVERS.items()
+        if generator == SPDY_LOAD or protocol == "h2"
     ]
     return EXPERIMENT.format(
-        clients=load.clients,
+        name=name_of(generator, streams),
+        generator=generator,
+        connections=CONNECTIONS,
         streams=streams,
-        requests=load.requests,
-        most=load.most,
+        requests=requests,
+        most=most,
         sites=", ".join(each.site for each in loads),
         arms="\n".join(arms),
         rounds=QUICK_ROUNDS if quick else ROUNDS,
     )
 
 
-def figures(run: Run, loads: list[Load], streams: int, asked: ServerLoadSettings) -> list[Figure]:
+def figures(run: Run, by_h2load: Run | None, loads: list[Load], settings: LoadSettings) -> list[Figure]:
     """What one server does against the other, of each load and place."""
-    made = (_figure(run, load, place, streams, asked) for load in loads for place in PLACES)
+    made = (_figure(run, by_h2load, load, place, settings) for load in loads for place in PLACES)
     return [figure for figure in made if figure]
 
 
-def _figure(run: Run, load: Load, place: str, streams: int, asked: ServerLoadSettings) -> Figure | None:
+def _figure(run: Run, by_h2load: Run | None, load: Load, place: str, settings: LoadSettings) -> Figure | None:
     """None where no round has both servers."""
-    numbers = {cell.arm.name: cell.number for cell in run.cells if cell.site == load.site}
-    cells = [numbers[f"{server} {place}"] for server in SERVERS]
-    rates = [run.values("requests_per_s")[cell] for cell in cells]
-    seconds = [run.values("cpu_server_s")[cell] for cell in cells]
-    requests = client.requests(asked, load.sizes)
+    names = [f"{server} {place}" for server in SERVERS]
+    rates = [_values(run, load, name, "requests_per_s") for name in names]
+    seconds = [_values(run, load, name, "cpu_server_s") for name in names]
+    requests = requests_wanted(settings, load.sizes)
     rounds = sorted(rates[0].keys() & rates[1].keys())
     if not rounds:
         return None
@@ -190,12 +213,18 @@ def _figure(run: Run, load: Load, place: str, streams: int, asked: ServerLoadSet
     cost = _compared(
         seconds, rounds, lambda each: load.cost(each, requests), "us" if load.unit == "requests/s" else "us/MB"
     )
-    others = run.values("h2load_requests_per_s")[cells[1]]
+    others = _values(by_h2load, load, names[1], "requests_per_s") if by_h2load else {}
     second = f"; by h2load {load.rate(statistics.median(others.values())):,.0f}" if others else ""
     ratios = tuple(rates[0][number] / rates[1][number] for number in rounds)
-    what = f"{load.words}; {place}; streams: {streams}"
+    what = f"{load.words}; {place}; streams: {settings.streams}"
     met = statistics.median(ratios) >= 1
     return Figure(what, f"{speed}{second}; CPU {cost}", "1.00 of mod_http2", met, ratios)
+
+
+def _values(run: Run, load: Load, arm: str, measure: str) -> dict[int, float]:
+    """Of one cell, by round."""
+    (cell,) = [cell.number for cell in run.cells if (cell.site, cell.arm.name) == (load.site, arm)]
+    return run.values(measure)[cell]
 
 
 def _compared(values: list[dict[int, float]], rounds: list[int], scale: Callable[[float], float], unit: str) -> str:

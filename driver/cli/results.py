@@ -13,7 +13,7 @@ import click
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from model.errors import InputError
-from model.metrics import SERVER_LOAD
+from model.metrics import LOAD
 
 FORMATS = ("csv", "parquet", "har", "json")
 run_argument = click.argument("name", metavar="RUN")
@@ -130,7 +130,7 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
     if requests and kind == "har":
         raise InputError("a HAR has all requests anyway", "Leave it out", key="--requests")
     run = read_run(_run_folder(name))
-    if run.workload == SERVER_LOAD and (kind == "har" or requests):
+    if run.workload == LOAD and (kind == "har" or requests):
         what = "it means nothing for a load of a server, which has no request of a browser"
         raise InputError(what, "Write --format csv, parquet or json", key="--requests" if requests else "--format har")
     if kind == "har":

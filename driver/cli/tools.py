@@ -168,7 +168,7 @@ def bench_servers(*, quick: bool, as_json: bool) -> None:
     """Requests and bytes per second of Apache's mod_spdy against its mod_http2, in turns, by one client."""
     from driver.bench.servers import measure_servers  # noqa: PLC0415 - only this command needs it
 
-    prepare(needs.programs(*needs.SERVER_LOAD))
+    prepare(needs.programs(*needs.BED, "apache", "module"))
     _print_figures(measure_servers(quick=quick, tell=note), as_json=as_json)
 
 

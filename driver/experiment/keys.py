@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from driver.experiment.load_tables import LOAD_USERS, OLD_LOAD, WORKLOAD
+from driver.experiment.load_tables import LOAD_USERS, WORKLOAD
 from driver.recorders.registry import RECORDERS
 from model import metrics
 from model.errors import InputError
@@ -55,8 +55,6 @@ EXPERIMENT = Table((
     Setting("workload", None, PAGE_LOAD,
         "what a trial does: a browser loads a page, or [a server is put under load](#workload)",
         "{kind: load, users: 100, duration: 60s}", f"`{PAGE_LOAD}`, or a mapping of [keys](#workload)"),
-    Setting("load", None, "", "how a server is put under load, with `workload: server_load`", "{requests: 20000}",
-        "[keys](#load)", "as there"),
     Setting("links", None, "", "links to load them over; any setting may be a list, which makes a grid",
         "{rate: 10mbit, rtt: [20ms, 100ms]}",
         "a mapping of [settings of the link](link.md), the name of a profile, or a list of such"),
@@ -215,7 +213,6 @@ PUBLISHED = Table((
 # fmt: on
 SECTIONS: Mapping[str, Table] = {
     "experiment": EXPERIMENT,
-    "load": OLD_LOAD,
     "workload": WORKLOAD,
     "users": LOAD_USERS,
     "until": UNTIL,

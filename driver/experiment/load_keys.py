@@ -25,6 +25,7 @@ OF_OTHERS = ("connections", "streams", "requests", "most")
 # By generator; of those that are not here, what only k6 understands.
 MEANINGLESS = {K6: OF_OTHERS, WRK: (*(name for name in OF_K6 if name != "duration"), "streams", "requests", "most")}
 WRK_LASTS_S = 10.0
+BEFORE = "server_load"  # a workload that lanelab had
 _STEADY = "Write users: 100 with duration: 60s, or users: {from: 1, to: 100, over: 2min}"
 
 
@@ -41,6 +42,9 @@ def workload_of(written: Written | None) -> tuple[str, dict[str, Written]]:
     if written is None:
         return PAGE_LOAD, {}
     if not written.is_mapping:
+        if written.text() == BEFORE:
+            remedy = "Write workload: {kind: load, generator: spdy-load}, with the keys that were below load"
+            raise written.error(f"there is no {BEFORE} any more: it is a part of load now", remedy)
         with written.placed({}):
             return WORKLOAD["kind"].setting.read(written.text(), ""), {}
     entries = WORKLOAD.entries(written)

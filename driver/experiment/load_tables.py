@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from model.errors import InputError
 from model.load import GENERATORS, K6, PAGE
-from model.metrics import LOAD, PAGE_LOAD, SERVER_LOAD
+from model.metrics import LOAD, PAGE_LOAD
 from model.settings.kinds import NUMBER, Kind, choice, count, pattern
 from model.settings.setting import Setting, Table
 from model.units import Duration, Size
@@ -39,17 +39,8 @@ LONG_DURATION = Kind(
     numeric=True,
 )
 # fmt: off
-OLD_LOAD = Table((
-    Setting("clients", count("CLIENTS", "connections", 1, 10_000), "8", "connections, all open before the clock starts",
-        "32"),
-    Setting("streams", count("STREAMS", "requests", 1, 1000), "16", "requests under way at once on each connection",
-        "1"),
-    Setting("requests", count("REQUESTS", "requests", 1, 100_000_000), "20000", "how many are made in a trial", "1000"),
-    Setting("most", Kind("SIZE", "`kB`, `MB`", _most), "100MB",
-        "of large objects fewer requests are made: so many that the answers are no more than this", "1MB"),
-))
 WORKLOAD = Table((
-    Setting("kind", choice("WORKLOAD", PAGE_LOAD, LOAD, SERVER_LOAD), PAGE_LOAD, "what a trial does", LOAD),
+    Setting("kind", choice("WORKLOAD", PAGE_LOAD, LOAD), PAGE_LOAD, "what a trial does", LOAD),
     Setting("generator", choice("GENERATOR", *GENERATORS), K6,
         "what loads the server: users with k6, or one of the programs that ask for objects as fast as they "
         "can", "wrk"),

@@ -186,21 +186,10 @@ def _settings(link: LinkCase) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerLoadSettings(Coded):
-    """How a server is put under load."""
-
-    clients: int
-    streams: int  # requests under way at once on each connection
-    requests: int
-    most: int  # bytes of all answers together
-
-
-@dataclass(frozen=True, slots=True)
 class Experiment:
     name: str
     description: str
     workload: str
-    load: ServerLoadSettings | None  # of workload server_load
     text: str  # the file, verbatim
     arms: tuple[Arm, ...]
     links: tuple[LinkCase, ...]

@@ -15,16 +15,14 @@ from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
-from driver.experiment.load_tables import OLD_LOAD
-from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, ServerLoadSettings, Tolerances
+from driver.experiment.model import Experiment, Pairs, Repeat, Tolerances
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.recorders.registry import RECORDERS
 from driver.servers.registry import SERVERS
 from model.coded import Coded
 from model.errors import InputError
-from model.link import Link
 from model.load import PAGE
-from model.metrics import LOAD, PAGE_LOAD, SERVER_LOAD
+from model.metrics import LOAD, PAGE_LOAD
 from model.settings.source import Written, read_yaml
 from model.units import Duration
 from sites.load import site_names
@@ -34,7 +32,7 @@ LONGEST_LOAD = Duration.parse("43200s")
 OF_PAGE_LOADS = (
     "missing",
     "tolerances",
-    *(name for name, recorder in RECORDERS.items() if not {LOAD, SERVER_LOAD}.intersection(recorder.workloads)),
+    *(name for name, recorder in RECORDERS.items() if LOAD not in recorder.workloads),
 )
 
 
@@ -79,11 +77,10 @@ def _parse(
     loads = read_loads(entries["workload"], keys) if workload == LOAD else ()
     if workload == PAGE_LOAD:
         _refuse_servers_of_loads(entries, arms)
-    load = _read_load(entries, workload, arms)
+    else:
+        _refuse_what_is_of_page_loads(entries, workload)
     repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
-    if load:
-        _refuse_shaping(entries, combined.links)
     if workload == PAGE_LOAD:
         _refuse_direct(entries, combined.links)
     if loads:
@@ -101,7 +98,6 @@ def _parse(
         name=plain["name"] or _stem(source, root),
         description=plain["description"] or "",
         workload=workload,
-        load=load,
         text=text,
         arms=arms,
         links=combined.links,
@@ -151,31 +147,10 @@ def _read_timeout(entries: Mapping[str, Written], timeout: Duration, loads: Sequ
     return whole
 
 
-def _read_load(entries: Mapping[str, Written], workload: str, arms: Sequence[Arm]) -> ServerLoadSettings | None:
-    """How a server is put under load; None where pages are loaded."""
-    if workload != PAGE_LOAD:
-        for key in OF_PAGE_LOADS:
-            if key in entries:
-                raise entries[key].error(f"it means nothing with workload: {workload}", "Leave it out")
-    if workload != SERVER_LOAD:
-        if "load" in entries:
-            raise entries["load"].error(f"it is of workload: {SERVER_LOAD}", f"Write workload: {SERVER_LOAD} too")
-        return None
-    for arm in arms:
-        if not arm.multiplexed:
-            what = f"the load's client speaks HTTP/2 and SPDY, and the arm {arm.name!r} has {arm.protocol}"
-            raise entries["arms"].entries()[arm.name].error(what, "Write protocol: h2, with tls: 1.3 or via: gateway")
-    values = OLD_LOAD.values_of(OLD_LOAD.entries(entries["load"]) if "load" in entries else {})
-    return ServerLoadSettings(**values)
-
-
-def _refuse_shaping(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
-    """A load stays on the server's own loopback, where a link's settings would do nothing."""
-    for case in links:
-        if case.link != Link.parse({}):
-            where = entries["links"] if "links" in entries else entries["cells"]
-            what = f"a load stays on the server's own loopback, so the link {case.label} would do nothing"
-            raise where.error(what, "Write links: {}")
+def _refuse_what_is_of_page_loads(entries: Mapping[str, Written], workload: str) -> None:
+    for key in OF_PAGE_LOADS:
+        if key in entries:
+            raise entries[key].error(f"it means nothing with workload: {workload}", "Leave it out")
 
 
 def _refuse_direct(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:

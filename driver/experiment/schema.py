@@ -21,7 +21,7 @@ from driver.recorders.registry import RECORDERS
 from model.dimensions import DIMENSIONS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
-from model.metrics import LOAD, PAGE_LOAD, SERVER_LOAD
+from model.metrics import LOAD, PAGE_LOAD
 from model.paths import PROJECT
 
 SCHEMA_FILE = PROJECT / "experiments" / "experiment.schema.json"
@@ -44,7 +44,7 @@ def schema() -> Schema:
             "arm": _object(ARM.schema()),
             **{
                 name: _object(_section(name))
-                for name in ("cell", "figure", "variant", "tolerances", "workload", "users", "load", *_with_keys())
+                for name in ("cell", "figure", "variant", "tolerances", "workload", "users", *_with_keys())
             },
             "published": {
                 **_object(_section("published")),
@@ -147,8 +147,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
                 ]
             },
             "tolerances": _ref("tolerances"),
-            "load": _ref("load"),
-            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD, SERVER_LOAD]}, _ref("workload")]},
+            "workload": {"anyOf": [{"enum": [PAGE_LOAD, LOAD]}, _ref("workload")]},
             "figures": _one_or_many(_ref("figure")),
             "claims": {"type": "object", "minProperties": 1, "additionalProperties": _ref("claim")},
             "variants": {"type": "object", "minProperties": 1, "additionalProperties": _ref("variant")},

@@ -23,7 +23,6 @@ BED = ("bed", "uml")
 BROWSING = (*BED, "capture", "browser")
 RECORDING = ("browser",)
 PAGE_LOAD = (*BROWSING, "apache", "module")
-SERVER_LOAD = (*BED, "apache", "module")
 MACHINES_OVER_SSH = ("ssh",)
 VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant says so where it is missing
 VIRTUAL_MACHINES = ("vagrant", "libvirt")

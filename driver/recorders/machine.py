@@ -24,7 +24,7 @@ from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.timeouts import scaled
 from model.coded import Coded
 from model.errors import BedError
-from model.metrics import LOAD, PAGE_LOAD, SERVER_LOAD
+from model.metrics import LOAD, PAGE_LOAD
 from model.settings.kinds import FLAG
 from model.settings.setting import Setting
 
@@ -130,7 +130,7 @@ class WatchThere:
 class Machine(Recorder[MachineOptions]):
     name = "machine"
     options_type = MachineOptions
-    workloads = (PAGE_LOAD, LOAD, SERVER_LOAD)
+    workloads = (PAGE_LOAD, LOAD)
     setting = Setting(
         "machine",
         FLAG,

@@ -16,7 +16,7 @@ from driver.host.build.back_ends import BACK_ENDS, back_end
 from driver.host.build.gateway import gateway_program
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
-from driver.workloads.server_load.client import SPDY_LOAD
+from model.load import SPDY_LOAD
 
 # What builds the programs that servers name.
 OF_SERVERS: Mapping[str, Callable[[], Path]] = {
@@ -44,8 +44,6 @@ class Programs:
         if loads:
             ours = (GENERATORS[name].program for name in sorted(loads) if GENERATORS[name].built)
             paths |= {program: built(program) for program in ours}
-        elif experiment.load:
-            paths[SPDY_LOAD] = gateway_program(SPDY_LOAD)
         elif any(arm.via == "gateway" for arm in arms):
             paths["gateway"] = gateway_program()
         return cls({**paths, **of_servers(arms)})

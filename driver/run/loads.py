@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from driver.experiment.model import Experiment
+from driver.experiment.model import Cell, Experiment
+from driver.workloads.load.asked import asked_of
+from driver.workloads.load.generator import Target
 from driver.workloads.load.registry import GENERATORS
 from model.errors import InputError, StoreError
+from model.site.site import Site
 
 
 def check_loads(experiment: Experiment) -> None:
@@ -19,6 +23,17 @@ def check_loads(experiment: Experiment) -> None:
             GENERATORS[load.generator].check(load, cell.arm)
         except InputError as error:
             raise InputError(error.what, error.remedy, key=f"arms.{cell.arm.name}: {error.key}") from None
+
+
+def check_objects(experiment: Experiment, site_of: Callable[[Cell], Site]) -> None:
+    """Raises InputError where a generator cannot ask for the objects of a site, which only its manifest names."""
+    for cell in experiment.cells:
+        load = cell.link.load
+        if load:
+            asked = asked_of(site_of(cell), load, cell.arm.scheme)
+            script = load.script_text.encode()
+            target = Target(load, cell.arm, asked.urls, asked.body_sizes, "", 0, "", "", "", 0, script)
+            GENERATORS[load.generator].invocation(target)  # which is pure
 
 
 def keep_scripts(experiment: Experiment, folder: Path) -> None:

@@ -18,8 +18,6 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
         loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
         purposes |= {need for name in loads for need in GENERATORS[name].needs}
         return frozenset(programs(*BED, "capture", *purposes))
-    if experiment.load:
-        return frozenset(programs(*BED, *purposes))
     for cell in experiment.cells:
         if cell.arm.display == "headful":
             purposes.add("screen")

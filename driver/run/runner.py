@@ -195,7 +195,7 @@ class Runner:
         which company would disturb."""
         if following is None or self._stop.asked:
             return
-        if self._workload.uses_link and not self._current.links.has_passed(following.cell):
+        if not self._current.links.has_passed(following.cell):
             return
         self._ahead = (following, self._thread.submit(self._prepare, following))
 
@@ -219,7 +219,7 @@ class Runner:
         prepared = PreparedTrial(number, folder, utc_now(), self._current.number)
         bed, links = self._current.bed, self._current.links
         bed.end_trial()  # before the link is measured or changed
-        why = links.bring(planned.cell) if self._workload.uses_link else ""
+        why = links.bring(planned.cell)
         if why:
             prepared.refusal = (Reason.LINK_OUT_OF_TOLERANCE, why)
             return prepared
@@ -236,7 +236,7 @@ class Runner:
         return (int(self._store.meta("seed")) + planned.round) % (LARGEST_SEED + 1)
 
     def _spec(self, cell: Cell, folder: Path, seed: int = 0) -> TrialSpec:
-        load, site = cell.link.load or self._experiment.load, self._sites.site(cell)
+        load, site = cell.link.load, self._sites.site(cell)
         return TrialSpec(
             site=site,
             arm=cell.arm.on(site),

@@ -14,11 +14,11 @@ from pathlib import Path
 from driver.experiment.model import Experiment
 from driver.experiment.read import over_beds, over_trials, parse_experiment
 from driver.experiment.scale import over_scale
-from driver.run.loads import check_loads, keep_scripts
+from driver.run.loads import check_loads, check_objects, keep_scripts
 from driver.run.served_sites import ServedSites
 from driver.run.store import Store
 from driver.servers.certificates import Authority
-from driver.workloads.server_load.client import ALL
+from driver.workloads.load.asked import ALL
 from model import run_format
 from model.claims import digest_of
 from model.clock import utc_now
@@ -47,6 +47,7 @@ def begin(
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
     check_loads(experiment)
     sites = ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
+    check_objects(experiment, sites.site)
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
     store = Store.create(folder or _new_folder(experiment.name), experiment.text, meta, experiment.cells)

@@ -117,6 +117,7 @@ class Store:
 
     def _load(self) -> None:
         self.workload = self.meta("workload")
+        run_format.check_workload(self.folder, self.workload, self.meta("lanelab"))
         self._cells = dict(self._database.execute("SELECT id, cell FROM cells"))
         self._links = dict(self._database.execute("SELECT label, link FROM links"))
         (last,) = self._database.execute("SELECT max(trial) FROM trials").fetchone()

@@ -64,7 +64,7 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
     """Time and disk. Roughly: page load times are worked out from round trips and rates, without losses. `loads`: of
     each site of the experiment."""
     cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
-    self_tests = 0 if experiment.load else len({cell.link.link for cell in experiment.cells})
+    self_tests = len({cell.link.link for cell in experiment.cells})
     bed_s = BED_S + self_tests * (SELF_TEST_S + AGAIN_S)
     seconds, disk = sum(one.trial_s for one in cells), sum(one.disk_bytes for one in cells)
     fewest, most = experiment.repeat.looks[0].trials, experiment.repeat.max
@@ -87,9 +87,6 @@ def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEs
         load_s = cell.link.load.duration_s or cell.link.load.requests / LOADED_PER_S
         points = LOAD_BYTES + round(load_s * SECOND_BYTES)
         return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S, points, load)
-    if experiment.load:
-        load_s = min(experiment.load.requests / LOADED_PER_S, experiment.timeout.seconds)
-        return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S, LOAD_BYTES, load)
     plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
     trial_s = plt_s + OVERHEAD_S[cell.arm.start]
     recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())

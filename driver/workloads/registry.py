@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from driver.workloads.load.workload import Load
 from driver.workloads.page_load.workload import PageLoad
-from driver.workloads.server_load.workload import ServerLoad
 from driver.workloads.workload import Workload
 
-WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in (PageLoad(), Load(), ServerLoad())}
+WORKLOADS: Mapping[str, Workload] = {workload.name: workload for workload in (PageLoad(), Load())}

@@ -78,11 +78,6 @@ class Workload(Protocol):
         """The metric that a trial is for: intervals, comparisons and `until` go by it."""
         ...
 
-    @property
-    def uses_link(self) -> bool:
-        """Whether its trials cross the link: then it is set and measured before them."""
-        ...
-
     def on_bed(self, place: BedPlace) -> BedSide:
         """Its part in the bed process. Imports what only that part needs."""
         ...

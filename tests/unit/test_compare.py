@@ -280,7 +280,7 @@ def test_a_load_of_a_server_is_not_compared_with_page_loads(made: Callable[..., 
     first, load = made("a"), made("b")
     database = sqlite3.connect(load / "run.sqlite")
     with database:
-        database.execute("UPDATE meta SET value = 'server_load' WHERE key = 'workload'")
+        database.execute("UPDATE meta SET value = 'load' WHERE key = 'workload'")
     database.close()
     error = called(first, load).exception
     assert isinstance(error, InputError)

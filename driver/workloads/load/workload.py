@@ -13,7 +13,6 @@ class Load:
 
     name = LOAD
     primary = PRIMARY[LOAD]
-    uses_link = True
 
     def on_bed(self, place: BedPlace) -> BedSide:
         from driver.workloads.load.on_bed import LoadOnBed  # noqa: PLC0415 - only the bed process needs it

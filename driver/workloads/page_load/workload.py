@@ -13,7 +13,6 @@ class PageLoad:
 
     name = PAGE_LOAD
     primary = PRIMARY[PAGE_LOAD]
-    uses_link = True
 
     def on_bed(self, place: BedPlace) -> BedSide:
         """Selenium and what it brings take a third of a second to import: only beds that load pages pay for it."""
