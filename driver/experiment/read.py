@@ -15,7 +15,7 @@ from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
-from driver.experiment.model import Experiment, Pairs, Repeat, Tolerances
+from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, Tolerances
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.recorders.registry import RECORDERS
 from driver.servers.registry import SERVERS
