@@ -17,6 +17,7 @@ from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
 from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, Tolerances
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
+from driver.proxies.fields import NONE as NO_PROXY
 from driver.recorders.registry import RECORDERS
 from driver.servers.registry import SERVERS
 from model.coded import Coded
@@ -129,6 +130,9 @@ def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]
             what = f"page loads with {server.title} cannot be judged: it does not say what went over its connections"
             remedy = f"Write workload: {LOAD}, or server: {' or '.join(able)}"
             raise entries["arms"].error(f"{arm.name}: {what}", remedy)
+        if arm.proxy != NO_PROXY:
+            what = "page loads through a proxy cannot be judged: lanelab puts servers under load with them"
+            raise entries["arms"].error(f"{arm.name}: {what}", f"Write workload: {LOAD}, or leave proxy out")
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:

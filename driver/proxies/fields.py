@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from driver.servers.server import ServerArm
 from model.errors import InputError
 from model.settings.kinds import choice, count
 from model.settings.setting import Setting
@@ -55,21 +56,21 @@ SETTINGS = (
 THREADS_PER_CHILD = 25  # of Apache as a proxy
 
 
-class ProxyArm(Protocol):
-    """What of an arm decides whether its proxy can be."""
+class ProxyArm(ServerArm, Protocol):
+    """What of an arm is its proxy's business."""
 
     @property
     def proxy(self) -> str: ...
     @property
     def proxy_protocol(self) -> str: ...
     @property
+    def proxy_window(self) -> int: ...
+    @property
+    def proxy_connections(self) -> int: ...
+    @property
     def proxy_mpm(self) -> str: ...
     @property
     def proxy_workers(self) -> int: ...
-    @property
-    def protocol(self) -> str: ...
-    @property
-    def tls(self) -> str: ...
     @property
     def schemes(self) -> str: ...
 

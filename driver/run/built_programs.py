@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,14 @@ from driver.experiment.model import Experiment
 from driver.host.build.apache_module import MODULES, module
 from driver.host.build.back_ends import BACK_ENDS, back_end
 from driver.host.build.gateway import gateway_program
+from driver.proxies.registry import proxy_of
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
 from model.load import SPDY_LOAD
 
-# What builds the programs that servers name.
+# What builds the programs that servers and proxies name.
 OF_SERVERS: Mapping[str, Callable[[], Path]] = {
+    "gateway": gateway_program,
     **{name: partial(module, name) for name in MODULES},
     **{name: partial(back_end, name) for name in BACK_ENDS},
 }
@@ -58,9 +60,12 @@ def built(name: str) -> Path:
     return LOAD_GENERATORS[name]()
 
 
-def of_servers(arms: Iterable[Arm]) -> dict[str, Path]:
-    """What the servers of these arms want built."""
-    names = {name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())}
+def of_servers(arms: Collection[Arm]) -> dict[str, Path]:
+    """What the servers of these arms want built, and their proxies."""
+    proxies = [proxy for arm in arms if (proxy := proxy_of(arm))]
+    names = {name for proxy in proxies for name in proxy.builds} | {
+        name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())
+    }
     return {name: OF_SERVERS[name]() for name in sorted(names)}
 
 

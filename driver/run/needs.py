@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
 from driver.host.needs import BED, BROWSING, Program, programs
+from driver.proxies.registry import proxy_of
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
 from model.metrics import LOAD
@@ -12,6 +14,7 @@ from model.metrics import LOAD
 def needs_of(experiment: Experiment) -> frozenset[Program]:
     """Everything that its beds, browsers and servers call. The gateway is not among it: lanelab builds that itself."""
     purposes = {need for arm in experiment.arms for need in SERVERS[arm.server].needs(arm.back_end())}
+    purposes |= {need for arm in experiment.arms for need in _of_proxy(arm)}
     if any(_calls_jpegtran(arm.minify) for arm in experiment.arms):
         purposes.add("minify")
     if experiment.workload == LOAD:
@@ -24,6 +27,11 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
         if cell.arm.dns == "resolver":
             purposes.add("resolver")
     return frozenset(programs(*BROWSING, *purposes))
+
+
+def _of_proxy(arm: Arm) -> tuple[str, ...]:
+    proxy = proxy_of(arm)
+    return proxy.needs if proxy else ()
 
 
 def _calls_jpegtran(minify: str) -> bool:

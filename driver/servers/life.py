@@ -12,11 +12,11 @@ import tarfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from driver.bed.node import Command, Node, Process, Stdio, ended
 from driver.servers.registry import SERVERS
-from driver.servers.server import NOBODY, Assignment, Content, Place, Server, SetUp, listening
+from driver.servers.server import NOBODY, Assignment, Content, Place, Program, Server, SetUp, listening
 from driver.timeouts import scaled
 from model.errors import InputError, NodeError, ServerError
 from model.evidence.server import ServedRequest
@@ -63,11 +63,11 @@ exec "$@"
 _SERVER_HEADER = re.compile(rb"^Server: ([^\r\n]+)", re.MULTILINE | re.IGNORECASE)
 
 
-class RunningServer:
-    """One server that serves a site as an arm says. Whoever started it stops it."""
+class Running:
+    """One program that serves clients as an arm says: a proxy, or a server. Whoever started it stops it."""
 
-    def __init__(self, server: Server, node: Node, place: Place, process: Process) -> None:
-        self.server = server
+    def __init__(self, program: Program, node: Node, place: Place, process: Process) -> None:
+        self.program = program
         self.folder = place.folder
         self.content = place.content  # the folder of what it answers from
         self.configuration = ""  # the text of its configuration file
@@ -77,23 +77,23 @@ class RunningServer:
         self._seen = {ERROR_LOG: 0, ACCESS_LOG: 0}
 
     @classmethod
-    def start(cls, node: Node, assignment: Assignment) -> RunningServer:
+    def begin(cls, node: Node, assignment: Assignment, program: Program) -> Self:
         """Start it; it answers when this returns."""
-        prepared = _prepare(node, assignment)
+        prepared = _prepare(node, assignment, program)
         ports, question = listening(assignment.arm), prepared.set_up.question or QUESTION
         for port in ports:
             _require_free(node, port, question)
         with os.fdopen(os.memfd_create("output"), "rb") as output:
             process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
-            running = cls(prepared.server, node, prepared.place, process)
+            running = cls(program, node, prepared.place, process)
             running.configuration = prepared.set_up.configuration
             try:
-                answer = _await_answer(node, ports[0], question, process, prepared.server.title)
+                answer = _await_answer(node, ports[0], question, process, program.title)
             except BaseException:
                 running.stop()
                 raise
             if answer is None:
-                raise prepared.failure(node, f"{prepared.server.title} {_how_it_ended(process)}", output)
+                raise prepared.failure(node, f"{program.title} {_how_it_ended(process)}", output)
         header = _SERVER_HEADER.search(answer)
         running.version = header[1].decode(errors="replace") if header else prepared.set_up.version
         return running
@@ -105,7 +105,7 @@ class RunningServer:
             # Its children may be left, and hold the port: a process group without its leader cannot be signalled.
             self._node.run(["sh", "-c", SWEEP, "sh", self.folder])
             return
-        asked = (self.server.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, STOP_POLITELY_S)
+        asked = (self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, STOP_POLITELY_S)
         for number, within_s in (*asked, (signal.SIGKILL, scaled(STOP_WITHIN_S))):
             self._process.signal(number)  # to the whole group: children need not wait for their parent
             try:
@@ -123,15 +123,40 @@ class RunningServer:
         except TimeoutError:
             return
         lines = "; ".join(self.error_lines()[-3:]) or "its error log says nothing"
-        what = f"{self.server.title} {_how_it_ended(self._process)} by itself: {lines}"
+        what = f"{self.program.title} {_how_it_ended(self._process)} by itself: {lines}"
         raise ServerError(what, "See the server's error log")
 
     def error_lines(self) -> list[str]:
         """The unexpected lines of its error log since the last call."""
-        return self.server.unexpected(self._new_lines(ERROR_LOG))
+        return self.program.unexpected(self._new_lines(ERROR_LOG))
+
+    def files(self) -> dict[str, bytes]:
+        """What a trial keeps of it: its configuration and its whole logs."""
+        names = (self.program.configuration_file, ERROR_LOG, ACCESS_LOG)
+        return {name: self._node.read(f"{self.folder}/{name}") for name in names}
+
+    def _new_lines(self, log: str) -> list[str]:
+        """Whole lines only: the rest of one that is being written comes next time."""
+        data = self._node.read(f"{self.folder}/{log}")[self._seen[log] :]
+        whole = data[: data.rfind(b"\n") + 1]
+        self._seen[log] += len(whole)
+        return whole.decode(errors="replace").splitlines()
+
+
+class RunningServer(Running):
+    """A web server."""
+
+    def __init__(self, server: Server, node: Node, place: Place, process: Process) -> None:
+        super().__init__(server, node, place, process)
+        self.server = server
+
+    @classmethod
+    def start(cls, node: Node, assignment: Assignment) -> RunningServer:
+        """Start the arm's server; it answers when this returns."""
+        return cls.begin(node, assignment, SERVERS[assignment.arm.server])
 
     def requests(self) -> list[ServedRequest]:
-        """What it served since the last call. Requests of its own node are not listed."""
+        """What it served since the last call. Requests of its own node are not listed, but for those of a proxy."""
         return self.server.requests(self._new_lines(ACCESS_LOG))
 
     def requests_when(self, count: int) -> list[ServedRequest]:
@@ -143,27 +168,17 @@ class RunningServer:
             served += self.requests()
         return served
 
-    def files(self) -> dict[str, bytes]:
-        """What a trial keeps of it: its configuration and its whole logs."""
-        names = (self.server.configuration_file, ERROR_LOG, ACCESS_LOG)
-        return {name: self._node.read(f"{self.folder}/{name}") for name in names}
 
-    def _new_lines(self, log: str) -> list[str]:
-        """Whole lines only: the rest of one that is being written comes next time."""
-        data = self._node.read(f"{self.folder}/{log}")[self._seen[log] :]
-        whole = data[: data.rfind(b"\n") + 1]
-        self._seen[log] += len(whole)
-        return whole.decode(errors="replace").splitlines()
-
-
-def check_configuration(node: Node, assignment: Assignment) -> str:
-    """The server's own opinion of an arm, without starting it: the configuration, or InputError or ServerError."""
-    prepared = _prepare(node, assignment)
+def check_configuration(node: Node, assignment: Assignment, program: Program | None = None) -> str:
+    """The server's own opinion of an arm (or a proxy's), without starting it: the configuration, or InputError or
+    ServerError."""
+    program = program or SERVERS[assignment.arm.server]
+    prepared = _prepare(node, assignment, program)
     with os.fdopen(os.memfd_create("output"), "rb") as output:
         command = prepared.command(prepared.set_up.check_argv)
         process = node.spawn(command, Stdio(None, output.fileno(), output.fileno()))
         if process.wait(scaled(READY_WITHIN_S)) != 0:
-            raise prepared.failure(node, f"{prepared.server.title} refuses its configuration", output)
+            raise prepared.failure(node, f"{program.title} refuses its configuration", output)
     return prepared.set_up.configuration
 
 
@@ -171,7 +186,7 @@ def check_configuration(node: Node, assignment: Assignment) -> str:
 class _Prepared:
     """Everything is in its place on the node."""
 
-    server: Server
+    program: Program
     place: Place
     set_up: SetUp
 
@@ -184,7 +199,7 @@ class _Prepared:
         words = output.read().decode(errors="replace").strip()
         with contextlib.suppress(NodeError):
             words += "\n" + node.read(f"{self.place.folder}/{ERROR_LOG}").decode(errors="replace")
-        refused = self.server.refused_directive(words, self.set_up.configuration)
+        refused = self.program.refused_directive(words, self.set_up.configuration)
         if refused:
             return refused
         lines = "; ".join(dict.fromkeys(line.strip() for line in words.splitlines() if line.strip()))
@@ -194,20 +209,22 @@ class _Prepared:
         return ServerError(f"{what}: {lines}", "See docs/reference/server.md")
 
 
-def _prepare(node: Node, assignment: Assignment) -> _Prepared:
-    server, site, leaf = SERVERS[assignment.arm.server], assignment.site, assignment.leaf
+def _prepare(node: Node, assignment: Assignment, program: Program) -> _Prepared:
+    site, leaf = assignment.site, assignment.leaf
     if assignment.arm.tls != "off" and leaf is None:
         raise ServerError("a server that speaks TLS needs a certificate", "Make one with Authority.leaf")
-    content = server.content(assignment)
-    place = Place(f"{assignment.folder}/{server.name}", f"{assignment.folder}/sites/{site.name}-{content.digest}")
-    set_up = server.set_up(node, assignment, place)
-    files = {server.configuration_file: set_up.configuration.encode(), ERROR_LOG: b"", ACCESS_LOG: b"", **set_up.files}
+    content = program.content(assignment)
+    folder = f"{assignment.folder}/{program.name}"
+    place = Place(folder, f"{assignment.folder}/sites/{site.name}-{content.digest}" if content else folder)
+    set_up = program.set_up(node, assignment, place)
+    files = {program.configuration_file: set_up.configuration.encode(), ERROR_LOG: b"", ACCESS_LOG: b"", **set_up.files}
     if leaf and assignment.arm.tls != "off":
         names = (place.certificate, leaf.certificate), (place.key, leaf.key)
         files |= {name.removeprefix(f"{place.folder}/"): path.read_bytes() for name, path in names}
-    if node.run(["sh", "-c", MAKE_AND_LOOK, "sh", place.folder, place.content], stdin=_tar(files)).stdout:
+    absent = node.run(["sh", "-c", MAKE_AND_LOOK, "sh", place.folder, place.content], stdin=_tar(files)).stdout
+    if content and absent:
         _stage(node, content, place.content)
-    return _Prepared(server, place, set_up)
+    return _Prepared(program, place, set_up)
 
 
 def _stage(node: Node, content: Content, target: str) -> None:

@@ -133,8 +133,8 @@ class SetUp:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-class Server(Protocol):
-    """One kind of web server."""
+class Program(Protocol):
+    """What servers and proxies have in common: a program that listens on the server node for the length of a trial."""
 
     @property
     def name(self) -> str:
@@ -145,12 +145,33 @@ class Server(Protocol):
         """What messages call it."""
 
     @property
-    def processes(self) -> tuple[str, ...]:
-        """What the kernel calls its processes."""
-
-    @property
     def graceful_signal(self) -> int:
         """Asks it to end when what it is doing is done."""
+
+    @property
+    def configuration_file(self) -> str:
+        """Its name in the program's folder and among the artifacts of a trial."""
+
+    def content(self, assignment: Assignment) -> Content | None:
+        """What it answers from; None: nothing of its own."""
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        """How it serves this on this node. Raises MissingProgram."""
+
+    def refused_directive(self, words: str, text: str) -> InputError | None:
+        """The mistake in `server_directives` that its words are about, if they are about one. `text`: its
+        configuration."""
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        """The lines of its error log that speak against a trial."""
+
+
+class Server(Program, Protocol):
+    """One kind of web server."""
+
+    @property
+    def processes(self) -> tuple[str, ...]:
+        """What the kernel calls its processes."""
 
     @property
     def protocols(self) -> frozenset[str]:
@@ -167,10 +188,6 @@ class Server(Protocol):
     @property
     def directives(self) -> Kind:
         """How `server_directives` are written."""
-
-    @property
-    def configuration_file(self) -> str:
-        """Its name in the server's folder and among the artifacts of a trial."""
 
     @property
     def for_page_loads(self) -> bool:
@@ -202,15 +219,5 @@ class Server(Protocol):
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         """What it cannot answer as it was recorded, in words, with the object's method and address."""
 
-    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        """How the server of this node serves this. Raises MissingProgram."""
-
-    def refused_directive(self, words: str, text: str) -> InputError | None:
-        """The mistake in `server_directives` that the server's words are about, if they are about one. `text`: its
-        configuration."""
-
     def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
         """The lines of its log of requests."""
-
-    def unexpected(self, lines: Iterable[str]) -> list[str]:
-        """The lines of its error log that speak against a trial."""

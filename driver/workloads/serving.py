@@ -6,12 +6,13 @@ Every workload serves a site in the same way. What was started for one trial is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver.bed.node import Node
+from driver.proxies.registry import proxy_of
 from driver.servers.certificates import Authority, Leaf
-from driver.servers.life import RunningServer, check_configuration
+from driver.servers.life import Running, RunningServer, check_configuration
 from driver.servers.resolver import Resolver, use_resolver
 from driver.servers.server import Assignment
 from driver.shaping.addresses import origin_addresses
@@ -28,20 +29,37 @@ class Served:
 
     server: RunningServer
     resolver: Resolver | None
+    proxy: Running | None = None  # in front of the server; clients meet it
+
+    @property
+    def folders(self) -> Mapping[str, str]:
+        """The folder in which the processes of each role work, and nobody else's. Roles are those of
+        model/load_series.py."""
+        if self.proxy:
+            return {"proxy": self.proxy.folder, "back_end": self.server.folder}
+        return {"server": self.server.folder}
 
     def require_alive(self) -> None:
-        """Raises ServerError when a server has ended by itself."""
+        """Raises ServerError when a server or its proxy has ended by itself."""
         self.server.require_alive()
+        if self.proxy:
+            self.proxy.require_alive()
 
     def forget(self) -> None:
         """Leave out of the logs what was asked until now."""
         self.server.requests()
         self.server.error_lines()
+        if self.proxy:
+            self.proxy.error_lines()
         if self.resolver:
             self.resolver.queries()
 
     def stop(self) -> None:
-        self.server.stop()
+        try:
+            if self.proxy:
+                self.proxy.stop()
+        finally:
+            self.server.stop()
         if self.resolver:
             self.resolver.stop()
 
@@ -85,18 +103,30 @@ class Serving:
         resolver = None
         if spec.arm.dns == "resolver":
             resolver = Resolver.start(self._server, self.addresses(spec), self._folder / "resolver")
+        started: list[Running] = []
         try:
-            server = RunningServer.start(self._server, self._assignment(spec, "server"))
+            server = RunningServer.start(self._server, self._behind(spec, "server"))
+            started.append(server)
+            proxy = self._start_proxy(spec)
         except BaseException:
+            for running in started:
+                running.stop()
             if resolver:
                 resolver.stop()
             raise
-        return Served(server, resolver)
+        return Served(server, resolver, proxy)
+
+    def _start_proxy(self, spec: TrialSpec) -> Running | None:
+        """In front of the server, which answers already."""
+        proxy = proxy_of(spec.arm)
+        return Running.begin(self._server, self._assignment(spec, "proxy"), proxy) if proxy else None
 
     def check(self, spec: TrialSpec) -> None:
         """Let the server read its configuration: only it knows all directives. Raises InputError."""
         try:
-            check_configuration(self._server, self._assignment(spec, "check"))
+            check_configuration(self._server, self._behind(spec, "check"))
+            if proxy := proxy_of(spec.arm):
+                check_configuration(self._server, self._assignment(spec, "check-proxy"), proxy)
         except InputError as error:
             error.key = f"arms.{spec.arm.name}.{error.key or 'server_directives'}"
             raise
@@ -110,3 +140,11 @@ class Serving:
             programs=spec.built,
             log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
         )
+
+    def _behind(self, spec: TrialSpec, folder: str) -> Assignment:
+        """What the server serves: to its proxy, in clear, where it has one."""
+        arm, assignment = spec.arm.back_end(), self._assignment(spec, folder)
+        if arm is spec.arm:
+            return assignment
+        objects = tuple(replace(each, scheme="http") for each in spec.site.objects)
+        return replace(assignment, arm=arm, site=replace(spec.site, objects=objects), leaf=None)

@@ -46,7 +46,7 @@ def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules, *,
         _workers(arm),
         _connections(arm),
         _spdy(arm),
-        _tls(arm, place),
+        tls(arm, place),
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm, log_requests=log_requests),
         _directives(arm),
@@ -108,14 +108,14 @@ def _connections(arm: ServerArm) -> list[str]:
         f"KeepAlive {'On' if arm.keepalive else 'Off'}",
         f"MaxKeepAliveRequests {arm.keepalive_requests}",
         f"KeepAliveTimeout {ms // 1000 if ms % 1000 == 0 else f'{ms}ms'}",
-        f"Protocols {_offered(arm)}",
+        f"Protocols {offered(arm)}",
         "HostnameLookups Off",
         "EnableSendfile Off",
         "EnableMMAP On",
     ]
 
 
-def _offered(arm: ServerArm) -> str:
+def offered(arm: ServerArm) -> str:
     """SPDY is not among Apache's own protocols: its module offers it beside them."""
     if arm.protocol != "h2":
         return "http/1.1"
@@ -133,7 +133,7 @@ def _spdy(arm: ServerArm) -> list[str]:
     return ["SpdyEnabled on", f"SpdyVersions {arm.spdy}", *headers]
 
 
-def _tls(arm: ServerArm, place: Place) -> list[str]:
+def tls(arm: ServerArm, place: Place) -> list[str]:
     """Here rather than in each virtual host: hosts with one setting among them may share an HTTP/2 connection."""
     if arm.tls == "off":
         return []

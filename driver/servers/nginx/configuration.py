@@ -55,7 +55,7 @@ def configuration(
     inside = [
         _files(place),
         _connections(arm),
-        _tls(arm, place),
+        tls(arm, place),
         _compression(arm),
         _map(layout, sent),  # first among the maps: its sizes are for all
         _log(arm, place) if log_requests else ["access_log off;"],
@@ -104,7 +104,7 @@ def _connections(arm: ServerArm) -> list[str]:
     ]
 
 
-def _tls(arm: ServerArm, place: Place) -> list[str]:
+def tls(arm: ServerArm, place: Place) -> list[str]:
     """Here rather than in each `server`: hosts with the same settings may share an HTTP/2 connection."""
     if arm.tls == "off":
         return []

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from driver.bed.node import NODE_NAMES, Node
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context, Role
+from driver.servers.life import Running
 from driver.servers.server import PORTS
 from driver.workloads.load.asked import asked_of
 from driver.workloads.load.first_packets import FILE, FirstPackets
@@ -78,7 +79,10 @@ class LoadOnBed:
         if self._served is None:
             return {}
         ports = tuple(PORTS[scheme] for scheme in spec.arm.ports)
-        return {"server": Role(self._served.server.folder, ports)}
+        meets = self._served.proxy or self._served.server
+        return {
+            role: Role(folder, ports if folder == meets.folder else ()) for role, folder in self._served.folders.items()
+        }
 
     def _make_target(self, spec: TrialSpec, settings: LoadSettings) -> Target:
         generator = GENERATORS[settings.generator]
@@ -133,7 +137,7 @@ class LoadOnBed:
             self._recorders.load_ended()
             self._keep_first_packets(spec)
         load_s = time.monotonic() - began
-        evidence = LoadEvidence(results.report, self._server(), None, None, dict(self._place.placement))
+        evidence = LoadEvidence(results.report, *self._serving_said(spec), None, dict(self._place.placement))
         return self._record(spec, started_utc, evidence, results.series, load_s)
 
     def _capture_first_packets(self, target: Target) -> None:
@@ -197,16 +201,29 @@ class LoadOnBed:
             for name, data in files.items():
                 (self._spec.folder / name).write_bytes(data)
 
-    def _server(self) -> ServedBy | None:
-        """What the server says of the load. One that has died was told of already."""
+    def _serving_said(self, spec: TrialSpec) -> tuple[ServedBy | None, ServedBy | None]:
+        """What the server and its proxy say of the load."""
         if self._served is None:
-            return None
-        server = self._served.server
+            return None, None
+        proxy = self._served.proxy
+        if proxy:
+            self._keep_of_proxy(spec, proxy)
+        return self._said(self._served.server), self._said(proxy) if proxy else None
+
+    def _said(self, running: Running) -> ServedBy | None:
+        """One that has died was told of already."""
         try:
-            return ServedBy(server.version, server.configuration, tuple(server.error_lines()))
+            return ServedBy(running.version, running.configuration, tuple(running.error_lines()))
         except BedError as error:
             self._failures.append(Failure(Reason.SERVER_FAILED, str(error)))
             return None
+
+    def _keep_of_proxy(self, spec: TrialSpec, proxy: Running) -> None:
+        try:
+            for name, data in proxy.files().items():
+                (spec.folder / f"proxy-{name}").write_bytes(data)
+        except BedError as error:
+            self._failures.append(Failure(Reason.EVIDENCE_MISSING, f"of the proxy: {error}"))
 
     def _record(
         self, spec: TrialSpec, started_utc: str, evidence: LoadEvidence, series: Mapping[str, Series], load_s: float

@@ -50,7 +50,7 @@ def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
     for name in expected.recorders:
         if name not in record.recordings:
             yield _missing(f"recordings.{name}")
-    yield from _servers(evidence)
+    yield from _servers(evidence, proxied=expected.arm.proxy != "none")
     if evidence.generator is None:
         yield _missing("evidence.generator")
         return
@@ -61,9 +61,11 @@ def judge(record: TrialRecord, expected: Expected) -> Iterator[Failure]:
     yield from _limits(evidence.generator, record.machine, expected.threads)
 
 
-def _servers(evidence: LoadEvidence) -> Iterator[Failure]:
+def _servers(evidence: LoadEvidence, *, proxied: bool) -> Iterator[Failure]:
     if evidence.server is None:
         yield _missing("evidence.server")
+    if proxied and evidence.proxy is None:
+        yield _missing("evidence.proxy")
     for name, served in (("server", evidence.server), ("proxy", evidence.proxy)):
         lines = _unexpected(served) if served else []
         if lines:

@@ -61,6 +61,10 @@ func (g *gateway) connect(settings *config.Config) (err error) {
 	names := dial.NewNames(&settings.DNS, g.log)
 	g.pool = pool.New(&settings.Wire, names, dial.New(&settings.Wire, g.log, keys), g.log)
 	g.relay = relay.New(&settings.Wire, names, g.pool, g.log)
+	if settings.Reverse.On {
+		g.front, err = front.ListenForAll(settings.Listen, settings.Certificate, settings.Key, &settings.Reverse, g.relay)
+		return err
+	}
 	g.front, err = front.Listen(settings.Listen, settings.Certificate, settings.Key, g.relay, g.pool.Prepare)
 	return err
 }

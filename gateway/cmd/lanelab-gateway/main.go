@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"lanelab/gateway/internal/config"
 )
 
 // version of the gateway, as its log and --version say it.
@@ -18,7 +20,7 @@ const (
 	ended    = 0
 	failed   = 1
 	refused  = 2
-	usage    = "usage: lanelab-gateway CONFIG.json | --version"
+	usage    = "usage: lanelab-gateway [--check] CONFIG.json | --version"
 	gcFactor = 400 // a trial's garbage is small: better some megabytes more than a collection within a page load
 )
 
@@ -27,6 +29,13 @@ func main() {
 }
 
 func run(arguments []string, out, errors io.Writer) int {
+	if len(arguments) == 2 && arguments[0] == "--check" {
+		if _, err := config.Read(arguments[1]); err != nil {
+			fmt.Fprintf(errors, "lanelab-gateway: %v\n", err)
+			return refused
+		}
+		return ended
+	}
 	if len(arguments) != 1 {
 		fmt.Fprintln(errors, usage)
 		return refused

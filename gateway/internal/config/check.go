@@ -14,10 +14,11 @@ func (c *Config) check() error {
 	if c.Version != Version {
 		return fmt.Errorf("version: %d is not known; this gateway reads version %d", c.Version, Version)
 	}
+	inClear := c.Reverse.On && !c.Reverse.Secure()
 	for _, needed := range []struct{ key, value string }{
 		{"listen", c.Listen}, {"certificate", c.Certificate}, {"key", c.Key}, {"log", c.Log},
 	} {
-		if needed.value == "" {
+		if needed.value == "" && !(inClear && (needed.key == "certificate" || needed.key == "key")) {
 			return fmt.Errorf("%s: missing", needed.key)
 		}
 	}
@@ -25,6 +26,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("listen: %q is no address and port, as 127.0.0.1:443", c.Listen)
 	}
 	if err := c.DNS.check(); err != nil {
+		return err
+	}
+	if err := c.Reverse.check(&c.Wire); err != nil {
 		return err
 	}
 	return c.Wire.check()

@@ -61,14 +61,15 @@ const (
 
 // A Config is the whole file.
 type Config struct {
-	Version     int    `json:"version"`
-	Listen      string `json:"listen"`
-	Certificate string `json:"certificate"`
-	Key         string `json:"key"`
-	Log         string `json:"log"`
-	KeyLog      string `json:"keylog"`
-	DNS         DNS    `json:"dns"`
-	Wire        Wire   `json:"wire"`
+	Version     int     `json:"version"`
+	Listen      string  `json:"listen"`
+	Certificate string  `json:"certificate"`
+	Key         string  `json:"key"`
+	Log         string  `json:"log"`
+	KeyLog      string  `json:"keylog"`
+	DNS         DNS     `json:"dns"`
+	Wire        Wire    `json:"wire"`
+	Reverse     Reverse `json:"reverse"`
 }
 
 // DNS says how names become addresses. Names that are not in it are not of the site.
@@ -113,6 +114,8 @@ type Wire struct {
 	SPDYHeaderCompression int      `json:"spdy_header_compression"`
 	SPDYStreamWindow      int      `json:"spdy_stream_window"`
 	TLSKeyShare           string   `json:"tls_key_share"`
+
+	Reverse *Reverse `json:"-"` // nil: a browser is in front, and not any client
 }
 
 // Secure tells whether the wire is inside TLS.
@@ -172,6 +175,10 @@ func Parse(text []byte) (*Config, error) {
 	}
 	if config.Wire.Port == 0 {
 		config.Wire.Port = config.Wire.defaultPort()
+	}
+	if config.Reverse.On {
+		config.Wire.Reverse = &config.Reverse
+		config.DNS = DNS{Mode: Instant, Hosts: Hosts{BackEnd: config.Reverse.Address}}
 	}
 	return config, config.check()
 }

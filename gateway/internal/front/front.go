@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"lanelab/gateway/internal/config"
 	"lanelab/gateway/internal/h2"
 	"lanelab/gateway/internal/relay"
 )
@@ -25,7 +26,9 @@ const (
 type Front struct {
 	listener net.Listener
 	relay    *relay.Relay
-	config   *tls.Config
+	config   *tls.Config     // nil: in clear
+	reverse  *config.Reverse // nil: for a browser, which speaks HTTP/2 in TLS
+	http1    *http1Front     // for clients of a reverse proxy
 	room     chan struct{}
 
 	mu     sync.Mutex
@@ -43,7 +46,7 @@ func Listen(address, certificate, key string, to *relay.Relay, hello func(host s
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	f := &Front{listener: listener, relay: to, room: make(chan struct{}, mostConnections), open: map[net.Conn]bool{}}
+	f := newFront(listener, to, mostConnections)
 	f.config = &tls.Config{
 		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"},
 		DynamicRecordSizingDisabled: true,
@@ -54,6 +57,10 @@ func Listen(address, certificate, key string, to *relay.Relay, hello func(host s
 	}
 	go f.accept()
 	return f, nil
+}
+
+func newFront(listener net.Listener, to *relay.Relay, most int) *Front {
+	return &Front{listener: listener, relay: to, room: make(chan struct{}, most), open: map[net.Conn]bool{}}
 }
 
 // Address is where it listens.
@@ -82,6 +89,10 @@ func (f *Front) serve(conn net.Conn) {
 		return
 	}
 	defer f.forget(conn)
+	if f.reverse != nil {
+		f.serveClient(conn)
+		return
+	}
 	secured := tls.Server(conn, f.config)
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTime)
 	err := secured.HandshakeContext(ctx)
@@ -116,6 +127,9 @@ func (f *Front) forget(conn net.Conn) {
 // Close ends all connections of the browser at once.
 func (f *Front) Close() {
 	f.listener.Close()
+	if f.http1 != nil {
+		f.http1.close()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true

@@ -23,6 +23,9 @@ const (
 	spareTime  = 10 * time.Second
 )
 
+// proxyStreams are how many requests a reverse proxy has under way at once on a connection whose server says nothing of it: Jetty does not.
+const proxyStreams = 100_000
+
 // A making is a connection that is being made.
 type making struct {
 	number    int
@@ -175,16 +178,23 @@ func (p *Pool) speak(conn *dial.Conn) (exchange.Conn, error) {
 			Depth: p.wire.Pipelining, Keepalive: p.wire.Keepalive, EndsAtCancelled: p.wire.PipeliningPolicy != config.Eager,
 		}), nil
 	case p.wire.Protocol == config.H2:
-		return h2.NewClient(conn, h2.ClientSettings{Changed: p.kick}), nil
+		settings := h2.ClientSettings{Changed: p.kick}
+		if p.wire.Reverse != nil {
+			settings.StreamWindow = int64(p.wire.Reverse.Window)
+		}
+		return h2.NewClient(conn, settings), nil
 	}
 	version, err := spdy.ParseVersion(string(p.wire.Protocol))
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	return spdyconn.NewClient(conn, version, spdyconn.Settings{
-		Changed: p.kick, StreamWindow: p.wire.SPDYStreamWindow, HeaderLevel: &p.wire.SPDYHeaderCompression,
-	})
+	settings := spdyconn.Settings{Changed: p.kick, StreamWindow: p.wire.SPDYStreamWindow, HeaderLevel: &p.wire.SPDYHeaderCompression}
+	if p.wire.Reverse != nil {
+		settings.StreamWindow = p.wire.Reverse.Window
+		settings.MaxStreams, settings.StreamsAtFirst = proxyStreams, proxyStreams
+	}
+	return spdyconn.NewClient(conn, version, settings)
 }
 
 // setAside keeps a connection for the next that is begun, until the server or time ends it. With the lock.

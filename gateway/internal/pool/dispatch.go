@@ -31,14 +31,12 @@ func (p *Pool) dispatch(g *group) {
 	}
 }
 
-// dispatchMultiplexed: one connection carries all; another is begun where there is none that could, not where it is only full.
+// dispatchMultiplexed: one connection carries all; another is begun where there is none that could, not where it is only full. A reverse proxy has
+// clients who know nothing of each other: there another is begun where all are full.
 func (p *Pool) dispatchMultiplexed(g *group) {
 	for _, w := range slices.Clone(g.waiting) {
-		for _, c := range g.conns {
-			if w.mayUse(c) && c.conn.Room() > 0 {
-				p.start(g, w, c, solo)
-				break
-			}
+		if c := p.connFor(g, w); c != nil {
+			p.start(g, w, c, solo)
 		}
 	}
 	for _, w := range g.waiting {
@@ -48,12 +46,29 @@ func (p *Pool) dispatchMultiplexed(g *group) {
 			served = served || (!making.backup && (making.host == w.host || !w.noCoalesce))
 		}
 		for _, c := range g.conns {
-			served = served || (w.mayUse(c) && !c.conn.Leaving())
+			served = served || (w.mayUse(c) && !c.conn.Leaving() && p.wire.Reverse == nil)
 		}
 		if !served {
 			p.connect(g, w.host)
 		}
 	}
+}
+
+// connFor is the connection that a request goes to now; nil: none has room. With several, as a reverse proxy may have, the one with the most.
+func (p *Pool) connFor(g *group, w *waiter) (found *wireConn) {
+	most := 0
+	for _, c := range g.conns {
+		room := c.conn.Room()
+		if room > most && w.mayUse(c) {
+			if found, most = c, room; p.wire.Reverse == nil {
+				break
+			}
+		}
+	}
+	if p.wire.Reverse != nil && found != nil && len(g.conns)+len(g.connecting) < p.wire.Reverse.Connections {
+		p.connect(g, w.host) // so many shall there be; this request does not wait for the next
+	}
+	return found
 }
 
 // dispatchHTTP1 does what the host's policy decides.

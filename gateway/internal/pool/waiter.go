@@ -124,6 +124,8 @@ func (w *waiter) againFor(response *exchange.Response, attempt *attempt, err err
 		return refused
 	case errors.Is(err, exchange.ErrEvicted):
 		return unpipelined
+	case errors.Is(err, exchange.ErrNotProcessed) && w.pool.wire.Reverse != nil && w.pool.wire.Protocol.Multiplexed():
+		return "" // it was under way beside others, not the first after a pause: the client is told
 	case errors.Is(err, exchange.ErrNotProcessed) && attempt.proven:
 		return closedOn
 	}

@@ -18,7 +18,7 @@ func (r *Relay) fieldsForWire(fields []exchange.Field) []exchange.Field {
 				continue // SPDY says it in the frame
 			}
 		case "origin", "referer":
-			if !r.wire.Secure() {
+			if !r.wire.Secure() && r.wire.Reverse == nil {
 				field.Value = r.moved(field.Value, "https://", "http://", r.wire.Authority)
 			}
 		}
@@ -42,6 +42,9 @@ func priorityOf(fields []exchange.Field) exchange.Priority {
 // fieldsForBrowser are the server's fields; on the loopback side, and there only, with what the browser needs to ask us for everything: the page
 // is https for it, whatever the wire is. A redirect to a http address of the site would lead it past the gateway, and a http origin is not its own.
 func (r *Relay) fieldsForBrowser(response *exchange.Response) []exchange.Field {
+	if r.wire.Reverse != nil {
+		return response.Fields
+	}
 	all, page := make([]exchange.Field, 0, len(response.Fields)+1), false
 	for _, field := range response.Fields {
 		switch field.Name {

@@ -55,14 +55,19 @@ var copyBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 // Serve takes a request. It does not wait, and the order of its calls is the order in which requests of one urgency go out.
 func (r *Relay) Serve(asked Asked) {
 	method, authority, path, fields := asked.Head()
-	host := hostOf(authority)
+	host, onWire := hostOf(authority), ""
+	if r.wire.Reverse != nil {
+		host, onWire = config.BackEnd, authority
+	} else {
+		onWire = r.wire.Authority(host)
+	}
 	if !r.names.Known(host) {
 		go refuse(asked, 421, fmt.Sprintf("%s is not a name of this site; the gateway carries its names only\n", host))
 		return
 	}
 	body, size := asked.Body()
 	request := &exchange.Request{
-		Method: method, Scheme: r.wire.Scheme(), Authority: r.wire.Authority(host), Path: path, Fields: r.fieldsForWire(fields),
+		Method: method, Scheme: r.wire.Scheme(), Authority: onWire, Path: path, Fields: r.fieldsForWire(fields),
 		Priority: priorityOf(fields), BodySize: size, Informed: asked.Inform,
 	}
 	record := r.record(method, host+path, request.Priority)

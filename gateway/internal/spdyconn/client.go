@@ -121,7 +121,7 @@ func (c *Client) roomNow() int {
 	}
 	most := c.settings.MaxStreams
 	if !c.settled {
-		most = min(most, chromiumStreamsAtFirst)
+		most = min(most, c.settings.StreamsAtFirst)
 	}
 	return max(min(c.session.Room(), most-c.session.OpenStreams()), 0)
 }

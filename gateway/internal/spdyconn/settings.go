@@ -18,7 +18,8 @@ const (
 type Settings struct {
 	StreamWindow   int  // bytes that the peer may send on a stream before they are read (SPDY/3 and later)
 	SessionWindow  int  // the same for all streams together (SPDY/3.1; in SPDY/2 reading pauses there)
-	MaxStreams     int  // exchanges under way at once whatever the peer takes; 100 at most as long as it has not said how many that is
+	MaxStreams     int  // exchanges under way at once whatever the peer takes
+	StreamsAtFirst int  // the same as long as the peer has not said; 0: 100
 	MaxHeaderBytes int  // of one header block, expanded
 	HeaderLevel    *int // of zlib, for what this side's header blocks are compressed with; nil: 9
 
@@ -30,6 +31,7 @@ func (s Settings) withDefaults() Settings {
 	setDefault(&s.StreamWindow, chromiumStreamWindow)
 	setDefault(&s.SessionWindow, chromiumSessionWindow)
 	setDefault(&s.MaxStreams, chromiumStreams)
+	setDefault(&s.StreamsAtFirst, chromiumStreamsAtFirst)
 	setDefault(&s.MaxHeaderBytes, usualHeaderBytes)
 	if s.HeaderLevel == nil {
 		s.HeaderLevel = new(chromiumHeaderLevel)

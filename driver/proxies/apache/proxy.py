@@ -1,0 +1,46 @@
+"""Apache's httpd as a proxy: mod_proxy_http, mod_proxy_ajp or mod_proxy_http2."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable
+
+from driver.bed.node import Node
+from driver.proxies.apache.configuration import SPOKEN, configuration
+from driver.proxies.fields import ProxyArm
+from driver.servers.apache import installation, log
+from driver.servers.server import Assignment, Place, SetUp
+from model.errors import MissingProgram
+
+
+class ApacheProxy:
+    name = "apache"
+    title = "Apache as a proxy"
+    graceful_signal = signal.SIGWINCH
+    configuration_file = "httpd.conf"
+    needs = ("apache",)
+    builds: tuple[str, ...] = ()
+
+    def __init__(self, arm: ProxyArm) -> None:
+        self._arm = arm
+
+    def content(self, _assignment: Assignment) -> None:
+        return None
+
+    def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
+        installed = installation.installation(node)
+        module = SPOKEN[self._arm.proxy_protocol][0]
+        if module not in installed.modules:
+            what = f"on {node.name}, Apache has no mod_{module}"
+            raise MissingProgram(what, "Install a whole Apache there, or write another proxy_protocol")
+        text = configuration(
+            self._arm, place, installed.modules_folder, installed.modules, log_requests=assignment.log_requests
+        )
+        argv = [installed.program, "-d", place.folder, "-f", f"{place.folder}/{self.configuration_file}"]
+        return SetUp([*argv, "-DFOREGROUND"], [*argv, "-t"], text, {}, "Apache")
+
+    def refused_directive(self, _words: str, _text: str) -> None:
+        return None
+
+    def unexpected(self, lines: Iterable[str]) -> list[str]:
+        return log.unexpected(lines)

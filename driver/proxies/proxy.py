@@ -1,0 +1,30 @@
+"""What every proxy is to the rest of lanelab. To add one, add a folder beside this file, and name it in registry.py and
+in fields.py.
+
+A proxy listens where a server otherwise does, and speaks to the server behind it at 127.0.0.1. Its life is a server's
+(driver/servers/life.py).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from driver.servers.server import Program
+
+BACK_END = "127.0.0.1"
+# A proxy drops connections to the server behind it that were not used for so long: before the server does.
+IDLE_S = 60
+# Answers may come slowly, a line now and then: a proxy waits for the next one for so long.
+PATIENCE_S = 600
+
+
+class Proxy(Program, Protocol):
+    """One kind of proxy, set as an arm says."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What its node must have installed, in the words of playbooks/vars/packages.yml (`for`)."""
+
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """Programs of lanelab's own that it needs, as driver/run/built_programs.py calls them."""
