@@ -13,11 +13,13 @@ from driver.bed.commands import set_kernel
 from driver.bed.node import NODE_NAMES, Command, Node, Stdio
 from driver.bed.ssh.router import settle_cable
 from driver.recorders.machine import Machine, MachineOptions
-from driver.recorders.recorder import Context
+from driver.recorders.recorder import Context, Role
+from driver.recorders.server_series import ServerSeries, ServerSeriesOptions
 from driver.recorders.tcpdump import Capture
 from driver.shaping.shaping import KERNEL
 from model.errors import NodeError
 from model.evidence.machine import MachineEvidence
+from model.evidence.server_series import ServerSeriesEvidence
 from tests.kit.inside import InsideBed, main
 
 WORDS = ("a b", "$HOME", "`id`", "'\"", "*", "--", "", "ä\n;", "\\", "!x", "line\nline", "%s")
@@ -40,6 +42,29 @@ def each_machine_is_watched(bed: InsideBed) -> None:
         assert use.seconds > 0
         assert "harness" in use.cpu_s, "the agent there is ours"
     assert "router" in evidence.machines[1].cpu_s or bed.substrate.router.kind != "uml"
+
+
+def the_server_is_looked_at(bed: InsideBed) -> None:
+    recorder, folder = ServerSeries(ServerSeriesOptions()), f"{bed.memory}/looked-at"
+    bed.server.run(["mkdir", "-p", folder])
+    serving = bed.server.spawn(Command(["sleep", "60"], cwd=folder))
+    nodes = {name: bed.substrate.node(name) for name in NODE_NAMES}
+    roles = {"server": Role(folder, (80,))}
+    try:
+        recorder.start(Context(nodes, bed.substrate.machines(), bed.memory, bed.memory, roles=roles))
+        recorder.load_begins()
+        time.sleep(1.5)
+        recorder.load_ended()
+        found = recorder.stop()
+    finally:
+        recorder.close()
+        serving.signal(9)
+    assert not found.failures, found.failures
+    assert [value for _, value in found.series["server_processes"].points][:1] == [1]
+    assert found.series["server_memory_bytes"].points[0][1] > 0
+    assert "connections" in found.series
+    assert isinstance(found.evidence, ServerSeriesEvidence)
+    assert found.evidence.absent == {}
 
 
 def arguments_are_nobody_elses(bed: InsideBed) -> None:
@@ -178,6 +203,7 @@ if __name__ == "__main__":
     main(
         arguments_are_nobody_elses,
         each_machine_is_watched,
+        the_server_is_looked_at,
         an_environment_is_passed,
         files_come_back_whole,
         what_is_not_there_is_told,

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -211,7 +212,7 @@ def test_what_costs_much_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None
         now[0] += next(costs)
         return "read"
 
-    monkeypatch.setattr(server_sampler.time, "thread_time", lambda: now[0])
+    monkeypatch.setattr(time, "thread_time", lambda: now[0])
     reading = Seldom(read)
     assert reading.at(BEFORE) == "read"
     assert [reading.at(second) for second in range(4)] == ["read", None, None, "read"], "25 ms are those of 3 s"
@@ -226,7 +227,7 @@ def test_the_program_runs_with_nothing_but_its_parts(tmp_path: Path) -> None:
     work = tmp_path / "server"
     work.mkdir()
     asked = json.dumps({"folders": {"server": str(work)}, "ports": [80], "network": "10.10.0.0/16"})
-    argv = [sys.executable, "-I", "-S", tmp_path / "server_sampler.py", asked]
+    argv = [sys.executable, "-I", "-S", str(tmp_path / "server_sampler.py"), asked]
     with subprocess.Popen(["sleep", "60"], cwd=work) as serving:
         try:
             done = subprocess.run(argv, input=b"", capture_output=True, check=True, timeout=60)
