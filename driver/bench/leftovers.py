@@ -13,7 +13,7 @@ from pathlib import Path
 WATCHED_FOLDERS = ("/tmp", "/run", "/dev/shm", "/var/run/netns")  # noqa: S108 - looked at, never written
 # Not what virtual machines, the installation of packages and readers of runs have there: they may come at any time.
 TELLTALE = re.compile(r"lanelab(?!-libvirtd|-install\.lock|-read-)|\buml|vm_file")
-DEVICES = re.compile(r"(to[-_](client|server|router)|mgmt|queue_)")
+DEVICES = re.compile(r"(to[-_](client|server|router)|mgmt|queue_|direct0)")
 GRACE_S = 15.0  # a busy kernel takes its time; nothing waits so long where all is gone
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from driver.bed import placement as module
 from driver.bed.placement import placement, processors_here, warning
+from driver.bed.substrate import Substrate, Traits
+from driver.channel.link_state import LinkState
 from driver.cli import options
 from driver.cli.options import BedOptions
 from model.errors import InputError
@@ -90,3 +93,14 @@ def test_machines_of_their_own_have_no_direct_link() -> None:
     with pytest.raises(InputError, match="no way between client and server past the router"):
         elsewhere.require([SHAPED, DIRECT])
     BedOptions().require([DIRECT])
+
+
+def test_a_bed_without_that_cable_refuses_the_link_before_it_changes_anything() -> None:
+    class Apart:
+        traits = Traits()
+
+    state = LinkState(cast(Substrate, Apart()))
+    with pytest.raises(InputError, match="no way between client and server past the router") as error:
+        state.set({"path": "direct"})
+    assert error.value.key == "path"
+    state.require_whole()
