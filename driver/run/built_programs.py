@@ -14,6 +14,7 @@ from driver.experiment.model import Experiment
 from driver.host.build.apache_module import MODULES, module
 from driver.host.build.back_ends import BACK_ENDS, back_end
 from driver.host.build.gateway import gateway_program
+from driver.host.build.load_generator import PROGRAM, load_generator
 from driver.proxies.registry import proxy_of
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
@@ -28,7 +29,10 @@ OF_SERVERS: Mapping[str, Callable[[], Path]] = {
 
 
 # What builds the load generators that are lanelab's own.
-LOAD_GENERATORS: Mapping[str, Callable[[], Path]] = {SPDY_LOAD: partial(gateway_program, SPDY_LOAD)}
+LOAD_GENERATORS: Mapping[str, Callable[[], Path]] = {
+    SPDY_LOAD: partial(gateway_program, SPDY_LOAD),
+    PROGRAM: load_generator,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from driver.host.build import once
-from driver.host.build.go import GATEWAY, Go, toolchain
+from driver.host.build.go import GATEWAY, LOAD, Go, toolchain
 from model.paths import build_folder
 
 PROGRAM = "lanelab-gateway"
@@ -29,9 +29,9 @@ def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
 
 
 def _key(name: str, go: Go) -> str:
-    return once.key_of(name, go.version, *once.sources(GATEWAY, without=_irrelevant))
+    return once.key_of(name, go.version, *once.sources(GATEWAY, without=irrelevant))
 
 
-def _irrelevant(path: Path) -> bool:
-    """Files that do not go into the program."""
-    return path.name.endswith(("_test.go", ".md")) or "testdata" in path.parts
+def irrelevant(path: Path) -> bool:
+    """Files that do not go into the program; the load generator is a module of its own."""
+    return path.parts[0] == LOAD.name or path.name.endswith(("_test.go", ".md")) or "testdata" in path.parts

@@ -18,6 +18,7 @@ from driver.host.find_program import find
 from model.paths import PROJECT, build_folder
 
 GATEWAY = PROJECT / "gateway"
+LOAD = GATEWAY / "load"  # a module of its own: what it depends on is large, and AGPL-3.0
 LOCK = PROJECT / "requirements-go.lock"
 INSTALLING_S = 15
 

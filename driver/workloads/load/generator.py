@@ -55,6 +55,7 @@ class Results:
     report: LoadReport | None  # None: it did not come to one
     series: Mapping[str, Series]  # by the names of model/load_series.py; also where there is no report
     problem: str = ""  # why there is none, in its own words
+    began: float | None = None  # CLOCK_MONOTONIC in s, where it says when the load began; None: when it was started
 
 
 class Generator(Protocol):

@@ -138,7 +138,7 @@ class LoadOnBed:
             self._keep_first_packets(spec)
         load_s = time.monotonic() - began
         evidence = LoadEvidence(results.report, *self._serving_said(spec), None, dict(self._place.placement))
-        return self._record(spec, started_utc, evidence, results.series, load_s)
+        return self._record(spec, started_utc, evidence, _since(began, results), load_s)
 
     def _capture_first_packets(self, target: Target) -> None:
         try:
@@ -260,6 +260,17 @@ class LoadOnBed:
         served, self._served, self._spec = self._served, None, None
         if served:
             served.stop()
+
+
+def _since(began: float, results: Results) -> Mapping[str, Series]:
+    """The generator's series from when it was started: then those of the recorders begin, too."""
+    if results.began is None:
+        return results.series
+    later = round((results.began - began) * 1000, 3)
+    return {
+        name: Series(one.unit, tuple((round(at + later, 3), value) for at, value in one.points))
+        for name, one in results.series.items()
+    }
 
 
 def _last_words(output: Output) -> str:

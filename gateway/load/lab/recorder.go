@@ -1,0 +1,320 @@
+package lab
+
+import (
+	"crypto/tls"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Parts of a request's time.
+const (
+	partConnect = "connect"
+	partTLS     = "tls"
+	partWait    = "wait"    // from the request's last byte to the answer's first
+	partReceive = "receive" // from there to the answer's last
+)
+
+// How long an arrival waits until it is known how many were dropped before it.
+const settledAfter = 300 * time.Millisecond
+
+// A tally counts requests or pages.
+type tally struct {
+	begun, ended, failed, timedOut int64 // after the warm-up
+	took                           *latencies
+	live                           map[*span]struct{}
+	cut                            map[*span]time.Time // under way at the end, or when their user left
+
+	ended1, failed1 int64           // of this second
+	took1           []time.Duration // likewise
+	ever            bool
+}
+
+func newTally() *tally {
+	return &tally{took: newLatencies(), live: map[*span]struct{}{}, cut: map[*span]time.Time{}}
+}
+
+// A span is a request or page that was begun.
+type span struct {
+	of       *tally
+	began    time.Time // open model: corrected when it is known
+	arrival  *arrival
+	counts   bool // begun after the warm-up
+	failed   bool
+	timedOut bool
+}
+
+// An arrival is an iteration of the open model.
+type arrival struct {
+	order int64 // of those that began, from 1 on
+	began time.Time
+}
+
+// A late page has ended before it is known when it was due.
+type latePage struct {
+	span  *span
+	ended time.Time
+}
+
+type errorsOfAKind struct{ took *latencies }
+
+// recorder is what happens in this process. Everything is behind one lock: nothing takes long.
+type recorder struct {
+	settings *Settings
+	mutex    sync.Mutex
+	zero     time.Time // when the load began
+
+	pages, requests *tally
+	parts           map[string]*latencies
+	errors          map[string]*errorsOfAKind
+	statuses        map[string]int64
+	bytes, bytes1   int64
+	opened, opened1 int64
+	protocol, tls   string
+
+	arrived int64 // of the open model
+	plan    *arrivals
+	drops   []time.Time // in order; those that are used up are gone
+	dropped int64       // before the ones in drops
+	missed  int64       // dropped after the warm-up
+	started []*arrival  // whose due time is not known yet
+	due     map[*arrival]time.Duration
+	offset  time.Duration // of the plan's beginning to zero
+	known   bool
+	late    []latePage
+}
+
+func newRecorder(s *Settings) *recorder {
+	return &recorder{
+		settings: s, pages: newTally(), requests: newTally(), parts: map[string]*latencies{}, errors: map[string]*errorsOfAKind{},
+		statuses: map[string]int64{}, plan: newArrivals(s.Arrivals), due: map[*arrival]time.Duration{},
+	}
+}
+
+// begins says when the load began: the first call counts.
+func (r *recorder) begins(zero time.Time) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.zero.IsZero() {
+		r.zero = zero
+	}
+}
+
+func (r *recorder) counted(when time.Time) bool { return when.Sub(r.zero) >= r.settings.warmUp() }
+
+func (r *recorder) begin(of *tally, due *arrival) *span {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	s := &span{of: of, began: time.Now(), arrival: due}
+	s.counts = r.counted(s.began)
+	of.ever = true
+	of.live[s] = struct{}{}
+	if s.counts {
+		of.begun++
+	}
+	return s
+}
+
+// ends a span: what it took is noted unless that is not known yet.
+func (r *recorder) ends(s *span, now time.Time) {
+	delete(s.of.live, s)
+	switch {
+	case s.failed:
+		s.of.failed1++
+		if s.counts {
+			s.of.failed++
+		}
+		if s.counts && s.timedOut {
+			s.of.timedOut++
+		}
+	case s.arrival != nil:
+		r.late = append(r.late, latePage{s, now})
+	default:
+		r.took(s, now)
+	}
+}
+
+func (r *recorder) took(s *span, now time.Time) {
+	took := now.Sub(s.began)
+	s.of.ended1++
+	s.of.took1 = append(s.of.took1, took)
+	if s.counts {
+		s.of.ended++
+		s.of.took.add(took)
+	}
+}
+
+func (r *recorder) pageEnds(s *span) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.ends(s, time.Now())
+}
+
+func (r *recorder) pageFails(s *span, timedOut bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	s.failed, s.timedOut = true, s.timedOut || timedOut
+}
+
+func (r *recorder) requestEnds(s, page *span, status int, count int64, wrote, first time.Time) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	now := time.Now()
+	r.bytes1 += count
+	if s.counts {
+		r.bytes += count
+		r.statuses[strconv.Itoa(status)]++
+		if !first.IsZero() {
+			r.addPart(partWait, max(0, first.Sub(wrote)))
+			r.addPart(partReceive, now.Sub(first))
+		}
+	}
+	if status >= 400 {
+		r.error(s, page, "status "+strconv.Itoa(status), now)
+	}
+	r.ends(s, now)
+}
+
+func (r *recorder) requestFails(s, page *span, kind string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	now := time.Now()
+	r.error(s, page, kind, now)
+	r.ends(s, now)
+}
+
+func (r *recorder) error(s, page *span, kind string, now time.Time) {
+	s.failed, s.timedOut = true, kind == kindTimeout
+	if page != nil {
+		page.failed, page.timedOut = true, page.timedOut || s.timedOut
+	}
+	if !s.counts {
+		return
+	}
+	if r.errors[kind] == nil {
+		r.errors[kind] = &errorsOfAKind{newLatencies()}
+	}
+	r.errors[kind].took.add(now.Sub(s.began))
+}
+
+// cutOff says that nobody waits for it any more: it stays unfinished.
+func (r *recorder) cutOff(s *span) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if _, live := s.of.live[s]; live {
+		delete(s.of.live, s)
+		s.of.cut[s] = time.Now()
+	}
+}
+
+func (r *recorder) part(name string, took time.Duration) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.counted(time.Now()) {
+		r.addPart(name, took)
+	}
+}
+
+func (r *recorder) addPart(name string, took time.Duration) {
+	if r.parts[name] == nil {
+		r.parts[name] = newLatencies()
+	}
+	r.parts[name].add(took)
+}
+
+func (r *recorder) connected(took time.Duration) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.opened1++
+	if r.counted(time.Now()) {
+		r.opened++
+		r.addPart(partConnect, took)
+	}
+}
+
+// spoke notes what was agreed upon.
+func (r *recorder) spoke(protocol string, state *tls.ConnectionState) {
+	version := "off"
+	if state != nil {
+		version = map[uint16]string{tls.VersionTLS12: "1.2", tls.VersionTLS13: "1.3"}[state.Version]
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.protocol, r.tls = protocol, version
+}
+
+// arrives counts an iteration of the open model.
+func (r *recorder) arrives() *arrival {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.arrived++
+	a := &arrival{order: r.arrived, began: time.Now()}
+	r.started = append(r.started, a)
+	return a
+}
+
+// drop counts arrivals for which no user was free.
+func (r *recorder) drop(when time.Time, count int64) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.counted(when) {
+		r.missed += count
+	}
+	for range count {
+		r.drops = append(r.drops, when)
+	}
+}
+
+// settle works out when arrivals were due, once it is known how many were dropped before each: the n-th of those that began was arrival n + the
+// dropped ones. The plan begins where no arrival was early: k6 begins none before its time.
+func (r *recorder) settle(before time.Time) {
+	for len(r.started) > 0 && r.started[0].began.Before(before) {
+		a := r.started[0]
+		r.started = r.started[1:]
+		for len(r.drops) > 0 && r.drops[0].Before(a.began) {
+			r.drops = r.drops[1:]
+			r.dropped++
+		}
+		due, there := r.plan.due(a.order + r.dropped)
+		if !there {
+			due = a.began.Sub(r.zero) - r.offset
+		}
+		r.due[a] = due
+		if offset := a.began.Sub(r.zero) - due; !r.known || offset < r.offset {
+			r.offset, r.known = offset, true
+		}
+	}
+	kept := r.late[:0]
+	for _, page := range r.late {
+		due, known := r.due[page.span.arrival]
+		if !known {
+			kept = append(kept, page)
+			continue
+		}
+		page.span.began = r.zero.Add(r.offset + due)
+		r.took(page.span, page.ended)
+	}
+	r.late = kept
+	r.forgetDue()
+}
+
+// forgetDue keeps the due times of pages that are under way.
+func (r *recorder) forgetDue() {
+	needed := make(map[*arrival]time.Duration, len(r.pages.live))
+	for s := range r.pages.live {
+		if due, known := r.due[s.arrival]; s.arrival != nil && known {
+			needed[s.arrival] = due
+		}
+	}
+	for s := range r.pages.cut {
+		if due, known := r.due[s.arrival]; s.arrival != nil && known {
+			needed[s.arrival] = due
+		}
+	}
+	for _, a := range r.started {
+		if due, known := r.due[a]; known {
+			needed[a] = due
+		}
+	}
+	r.due = needed
+}
