@@ -68,7 +68,11 @@ func isTLS(err error) bool {
 		record  tls.RecordHeaderError
 		verify  *tls.CertificateVerificationError
 		unknown x509.UnknownAuthorityError
+		said    *net.OpError
 	)
+	if errors.As(err, &said) && (said.Op == "remote error" || said.Op == "local error") {
+		return true // an alert, as crypto/tls tells of it
+	}
 	return errors.As(err, &alert) || errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &unknown)
 }
 
