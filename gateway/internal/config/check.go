@@ -14,6 +14,9 @@ func (c *Config) check() error {
 	if c.Version != Version {
 		return fmt.Errorf("version: %d is not known; this gateway reads version %d", c.Version, Version)
 	}
+	if err := c.Reverse.check(&c.Wire); err != nil {
+		return err
+	}
 	inClear := c.Reverse.On && !c.Reverse.Secure()
 	for _, needed := range []struct{ key, value string }{
 		{"listen", c.Listen}, {"certificate", c.Certificate}, {"key", c.Key}, {"log", c.Log},
@@ -26,9 +29,6 @@ func (c *Config) check() error {
 		return fmt.Errorf("listen: %q is no address and port, as 127.0.0.1:443", c.Listen)
 	}
 	if err := c.DNS.check(); err != nil {
-		return err
-	}
-	if err := c.Reverse.check(&c.Wire); err != nil {
 		return err
 	}
 	return c.Wire.check()

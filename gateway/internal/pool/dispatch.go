@@ -54,15 +54,20 @@ func (p *Pool) dispatchMultiplexed(g *group) {
 	}
 }
 
-// connFor is the connection that a request goes to now; nil: none has room. With several, as a reverse proxy may have, the one with the most.
+// connFor is the connection that a request goes to now; nil: none has room. With several, as a reverse proxy may have, the one with the most, and of
+// equal ones the one that waits longest.
 func (p *Pool) connFor(g *group, w *waiter) (found *wireConn) {
 	most := 0
 	for _, c := range g.conns {
 		room := c.conn.Room()
-		if room > most && w.mayUse(c) {
-			if found, most = c, room; p.wire.Reverse == nil {
-				break
-			}
+		if room == 0 || !w.mayUse(c) {
+			continue
+		}
+		if p.wire.Reverse == nil {
+			return c
+		}
+		if room > most || (room == most && c.lastUsed < found.lastUsed) {
+			found, most = c, room
 		}
 	}
 	if p.wire.Reverse != nil && found != nil && len(g.conns)+len(g.connecting) < p.wire.Reverse.Connections {
