@@ -292,3 +292,23 @@ def test_counters_of_the_node(tmp_path: Path) -> None:
 
 def test_what_the_kernel_does_not_count_is_none(tmp_path: Path) -> None:
     assert set(Counters("10.10.0.0/16", tmp_path, ["eth0"]).read().values()) == {None}
+
+
+def answer(state: int, port: int, length: int = 80) -> bytes:
+    """One of the kernel's about a socket."""
+    head = struct.pack("=IHHII", length, 20, 2, 1, 0) + struct.pack("=BBBB", 2, state, 0, 0)
+    return (head + struct.pack(">H", port)).ljust(length, b"\0")
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_answers_of_one_length_and_of_several_are_counted_alike(monkeypatch: pytest.MonkeyPatch, odd: bool) -> None:
+    class Kernel:
+        def __init__(self) -> None:
+            many = answer(1, 80) * 500 + answer(4, 80) * 7 + answer(1, 443) * 3
+            self.said = [many + (answer(1, 80, 88) if odd else answer(1, 80)), struct.pack("=IHHII", 20, 3, 2, 1, 0)]
+
+        def recv(self, _most: int) -> bytes:
+            return self.said.pop(0)
+
+    monkeypatch.setattr(connections, "_of_the_kernel", lambda _ports: connections._answers(Kernel()))  # type: ignore[arg-type]
+    assert connections.counted({80}) == {"established": 501, "closing": 7, "waiting": 0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -20,24 +21,25 @@ _HEADER = struct.Struct("=IHHII")
 _REQUEST = struct.Struct("=BBBxI48x")  # family, protocol, extensions, states, the rest of inet_diag_req_v2
 _LENGTH = struct.Struct("=IH")
 _ANSWER = struct.Struct("=xBxx2s")  # state and local port of inet_diag_msg, after the header
+_STATE_AT, _PORT_AT = 1, 4  # in inet_diag_msg
 _QUEUE_AT = _HEADER.size + 4 + 48 + 4  # inet_diag_msg: four bytes, socket id, expires
 _QUEUE = struct.Struct("=I")
 
-Found = Iterator[tuple[int, int, int]]  # state, local port, receive queue
+Found = Iterator[tuple[int, int, int]]  # state, local port; how many, or of listening ones how many wait there
 
 
 def counted(ports: Collection[int], proc: Path = Path("/proc"), *, diagnosis: bool = True) -> dict[str, int]:
     """Connections to these ports of this node: established, closing, and those that wait to be accepted, which are
     among the established ones."""
     counts = {"established": 0, "closing": 0, "waiting": 0}
-    for state, port, queue in _of_the_kernel(ports) if diagnosis else _of_proc(proc):
+    for state, port, count in _of_the_kernel(ports) if diagnosis else _of_proc(proc):
         if port in ports:
             if state == ESTABLISHED:
-                counts["established"] += 1
+                counts["established"] += count
             elif state == LISTEN:
-                counts["waiting"] += queue
+                counts["waiting"] += count
             elif state in CLOSING:
-                counts["closing"] += 1
+                counts["closing"] += count
     return counts
 
 
@@ -71,7 +73,9 @@ def _dump(kernel: socket.socket, family: int, states: Collection[int]) -> Found:
 def _answers(kernel: socket.socket) -> Found:
     while True:
         data = kernel.recv(RECEIVE)
-        at = 0
+        alike = _alike(data)
+        yield from alike
+        at = 0 if not alike else len(data)
         while at < len(data):
             length, kind = _LENGTH.unpack_from(data, at)
             if kind == DONE:
@@ -79,9 +83,25 @@ def _answers(kernel: socket.socket) -> Found:
             if kind == ERROR:
                 raise OSError("the kernel does not tell of sockets")
             state, port = _ANSWER.unpack_from(data, at + _HEADER.size)
-            queue = _QUEUE.unpack_from(data, at + _QUEUE_AT)[0] if state == LISTEN else 0
-            yield state, int.from_bytes(port, "big"), queue
+            count = _QUEUE.unpack_from(data, at + _QUEUE_AT)[0] if state == LISTEN else 1
+            yield state, int.from_bytes(port, "big"), count
             at += (length + 3) & ~3
+
+
+def _alike(data: bytes) -> list[tuple[int, int, int]]:
+    """Many answers of one length, as those of connections are, without a look at each: a tenth of the time. None of
+    them: they are not alike."""
+    length, kind = _LENGTH.unpack_from(data)
+    if kind != BY_FAMILY or length < _QUEUE_AT or length % 4 or len(data) % length:
+        return []
+    heads = [set(data[at::length]) for at in range(_LENGTH.size)]
+    if any(len(values) != 1 for values in heads):
+        return []
+    states, high, low = (data[_HEADER.size + at :: length] for at in (_STATE_AT, _PORT_AT, _PORT_AT + 1))
+    if LISTEN in states:
+        return []
+    counts = Counter(zip(states, high, low))  # noqa: B905 - `strict` is not in Python 3.9, and they are of one length
+    return [(state, 256 * one + two, count) for (state, one, two), count in counts.items()]
 
 
 def _of_proc(proc: Path) -> Found:
@@ -93,4 +113,5 @@ def _of_proc(proc: Path) -> Found:
         for line in path.read_text().splitlines()[1:]:
             words = line.split()
             state = int(words[3], 16)
-            yield state, int(words[1].rpartition(":")[2], 16), int(words[4].rpartition(":")[2], 16)
+            queue = int(words[4].rpartition(":")[2], 16)
+            yield state, int(words[1].rpartition(":")[2], 16), queue if state == LISTEN else 1
