@@ -14,7 +14,7 @@ ROOM = 0.06  # of the axis, beyond the values
 LOG_ROOM = 1.12
 STEPS = (1, 2, 5)
 LEAST_TICKS = 3
-WITH_PUBLISHED = ("line", "bar")  # kinds of charts that show what was published
+WITH_PUBLISHED = ("line", "bar", "series")  # kinds of charts that show what was published
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ def span(drawing: Drawing, panel: Panel, *, of_trials: bool = False) -> Span:
     points = _of(panel) if not of_trials and own_scales(drawing) else list(drawing.points())
     ends = [end for point in points for end in (_of_trials(point) if of_trials else _of_interval(point))]
     ends += drawing.published.ends if drawing.kind in WITH_PUBLISHED else []
+    ends += [] if drawing.limit is None else [drawing.limit]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if drawing.scale == "log" and low > 0:
         return Span(low / LOG_ROOM, high * LOG_ROOM, logarithmic=True)
@@ -77,7 +78,7 @@ def span(drawing: Drawing, panel: Panel, *, of_trials: bool = False) -> Span:
 
 def own_scales(drawing: Drawing) -> bool:
     """Whether one scale for all panels would leave one of them a flat line."""
-    if drawing.kind not in ("line", "bar") or drawing.measured.is_change or drawing.scale == "log":
+    if drawing.kind not in ("line", "bar", "series") or drawing.measured.is_change or drawing.scale == "log":
         return False
     tops = [max((end for point in _of(panel) for end in _of_interval(point)), default=0.0) for panel in drawing.panels]
     return max(tops) > OWN_FROM * min(tops)

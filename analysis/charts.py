@@ -12,6 +12,7 @@ from analysis import palette
 from analysis.chart_parts import altair, label_rows, legend, panel_size, specification, x_axis
 from analysis.chart_rows import categories, colour_of, row_of
 from analysis.chart_scales import Span, span
+from analysis.charts_of_courses import limit_of_course
 from analysis.charts_of_grids import heatmap
 from analysis.charts_of_parts import part_bars
 from analysis.charts_of_published import beside_published, published_in_rows, published_over_x
@@ -31,10 +32,11 @@ def chart(drawing: Drawing) -> dict[str, Any] | None:
     alt = altair()
     kinds: dict[str, Callable[..., Chart]] = {
         "line": _line, "bar": bars, "box": boxes, "cdf": cdf, "heatmap": heatmap, "parts": part_bars,
+        "series": courses,
     }  # fmt: skip
     make: Callable[..., Chart] = kinds.get(drawing.kind, bars)
     width, height = panel_size(len(drawing.panels))
-    direct = len(drawing.panels) <= 2 and drawing.kind == "line"
+    direct = len(drawing.panels) <= 2 and drawing.kind in ("line", "series")
     panels = []
     for panel in drawing.panels:
         made = make(alt, drawing, panel, (width, height), direct)
@@ -83,6 +85,38 @@ def _line(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direc
     layers += published_over_x(alt, drawing, x, y)
     if direct:
         layers += _direct_labels(alt, panel, size, extent)
+    layers += legend(alt, drawing, show=not direct)
+    return alt.layer(*layers).properties(width=size[0], height=size[1])
+
+
+def courses(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], direct: bool) -> Chart:  # noqa: ANN401
+    """Numbers over time or users. Where nothing was read the line has a gap."""
+    extent = span(drawing, panel)
+    places = [point.x for point in drawing.points() if point.x is not None]
+    places += [point.x for point in drawing.published.points if point.x is not None]
+    x = alt.X(
+        "x:Q", title=drawing.x.title, axis=alt.Axis(grid=False, format=",.6~g"),
+        scale=alt.Scale(domain=[0, max(places) * 1.02 or 1], nice=False),
+    )  # fmt: skip
+    scale = extent.scale(alt)
+    y = alt.Y("median:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
+    layers = limit_of_course(alt, drawing, panel, x, y)
+    for series in panel.series:
+        rows = [{**row_of(series, point, extent), "segment": point.segment} for point in series.points]
+        rows = [{**row, "median": extent.clip(row["median"])} for row in rows]
+        colour = palette.of(series.colour).light
+        base = alt.Chart(alt.Data(values=rows)).encode(x=x, detail="segment:N")
+        ends = {"y": alt.Y("low:Q", scale=scale), "y2": "high:Q"}
+        banded = any(point.mark.low is not None for point in series.points)
+        layers += [
+            *([base.mark_area(opacity=0.16, color=colour).encode(**ends)] if banded else []),
+            base.mark_line(strokeWidth=1.8, color=colour, strokeDash=palette.dash(series.colour)).encode(y=y),
+            base.mark_point(filled=True, size=26, opacity=1, color=colour, shape=palette.shape(series.colour)).encode(
+                y=y, description="words:N"
+            ),
+        ]
+    layers += published_over_x(alt, drawing, x, y)
+    layers += _direct_labels(alt, panel, size, extent) if direct else []
     layers += legend(alt, drawing, show=not direct)
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 

@@ -24,6 +24,7 @@ class Point:
     mark: Mark
     label: str  # of the cell
     cell: int  # its number
+    segment: int = 0  # of a series: grows with each gap, over which no line leads
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Drawing:
     scale: str  # of the values: zero, fit or log; "": as the kind has it
     arms: tuple[str, ...]  # of the run, in the order of their colours
     published: PublishedFigure
+    limit: float | None = None  # of a series: a level that is drawn into it
 
     @property
     def series_names(self) -> list[str]:
@@ -108,23 +110,23 @@ def draw(run: Run, figure: Figure) -> Drawing:
     kind = "bar" if kind == "line" and not x.numeric else kind
     facets = [figure.facet] if figure.facet else []
     within = [figure.series] if kind == "cdf" else [figure.x or "arm", figure.series]
-    facets += _unseparated(run, cells, [*within, *facets])
+    facets += unseparated(run, cells, [*within, *facets])
     panels: dict[str, dict[str, list[Point]]] = {}
     without = 0
     refused = refused_cells(run, figure.y)
-    for cell in _in_order(cells, [*facets, figure.series]):
+    for cell in in_order(cells, [*facets, figure.series]):
         found = measured.marks.get(cell.number)
         if cell.number in refused:
             continue
         if found is None:
             without += 1
             continue
-        panel = ", ".join(_facet_words(cell, name) for name in facets)
+        panel = ", ".join(facet_words(cell, name) for name in facets)
         series = axes.place(cell, figure.series).text if figure.series else ""
         where = axes.place(cell, x.name)
         point = Point(where.number, where.text, found, str(cell), cell.number)
         panels.setdefault(panel, {}).setdefault(series, []).append(point)
-    colours = _colours(run, figure, panels)
+    colours = colours_of(run, figure, panels)
     made = tuple(
         Panel(name, tuple(Series(one, colours[one], _sorted(points, x)) for one, points in series.items()))
         for name, series in panels.items()
@@ -150,7 +152,7 @@ def _sorted(points: Sequence[Point], x: Dimension) -> tuple[Point, ...]:
     return tuple(sorted(points, key=lambda point: order[point.text]))
 
 
-def _in_order(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
+def in_order(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
     """Cells in the order of the named dimensions."""
     orders = [
         {place.text: i for i, place in enumerate(axes.dimension(cells, name).places)} if name else {} for name in names
@@ -163,12 +165,12 @@ def _in_order(cells: Sequence[Cell], names: Sequence[str]) -> list[Cell]:
     )
 
 
-def _facet_words(cell: Cell, name: str) -> str:
+def facet_words(cell: Cell, name: str) -> str:
     text = axes.place(cell, name).text
     return text if name in ("arm", "site", "link") else f"{name.replace('_', ' ')} {text}"
 
 
-def _unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[str]:
+def unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[str]:
     """The further dimensions that need panels of their own, so that no two cells share a place."""
     needed: list[str] = []
     for name in ("site", "arm", *axes.varying(run), "link"):
@@ -180,7 +182,7 @@ def _unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[s
     return needed
 
 
-def _colours(run: Run, figure: Figure, panels: dict[str, dict[str, list[Point]]]) -> dict[str, int]:
+def colours_of(run: Run, figure: Figure, panels: dict[str, dict[str, list[Point]]]) -> dict[str, int]:
     names = list(dict.fromkeys(name for series in panels.values() for name in series))
     if figure.series == "arm":
         order = [arm.name for arm in run.arms]

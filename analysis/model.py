@@ -136,6 +136,8 @@ class Figure:
     published: tuple[tuple[str, str, float], ...] = ()  # (series, x, value), in the unit of the axis
     published_axis: float | None = None  # where the published axis of the values ended
     published_source: str = ""
+    every_s: float | None = None  # of a series
+    limit_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,8 +21,11 @@ from analysis.model import Arm, Cell, Failure, Figure, Flag, LinkCase, Plan, Run
 from model import run_format
 from model.claims import Claim
 from model.errors import InputError, StoreError
+from model.load_places import USERS, place_named
+from model.load_series import SERIES
 from model.looks import Look
 from model.metrics import primary_of
+from model.record import Series
 
 LOCK = "in-use"  # held by the lanelab that writes
 JOURNAL = "-journal"
@@ -31,6 +34,11 @@ _STATES = ("running", "finished", "stopped", "failed")
 
 def read_run(folder: Path) -> Run:
     """The run in this folder. InputError where there is none, StoreError where it cannot be read."""
+    run = _read_run(folder)
+    return with_places(run, run.claims)
+
+
+def _read_run(folder: Path) -> Run:
     with _database(folder) as database:
         database.execute("BEGIN")
         meta = {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
@@ -229,6 +237,7 @@ def _figures(text: str) -> tuple[Figure, ...]:
 
 def _figure(declared: dict[str, Any]) -> Figure:
     known = {field.name for field in fields(Figure)} - {"only", "published", "published_axis", "published_source"}
+    known -= {"every_s", "limit_ms"}
     texts: dict[str, Any] = {key: str(value or "") for key, value in declared.items() if key in known}
     only = tuple((name, tuple(map(str, values))) for name, values in (declared.get("only") or {}).items())
     published = declared.get("published") or {"source": "", "axis": None, "points": []}
@@ -236,6 +245,8 @@ def _figure(declared: dict[str, Any]) -> Figure:
         **{"series": "", **texts},
         only=only,
         published=tuple((str(series), str(x), float(value)) for series, x, value in published["points"]),
+        every_s=declared.get("every_s"),
+        limit_ms=declared.get("limit_ms"),
         published_axis=published["axis"],
         published_source=str(published["source"]),
     )
@@ -295,6 +306,38 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
             f"SELECT {columns} FROM trials ORDER BY trial"  # noqa: S608 - names from above
         )
     )
+
+
+def read_series(folder: Path, trial: int, names: Sequence[str]) -> dict[str, Series]:
+    """Series of a trial by their names; those that it does not have are not there. Their unit is that of the table."""
+    with _database(folder) as database:
+        return _series(database, trial, names)
+
+
+def _series(database: sqlite3.Connection, trial: int, names: Sequence[str]) -> dict[str, Series]:
+    found: dict[str, Series] = {}
+    for name in dict.fromkeys(names):
+        query = "SELECT t_ms, value FROM series WHERE trial = ? AND name = ? ORDER BY t_ms"
+        points = tuple(database.execute(query, (trial, name)).fetchall())
+        if points:
+            found[name] = Series(SERIES[name].unit, points)
+    return found
+
+
+def with_places(run: Run, claims: Iterable[Claim]) -> Run:
+    """The run with what these claims ask of its series, as measures of its trials. Most claims ask nothing of them."""
+    places = [place for name in dict.fromkeys(claim.metric for claim in claims) if (place := place_named(name))]
+    if not places:
+        return run
+    names = dict.fromkeys(name for place in places for name in (place.series, USERS, SERIES[place.series].weight))
+    with _database(run.folder) as database:
+        made = []
+        for trial in run.trials:
+            series = _series(database, trial.number, list(filter(None, names)))
+            values = {place.name: place.value(series) for place in places}
+            known = {name: value for name, value in values.items() if value is not None}
+            made.append(replace(trial, measures={**trial.measures, **known}))
+    return replace(run, trials=tuple(made))
 
 
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:

@@ -75,3 +75,4 @@ _ALL = (
 )
 # fmt: on
 SERIES: Mapping[str, SeriesKind] = {each.name: each for each in _ALL}
+OF_GENERATOR = frozenset(each.name for each in _GENERATOR)  # the others take a recorder

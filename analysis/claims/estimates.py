@@ -89,6 +89,41 @@ class OverBeds:
 
 
 @dataclass(frozen=True, slots=True)
+class Beyond:
+    """Where some numbers say only that the truth is at least this, or at most: a load ended before. Its intervals end
+    where the known bounds allow it, and what lies beyond them is never passed and never excluded."""
+
+    shown: Estimate  # of the bounds as they are
+    least: Estimate | None  # of the least that the truth may be; None: that has no end
+    most: Estimate | None
+
+    @property
+    def count(self) -> int:
+        return self.shown.count
+
+    @property
+    def value(self) -> float:
+        return self.shown.value
+
+    def interval(self, alpha: float) -> tuple[float, float] | None:
+        low = self.least.interval(alpha) if self.least else (-math.inf, 0.0)
+        high = self.most.interval(alpha) if self.most else (0.0, math.inf)
+        return (low[0], high[1]) if low and high else None
+
+    def above(self, bound: float) -> float:
+        return self.least.above(bound) if self.least else 1.0
+
+    def below(self, bound: float) -> float:
+        return self.most.below(bound) if self.most else 1.0
+
+    def reach(self, alpha: float) -> Reach:
+        return self.shown.reach(alpha)
+
+    def error(self) -> Reach:
+        return self.shown.error()
+
+
+@dataclass(frozen=True, slots=True)
 class OverRounds:
     """Signed ranks of one number of each round. Infinities are allowed."""
 

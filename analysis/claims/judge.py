@@ -17,7 +17,8 @@ from analysis.model import Run
 from analysis.tables import run_drift
 from model.claims import Claim, Place, digest_of
 from model.errors import InputError
-from model.metrics import Metric, metric_named
+from model.load_places import metric_of_claim
+from model.metrics import Metric
 
 
 def judge(run: Run, against: Sequence[Claim] | None = None) -> list[Judged]:
@@ -41,7 +42,7 @@ class _Court:
         self._drift: str | None = None
 
     def judged(self, claim: Claim, *, changed: bool) -> Judged:
-        metric = metric_named(claim.metric)
+        metric = metric_of_claim(claim.metric)
         if metric is None:
             raise InputError(
                 f"the claim {claim.name} is about {claim.metric!r}, which is no metric",

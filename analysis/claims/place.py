@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from analysis.between_beds import ENOUGH_BEDS, between, hodges_lehmann
-from analysis.claims.estimates import Estimate, OverBeds, OverRounds
+from analysis.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
 from analysis.claims.levels import Levels
 from analysis.claims.needed import numbers_needed
 from analysis.claims.rules import SAME, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from analysis.claims.samples import Observed, beds_of, logarithm
 from analysis.claims.verdict import Effect, JudgedPlace, Verdict
+from analysis.claims.words import effect_words
 from analysis.numbers import counted
 from analysis.stats.signed_rank import law_of
 from model.claims import Claim, Place
@@ -31,7 +32,7 @@ def judge_place(
     numbers, too_few = list(counting.values()), _too_few(len(observed), levels)
     logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
     if too_few and len(numbers) < ENOUGH_BEDS:
-        return JudgedPlace(place, Verdict.NOT_TESTED, too_few, None, trials, None)
+        return JudgedPlace(place, Verdict.NOT_TESTED, f"{too_few}{_seen(claim, observed)}", None, trials, None)
     if is_exact(claim, logs, whole=whole):
         effect = exact_effect(claim, logs, beds=len(by_bed))
         verdict, detail = verdict_on(claim, effect, levels)
@@ -47,12 +48,44 @@ def judge_place(
         trials = tuple(trial for one in observed if one.bed in counting for trial in one.trials)
     beds = len(numbers) if across else len(by_bed)
     known: Estimate = OverBeds(numbers) if across else OverRounds(logs)
+    known = _with_bounds(known, observed, counting if across else None)
     effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across)
     verdict, detail = verdict_on(claim, effect, levels)
     rounds = None
     if verdict == Verdict.INCONCLUSIVE:
         rounds, detail = _more(claim, known, levels, effect)
+    if bounds := bounds_words(observed):
+        rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
     return JudgedPlace(place, verdict, detail, effect, trials, rounds)
+
+
+def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
+    """What is known where loads ended before what the claim is about. `beds`: the numbers of those that count."""
+    sides = {one.beyond for one in observed} - {0}
+    if not sides:
+        return known
+    if beds is not None:  # one open round opens that side of its bed's number, whatever the others say
+        return Beyond(known, None if -1 in sides else known, None if 1 in sides else known)
+    least = OverRounds([-math.inf if one.beyond < 0 else one.log for one in observed])
+    most = OverRounds([math.inf if one.beyond > 0 else one.log for one in observed])
+    return Beyond(known, least, most)
+
+
+def bounds_words(observed: Sequence[Observed]) -> str:
+    """ "at least" or "at most" of so many rounds; "" where all reached it."""
+    words = []
+    for side, name in ((1, "at least"), (-1, "at most")):
+        if many := sum(one.beyond == side for one in observed):
+            words.append(f"{name}: in {many} of {counted(len(observed), 'round')} a load ended before it was reached")
+    return ", ".join(words)
+
+
+def _seen(claim: Claim, observed: Sequence[Observed]) -> str:
+    """What the few rounds that there are gave."""
+    numbers = [math.exp(one.log) for one in observed]
+    ends = dict.fromkeys(effect_words(claim, value) for value in (min(numbers), max(numbers)))
+    bounds = bounds_words(observed)
+    return f"; measured {' to '.join(ends)}{f' ({bounds})' if bounds else ''}"
 
 
 def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:

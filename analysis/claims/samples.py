@@ -14,6 +14,7 @@ from analysis.between_beds import Result, by_bed, results
 from analysis.model import Run
 from analysis.refusals import Refusal, refusals
 from model.claims import Claim, Place, Point
+from model.load_places import metric_of_claim
 
 Results = Mapping[str, Mapping[int, Result]]  # id of a cell -> round -> what it gave
 
@@ -26,6 +27,7 @@ class Observed:
     bed: int | None  # None: its trials were made on several
     log: float
     trials: tuple[int, ...]
+    beyond: int = 0  # the truth is 1: at least this, -1: at most this, because a load ended before it was reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +44,19 @@ class Measured:
     run: Run
     found: Results
     refused: Mapping[str, Refusal]  # by a cell's id
+    not_reached: Results  # of the trials among these whose true value lies beyond theirs
     worst: float | None  # what stands for a trial that timed out; None where such trials have no value
 
     @classmethod
     def of(cls, run: Run, metric: str) -> Measured:
         by_number, refused = results(run, metric), refusals(run)
+        known = metric_of_claim(metric)
+        flags = results(run, known.censored) if known and known.censored else {}
         return cls(
             run,
             {cell.id: by_number[cell.number] for cell in run.cells},
             {cell.id: refused[cell.number][0] for cell in run.cells if cell.number in refused},
+            {cell.id: {n: one for n, one in flags.get(cell.number, {}).items() if one.value} for cell in run.cells},
             run.primary.worst if metric == run.primary.name else None,
         )
 
@@ -65,6 +71,12 @@ class Measured:
             if not self.found[cell]:
                 return f"no trial of {named[cell]} counts and has the metric"
         return ""
+
+    def beyond(self, point: Point, number: int) -> int | None:
+        """On which side of its value, or of its ratio, the truth of a round lies. None: on either."""
+        own = number in self.not_reached[point.cell]
+        base = point.base is not None and number in self.not_reached[point.base]
+        return None if own and base else own - base
 
     def log(self, point: Point, number: int) -> float | None:
         """In a round: of the value, or of the ratio to the base. None where that is unknown."""
@@ -91,9 +103,14 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
             continue
         if len(logs) > 1 and any(map(math.isinf, logs)):
             return NotTested("a trial timed out, or its value is 0, so there is no slope")
+        sides = [measured.beyond(point, number) for point in place.points]
+        if len(sides) == 1 and sides[0] is None:
+            continue  # neither load got there: the round says nothing
+        if len(sides) > 1 and any(side != 0 for side in sides):
+            return NotTested("a load ended before it was reached, so there is no slope")
         made = [measured.found[cell][number] for cell in cells]
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
-        observed.append(Observed(number, _one_bed(made), effect, tuple(one.trial for one in made)))
+        observed.append(Observed(number, _one_bed(made), effect, tuple(one.trial for one in made), sides[0] or 0))
     return tuple(observed) or NotTested("no round has all of its trials")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
 from analysis.numbers import NO_END, NONE
 from model.claims import Claim
-from model.metrics import metric_named
+from model.load_places import metric_of_claim
 
 LARGE = 1000
 MOODS = {
@@ -26,7 +26,7 @@ def effect_words(claim: Claim, value: float) -> str:
     if math.isinf(value):
         return NO_END
     if claim.kind == "value":
-        metric = metric_named(claim.metric)
+        metric = metric_of_claim(claim.metric)
         return f"{value:,.6g}" if metric is None else f"{_digits(value / metric.scale)} {metric.unit}".rstrip()
     changed = 100 * (value - 1)
     return f"{changed:+.0f}%" if abs(changed) >= 100 else f"{changed:+.1f}%"

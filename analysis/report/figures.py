@@ -10,7 +10,8 @@ from typing import Any, Literal
 from analysis import axes, render
 from analysis.chart_scales import WITH_PUBLISHED, own_scales
 from analysis.charts import chart, is_guide
-from analysis.drawing import Drawing, draw, figures_of
+from analysis.courses import COURSE, drawing_of, table_of, usual_courses
+from analysis.drawing import Drawing, figures_of
 from analysis.model import Run
 from analysis.published_points import about_published
 from analysis.report import loads, sections
@@ -24,10 +25,10 @@ SEQUENCE = "sequence"  # a kind of figure that is drawn from captures
 
 def pictures(run: Run) -> Iterator[tuple[Drawing, dict[str, Any]]]:
     """Each figure of the run that has something to show."""
-    for figure in figures_of(run):
+    for figure in (*figures_of(run), *usual_courses(run)):
         if figure.kind == SEQUENCE:
             continue
-        drawing = draw(run, figure)
+        drawing = drawing_of(run, figure)
         specification = chart(drawing)
         if specification:
             yield drawing, specification
@@ -51,6 +52,7 @@ _ABOUT = {
     "heatmap": "Medians.",
     "parts": "Medians of each part (docs/reference/parts.md); they need not add up to the median of the whole.",
     "box": "Every trial as a dot; boxes are the middle half, the dark tick is the median.",
+    COURSE: "Medians of the trials over spans of time; bands are their range. A gap is where nothing was read.",
     "cdf": "The share of trials that took no longer.",
 }
 
@@ -60,8 +62,16 @@ def picture(name: str, drawing: Drawing, specification: dict[str, Any], *below: 
     begin with, where its marks lead to them."""
     missing = f" {drawing.without} cells have no trial that counts, and are not drawn." if drawing.without else ""
     caption = el("figcaption", el("b", drawing.title), " ", _about(drawing), missing, _refused(drawing))
+    if drawing.kind == COURSE:
+        below = (*below, _numbers(*table_of(drawing)))
     image = Html(render.inline_svg(specification, drawing.title, name, cells))
     return el("figure", caption, sections.scroll(image), *below, class_="wide" if len(drawing.panels) > 1 else None)
+
+
+def _numbers(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
+    body = [el("tr", [el("td", text, class_="num") for text in row]) for row in rows]
+    table = el("table", el("thead", el("tr", [sections.head_of(head) for head in heads])), el("tbody", body))
+    return el("details", el("summary", "Numbers"), sections.scroll(table))
 
 
 def _refused(drawing: Drawing) -> Html | None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from analysis.charts import chart
 from analysis.claims.words import MOODS, measured_words, published_words
 from analysis.comparisons import ComparisonRow
-from analysis.drawing import draw, figures_of
+from analysis.courses import drawing_of
+from analysis.drawing import figures_of
 from analysis.marks import Mark
 from analysis.model import Figure, Run, Trial
 from analysis.numbers import NONE, change_words, counted, shown
@@ -89,7 +90,7 @@ def _charts(run: Run, name: str) -> list[Html]:
 def _pictures(run: Run, figures: Sequence[Figure], prefix: str, name: str) -> list[Html]:
     made = []
     for number, figure in enumerate(figures, 1):
-        drawing = draw(run, figure)
+        drawing = drawing_of(run, figure)
         specification = chart(drawing)
         if specification:
             picked = el("div", class_="picked trial", hidden=True)

@@ -18,7 +18,7 @@ from analysis.claims.words import (
     published_words,
     verdict_words,
 )
-from analysis.drawing import draw
+from analysis.courses import drawing_of
 from analysis.model import Run
 from analysis.numbers import NONE, counted, probability
 from analysis.published_points import about_published
@@ -63,7 +63,7 @@ def _pictures(number: int, run: Run, kind: Literal["svg", "png"]) -> Iterator[tu
     """(name of the file, content) of each figure that the experiment declares."""
     figures = [figure for figure in drawn_figures(run) if figure.kind != SEQUENCE]
     for place, figure in enumerate(figures, 1):
-        specification = chart(draw(run, figure))
+        specification = chart(drawing_of(run, figure))
         if specification:
             name = f"figure-{number}.{kind}" if len(figures) == 1 else f"figure-{number}-{place}.{kind}"
             yield name, render.svg(specification).encode() if kind == "svg" else render.png(specification)
@@ -148,7 +148,7 @@ def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> li
     parts += [f"![Figure {figure.number}]({name})" for name in pictures if own.fullmatch(name)]
     first = drawn_figures(run)[0]
     failed = f", {len(run.failed)} failed" if run.failed else ""
-    published = about_published(draw(run, first).published)
+    published = about_published(drawing_of(run, first).published)
     counts = f"{counted(len(run.cells), 'cell')}, {len(run.ok)} {run.trials_word} that count{failed}."
     return [
         *parts,

@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis import axes, tables
 from analysis.comparisons import ComparisonRow
+from analysis.courses import COURSE
 from analysis.drawing import figures_of
 from analysis.marks import CHANGE, Mark, marks, refused_cells
 from analysis.model import Cell, Figure, Run
@@ -35,7 +36,12 @@ def drawn_figures(run: Run) -> list[Figure]:
 
 def metrics_of_figures(run: Run) -> list[Metric]:
     """What the figures are about, each once. A change is told beside the primary metric."""
-    found = [run.primary if figure.y == CHANGE else axes.metric_of(run, figure.y) for figure in drawn_figures(run)]
+    found = [
+        run.primary if figure.y == CHANGE else axes.metric_of(run, figure.y)
+        for figure in drawn_figures(run)
+        if figure.kind != COURSE
+    ]
+    found = found or [run.primary]
     return list(dict.fromkeys(found))
 
 
@@ -68,7 +74,7 @@ def _published(run: Run, metric: Metric) -> dict[int, float]:
     """By cell, where a figure's series and place on x mean one cell alone."""
     found: dict[int, float] = {}
     for figure in run.figures:
-        if figure.y == CHANGE or axes.metric_of(run, figure.y) != metric:
+        if figure.kind == COURSE or figure.y == CHANGE or axes.metric_of(run, figure.y) != metric:
             continue
         cells = axes.shown(run.cells, figure.only)
         for series, x, value in figure.published:

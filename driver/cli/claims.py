@@ -38,7 +38,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
     from analysis.claims.exported import judged_json  # noqa: PLC0415 - the command line should start fast
     from analysis.claims.terminal import behind, summary, verdict_table  # noqa: PLC0415
     from analysis.claims.together import together  # noqa: PLC0415
-    from analysis.run_folder import read_run  # noqa: PLC0415
+    from analysis.run_folder import read_run, with_places  # noqa: PLC0415
     from analysis.runs import find_run  # noqa: PLC0415
 
     run = read_run(find_run(name))
@@ -48,7 +48,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
             f"the experiment of {name} has no claims" if file is None else f"{file} has no claims",
             "Write them into the experiment file before a run: docs/reference/claims.md",
         )
-    judged = judge_as_kept(run, against)
+    judged = judge_as_kept(with_places(run, against or ()), against)
     if as_json:
         whole = together(judged)
         print_json({

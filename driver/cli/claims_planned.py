@@ -8,7 +8,8 @@ from rich.text import Text
 from driver.cli.output import table
 from driver.experiment import Experiment
 from model.claims import Claim
-from model.metrics import Metric, metric_named
+from model.load_places import metric_of_claim
+from model.metrics import Metric
 
 PLACES_SHOWN = 3
 
@@ -32,7 +33,7 @@ def claims_json(experiment: Experiment) -> list[dict[str, object]]:
 
 def about(claim: Claim) -> str:
     """What is compared with what, in words."""
-    metric = metric_named(claim.metric)
+    metric = metric_of_claim(claim.metric)
     what = metric.words if metric else claim.metric
     return f"{claim.kind} of {what}: {claim.of}" + (f", over {claim.over}" if claim.over else "")
 
@@ -50,7 +51,7 @@ def published(claim: Claim) -> str:
 def _value(claim: Claim, value: float) -> str:
     if claim.kind != "value":
         return f"{100 * (value - 1):+.4g}%"
-    metric = metric_named(claim.metric)
+    metric = metric_of_claim(claim.metric)
     return _with_unit(metric, value) if metric else f"{value:g}"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from driver.experiment.claim_places import Asked, Where, places_of, read_quantifier
 from driver.experiment.claim_regions import read_region
+from driver.experiment.courses import read_load_place
 from driver.experiment.figures import is_number, read_only
 from driver.experiment.keys import CLAIM, CLAIM_CHANGE, CLAIM_SPIKE, CLAIM_TREND, CLAIM_VALUE, read_name
 from driver.experiment.model import Cell, dimension_of
@@ -75,9 +76,9 @@ def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
         kind=kind,
         of=of,
         to=to,
-        metric=_metric(parts.get("metric"), about),
+        metric=_metric_or_place(keys[kind], parts, about),
         over=_over(parts["over"], about.cells) if "over" in parts else None,
-        at=parts.get("at"),
+        at=parts.get("at") if kind == "spike" else None,
         claim=parts[references[0]] if references else None,
         claim_kind="change" if references == ["change_of"] else "value",
     )
@@ -135,6 +136,17 @@ def _one_of(written: Written, known: Sequence[str], what: str, of: str = "") -> 
         remedy = f"{near_miss(name, known)}There are {', '.join(known)}"
         raise written.error(f"there is no {what} {name[:60]!r}{of}", remedy)
     return name
+
+
+def _metric_or_place(where: Written, parts: Mapping[str, Written], about: About) -> Metric:
+    """Of whole trials, or of a series at one place."""
+    if "series" not in parts:
+        if "at" in parts and "over" not in parts:
+            raise parts["at"].error("it says where to look at a series, and there is none", "Write series too")
+        return _metric(parts.get("metric"), about)
+    if "metric" in parts:
+        raise parts["metric"].error("it has both metric and series", "Write one of them")
+    return read_load_place(where, parts, about.workload, about.cells, about.recorders).metric
 
 
 def _metric(written: Written | None, about: About) -> Metric:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from driver.experiment.keys import CHANGE, FIGURE
+from driver.experiment.courses import read_course
+from driver.experiment.keys import CHANGE, COURSE, FIGURE
 from driver.experiment.links import canonical, varying_cases
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.published import read_published
 from model.dimensions import DIMENSIONS
 from model.errors import InputError
+from model.load_series import SERIES
 from model.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
 from model.settings.kinds import near_miss
 from model.settings.source import Written
@@ -35,13 +37,19 @@ def read_figures(written: Written, cells: Sequence[Cell], workload: str) -> tupl
 def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> Figure:
     plain = FIGURE.values_of(entries)
     y = plain["y"] or primary_of(workload).key
+    course = read_course(where, entries, plain, workload, cells)
     keys = [*(metric.key for metric in metrics_of(workload)), CHANGE]
-    if y not in keys:
+    if y in SERIES and y not in keys and not course:
+        raise entries["y"].error(f"{y} is a series", f"Write kind: {COURSE} too")
+    if y not in keys and not course:
         raise entries["y"].error(f"trials of a {workload} have no {y}", f"Write one of {', '.join(keys)}")
     kind = plain["kind"] or ""
     _refuse_what_does_not_go_together(entries, kind, y, workload)
     only = read_only(entries["only"], cells) if "only" in entries else ()
     figure = Figure("", None, y, None, kind, None, only, plain["scale"] or "")
+    if course:
+        figure = dataclasses.replace(figure, x=course.x, every_s=course.every_s, limit_ms=course.limit_ms)
+        entries = {key: entry for key, entry in entries.items() if key != "x"}
     shown = [cell for cell in cells if figure.shows(cell)]
     if not shown:
         raise entries["only"].error("no cell has all of this", "Write values that go together")
@@ -62,7 +70,7 @@ def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell],
 
 
 OF_TRIALS = ("box", "cdf")  # kinds that draw single trials
-WITH_SCALE = ("line", "box", "cdf", "")  # "": what it is stands only after it is completed
+WITH_SCALE = ("line", "box", "cdf", COURSE, "")  # "": what it is stands only after it is completed
 
 
 def _refuse_what_does_not_go_together(entries: Mapping[str, Written], kind: str, y: str, workload: str) -> None:
@@ -91,6 +99,8 @@ def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | N
         named = _of_grid(cells, named)
         taken = {name for name in named.values() if name}
     cdf = figure.kind == "cdf"
+    if figure.kind == COURSE:
+        named = {**named, "x": figure.x}
     x = None if cdf else named["x"] if "x" in named else _likely_x(cells, taken)
     x = "arm" if figure.kind == "parts" and "x" not in named else x
     kind = figure.kind or ("line" if is_number(x) else "bar")
@@ -219,12 +229,13 @@ def read_only(written: Written, cells: Sequence[Cell]) -> tuple[tuple[str, tuple
 
 
 def title_of(figure: Figure) -> str:
+    words = SERIES[figure.y].words if figure.kind == COURSE else ""
     over = f" over {figure.x.replace('_', ' ').replace('rtt', 'RTT')}" if figure.x else ""
     only = "; ".join(" or ".join(values) for _, values in figure.only)
     if figure.kind == "sequence":
         return f"Packets over time{', ' if only else ''}{only}"
     metric = metric_named(figure.y)
-    words = "change of the load time" if figure.y == CHANGE else metric.words if metric else figure.y
+    words = words or ("change of the load time" if figure.y == CHANGE else metric.words if metric else figure.y)
     words = "what the time went to" if figure.kind == "parts" else words
     return f"{words[0].upper()}{words[1:]}{over}{', ' if only else ''}{only}"
 

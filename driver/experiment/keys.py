@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from driver.experiment.load_tables import LOAD_USERS, WORKLOAD
+from driver.experiment.load_tables import LOAD_USERS, LONG_DURATION, WORKLOAD
 from driver.recorders.registry import RECORDERS
 from model import metrics
 from model.errors import InputError
+from model.load_series import SERIES
 from model.metrics import PAGE_LOAD
-from model.settings.kinds import DURATION, LARGEST_SEED, MOST_BEDS, PERCENT, PROSE, Kind, choice, count
+from model.settings.kinds import DURATION, FLAG, LARGEST_SEED, MOST_BEDS, PERCENT, PROSE, Kind, choice, count
 from model.settings.setting import Setting, Table
 from model.units import Duration, Ratio
 
-KINDS_OF_FIGURE = ("line", "bar", "box", "cdf", "heatmap", "parts", "sequence")
+COURSE = "series"
+KINDS_OF_FIGURE = ("line", "bar", "box", "cdf", "heatmap", "parts", "sequence", COURSE)
+OF_COURSE = ("users", "time")  # what a series is drawn over, and where claims look at it
 SCALES = ("zero", "fit", "log")
 CHANGE = "change"
 METRICS = tuple(metric.key for metric in metrics.METRICS)
@@ -125,9 +128,10 @@ CELL = Table((
 ))
 FIGURE = Table((
     Setting("title", PROSE, "", "its heading", "Page load time over RTT", default_words="made from the rest"),
-    Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link",
+    Setting("x", None, "", "what it is drawn over", "rtt", "`arm`, `site`, `link` or a setting of the link; with "
+        "`kind: series` `time` or `users`",
         "the link setting that varies most, else `arm`"),
-    Setting("y", choice("METRIC", *METRICS, CHANGE), "",
+    Setting("y", choice("METRIC", *METRICS, CHANGE, *(each for each in SERIES if each not in METRICS)), "",
         "what is drawn, the median of each cell; `change`: how much each arm changes the load time, [round by "
         "round](#figures)", "fcp",
         default_words="`plt`; with `workload: load` `requests_per_s`"),
@@ -140,6 +144,10 @@ FIGURE = Table((
     Setting("scale", choice("SCALE", *SCALES), "",
         "where the axis of the values begins: at 0, near the least value (`fit`), or logarithmic; of `line`, `box` and "
         "`cdf`", "log", default_words="`zero`; with `box` and `cdf` `fit`, unless values begin near 0"),
+    Setting("every", LONG_DURATION, "", "with `kind: series`: the span of time of each point", "30s",
+        default_words="1/40 of the load"),
+    Setting("limit", FLAG, "false", "with `kind: series` and `y: page_ms`: draws how long a page may take, and where "
+        "each arm first takes as long", "true"),
     Setting("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
         "`arm`, `site`, `link` or settings of the link, each with a value or a list", "all"),
     Setting("published", None, "", "what was published in this place, drawn beside what was measured",
@@ -183,14 +191,22 @@ CLAIM = Table((
         "see above"),
     Setting("at_least", PERCENT, "1%", "a smaller effect is no direction", "5%"),
 ))
+_AT_A_PLACE = (
+    Setting("series", None, "", "what is compared, instead of a metric: a number over time of a load", "page_ms",
+        "a series", "none"),
+    Setting("at", None, "", "where: when there first were so many users, or so long after the load began",
+        "{users: 200}", "`users` or `time`", "needed with `series`"),
+)
 CLAIM_CHANGE = Table((
     Setting("of", None, "", "the arm", "h2", "a name", required=True),
     Setting("to", None, "", "the arm that it is compared with", "http", "a name", required=True),
     Setting("metric", None, "", "what is compared", "bytes_down", "a metric", "the workload's own, like `plt`"),
+    *_AT_A_PLACE,
 ))
 CLAIM_VALUE = Table((
     Setting("of", None, "", "the arm", "h2", "a name", required=True),
     Setting("metric", None, "", "what is compared", "connections_used", "a metric", "the workload's own, like `plt`"),
+    *_AT_A_PLACE,
 ))
 CLAIM_TREND = Table((
     Setting("change_of", None, "", "the claim whose change may grow", "faster", "a claim's name", "this or the next"),

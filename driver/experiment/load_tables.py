@@ -23,7 +23,7 @@ def _most(value: object, key: str) -> int:
     return size.bytes
 
 
-def _long_duration(value: object, key: str) -> Duration:
+def read_long_duration(value: object, key: str) -> Duration:
     """A duration, also in minutes: loads take that long."""
     minutes = _MINUTES.fullmatch(value) if isinstance(value, str) else None
     if minutes:
@@ -34,7 +34,7 @@ def _long_duration(value: object, key: str) -> Duration:
 LONG_DURATION = Kind(
     "DURATION",
     "`ms`, `s`, `min`",
-    _long_duration,
+    read_long_duration,
     pattern(rf"^\s*{NUMBER}\s*([nuµμmNUM]?[sS]|min)\s*$"),
     numeric=True,
 )

@@ -150,6 +150,8 @@ class Figure:
     only: tuple[tuple[str, tuple[str, ...]], ...]
     scale: str = ""  # of the values: zero, fit or log; "": as the kind has it
     published: Published | None = None
+    every_s: float | None = None  # of a series; None: as the analysis chooses
+    limit_ms: float | None = None  # that is drawn into it; None: none
 
     def shows(self, cell: Cell) -> bool:
         return all(dimension_of(cell, name) in values for name, values in self.only)
@@ -165,6 +167,8 @@ class Figure:
             "only": {name: list(values) for name, values in self.only},
             "scale": self.scale,
             "published": self.published.to_json() if self.published else None,
+            **({} if self.every_s is None else {"every_s": self.every_s}),
+            **({} if self.limit_ms is None else {"limit_ms": self.limit_ms}),
         }
 
     @classmethod

@@ -7,7 +7,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from driver.experiment.keys import CHANGE, PUBLISHED
+from driver.experiment.courses import read_x
+from driver.experiment.keys import CHANGE, COURSE, PUBLISHED
 from driver.experiment.links import canonical
 from driver.experiment.model import Cell, Figure, Published, dimension_of
 from model.dimensions import DIMENSIONS
@@ -33,14 +34,14 @@ def read_published(written: Written, figure: Figure, cells: Sequence[Cell]) -> P
 
 
 def _points(written: Written, figure: Figure, cells: Sequence[Cell]) -> tuple[tuple[str, str, float], ...]:
-    if figure.x is None or figure.kind not in ("line", "bar"):
+    if figure.x is None or figure.kind not in ("line", "bar", COURSE):
         raise written.error(f"a {figure.kind} has no place for points", "Write kind: line or bar")
     by_series = written.entries() if figure.series else {ONE_SERIES: written}
     found: dict[tuple[str, str], float] = {}
     for name, entry in by_series.items():
         series = _known(entry, name, figure.series, cells) if figure.series else ONE_SERIES
         for text, value in entry.entries().items():
-            x = _known(value, text, figure.x, cells)
+            x = read_x(value, text, figure.x) if figure.kind == COURSE else _known(value, text, figure.x, cells)
             if (series, x) in found:
                 raise value.error(f"there are two points at {x}", "Remove one of them")
             found[series, x] = _number(value, signed=figure.y == CHANGE)

@@ -21,6 +21,7 @@ from driver.recorders.registry import RECORDERS
 from model.dimensions import DIMENSIONS
 from model.link import SETTINGS
 from model.link.profiles import PROFILES
+from model.load_series import SERIES
 from model.metrics import LOAD, PAGE_LOAD
 from model.paths import PROJECT
 
@@ -64,7 +65,10 @@ def _claims() -> dict[str, Schema]:
     text: Schema = {"type": ["string", "number"]}
     numbers: Schema = {"enum": [name for name, key in DIMENSIONS.items() if key.setting.numeric]}
     parts: dict[str, Schema] = {**dict.fromkeys(("of", "to", "at", "change_of", "value_of"), text), "over": numbers}
-    parts["metric"] = {"enum": list(METRICS)}
+    parts["metric"], parts["series"] = {"enum": list(METRICS)}, {"enum": list(SERIES)}
+    time: Schema = {"type": ["string", "number"]}
+    one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
+    parts["at"] = {"anyOf": [text, {**one_place, "maxProperties": 1}]}
     kinds = {
         name: _object(table.schema(parts), [one.name for one in table.settings if one.required])
         for name, table in CLAIM_SECTIONS.items()
@@ -123,7 +127,7 @@ def _shapes() -> dict[str, dict[str, Schema]]:
     """The keys that are not single values."""
     text: Schema = {"type": "string"}
     value: Schema = {"type": ["string", "number", "boolean"]}
-    dimension: Schema = {"enum": [*PLAIN, *DIMENSIONS]}
+    drawn_over: Schema = {"enum": [*PLAIN, *DIMENSIONS, "time"]}
     or_none: Schema = {"enum": ["none", *PLAIN, *DIMENSIONS]}
     arms: Schema = {
         "type": "object",
@@ -164,7 +168,13 @@ def _shapes() -> dict[str, dict[str, Schema]]:
             "arm": _one_or_many(text),
         },
         "compare": {"of": _one_or_many(text), "to": _one_or_many(text)},
-        "figure": {"x": dimension, "series": or_none, "facet": or_none, "only": only, "published": _ref("published")},
+        "figure": {
+            "x": drawn_over,
+            "series": or_none,
+            "facet": or_none,
+            "only": only,
+            "published": _ref("published"),
+        },
         "published": {
             "axis": {"type": "number", "exclusiveMinimum": 0},
             "points": {"type": "object", "minProperties": 1, "additionalProperties": {"type": ["object", "number"]}},

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from driver.experiment.model import Experiment
 from driver.schedule.blocks import beds_used
-from model.metrics import MAY_BE_ZERO, metric_named
+from model.load_places import metric_of_claim
+from model.metrics import MAY_BE_ZERO
 
 ENOUGH_ROUNDS = 6
 ENOUGH_BEDS = 3
@@ -28,7 +29,7 @@ def claim_warnings(experiment: Experiment) -> list[str]:
         what = f"{few} too few for a verdict on {', '.join(claim.name for claim in experiment.claims)}"
         warned.append(f"{what}: write trials: {ENOUGH_ROUNDS} or more, or beds: {ENOUGH_BEDS} with a round on each")
     for claim in experiment.claims:
-        metric = metric_named(claim.metric)
+        metric = metric_of_claim(claim.metric)
         if claim.kind != "value" and metric and metric.name in MAY_BE_ZERO:
             what = f"the claim {claim.name} is about a change of {metric.key}, of which a trial may have 0"
             warned.append(f"{what}: a change from 0 is infinite, so look at the values too")
