@@ -87,6 +87,7 @@ class Recorder(ABC, Generic[Options]):
     workloads: ClassVar[tuple[str, ...]] = (PAGE_LOAD,)  # of which it can record trials
     reason: ClassVar[Reason] = Reason.RECORDER_FAILED  # why a trial fails in which this recorder fails
     packed: ClassVar[tuple[str, ...]] = ()  # files of it that are text, and stored compressed
+    second_bytes: ClassVar[int] = 0  # what it costs on disk for each second of a load
     wishes: ClassVar[frozenset[str]] = frozenset()  # what the browser must do from its start
 
     def __init__(self, options: Options) -> None:

@@ -39,7 +39,8 @@ from model.settings.setting import Setting
 
 ANSWER_TIMEOUT_S = 20.0
 LAST_WORDS = 300  # bytes of what a sampler that failed said
-MINUTE_BYTES = 16_000  # of a minute's series in the run's database, compressed
+EVIDENCE_BYTES = 600
+POINT_BYTES, SERIES_OF_A_SECOND = 86, 20  # in the run's database, with its index
 PARTS = (connections, node_counters, role_processes, scoreboard)
 
 
@@ -121,6 +122,7 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
     name = "server_series"
     options_type = ServerSeriesOptions
     workloads = (LOAD,)
+    second_bytes = POINT_BYTES * SERIES_OF_A_SECOND
     setting = Setting(
         "server_series",
         FLAG,
@@ -136,8 +138,8 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
         self._began = False
 
     @classmethod
-    def disk_bytes(cls, options: ServerSeriesOptions, weight: Weight) -> float:  # noqa: ARG003 - of a minute
-        return MINUTE_BYTES
+    def disk_bytes(cls, options: ServerSeriesOptions, weight: Weight) -> float:  # noqa: ARG003 - see second_bytes
+        return EVIDENCE_BYTES
 
     def start(self, context: Context) -> None:
         if not context.roles:  # no server could be started, and the trial has failed already

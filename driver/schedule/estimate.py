@@ -17,7 +17,7 @@ from model.site.site import SiteObject
 BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 3.0, 0.15  # a link is measured again after its trials
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
-LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES, SECOND_BYTES = 8000, 0.5, 20_000, 1500  # of a server under load
+LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES, SECOND_BYTES = 8000, 0.5, 20_000, 1300  # of a server under load
 RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
 
 
@@ -85,7 +85,8 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
 def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:
     if cell.link.load:
         load_s = cell.link.load.duration_s or cell.link.load.requests / LOADED_PER_S
-        points = LOAD_BYTES + round(load_s * SECOND_BYTES)
+        of_recorders = sum(RECORDERS[name].second_bytes for name in experiment.recorders)
+        points = LOAD_BYTES + round(load_s * (SECOND_BYTES + of_recorders))
         return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S, points, load)
     plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
     trial_s = plt_s + OVERHEAD_S[cell.arm.start]
