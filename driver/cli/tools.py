@@ -161,6 +161,18 @@ def bench_browsertime(folder: Path, *, trials: int, router: str, pins: tuple[str
     _print_figures(figures, as_json=as_json)
 
 
+@bench.command("load")
+@click.option("--quick", is_flag=True, help="Fewer repetitions")
+@json_option
+def bench_load(*, quick: bool, as_json: bool) -> None:
+    """What k6 as a load generator costs and adds, and its transport for HTTP/1.1 against k6's own, in turns."""
+    from driver.bench.load import measure_load  # noqa: PLC0415 - only this command needs it
+
+    prepare(needs.programs("nginx"))
+
+    _print_figures(measure_load(quick=quick, tell=note), as_json=as_json)
+
+
 @bench.command("servers")
 @click.option("--quick", is_flag=True, help="Fewer repetitions")
 @json_option

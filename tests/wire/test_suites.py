@@ -9,7 +9,7 @@ import pytest
 
 from driver.host import needs
 from driver.host.build import apache_module
-from driver.host.build.go import GATEWAY, Go
+from driver.host.build.go import GATEWAY, LOAD, Go
 
 COMPILES_S = 900  # the race detector's standard library, once, on a slow machine
 
@@ -44,3 +44,21 @@ def test_the_cores_own_tests(tmp_path: Path, name: str) -> None:
         env=apache_module.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long  # what it depends on is compiled first, once
+@pytest.mark.timeout(COMPILES_S)
+def test_the_load_generators_own_tests(go: Go) -> None:
+    """And its vet, which `check` leaves out where it was never built."""
+    race = not needs.missing(needs.programs("compiler"))
+    for argv in (["vet", "./..."], ["test", *(["-race"] if race else []), "./..."]):
+        done = subprocess.run(
+            [str(go.program), *argv],
+            cwd=LOAD,
+            env=go.environment(cgo=race),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

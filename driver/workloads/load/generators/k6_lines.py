@@ -84,7 +84,7 @@ def _line(text: bytes, number: int) -> Begin | Second | Report:
         data: Any = json.loads(text)
     except ValueError:
         raise _wrong(number, "is no JSON") from None
-    kind = KINDS.get(data.get("kind", "")) if isinstance(data, dict) else None
+    kind = KINDS.get(str(data.get("kind"))) if isinstance(data, dict) else None
     if kind is None:
         raise _wrong(number, "is of no kind that is known")
     return kind.from_json(data, f"line {number}")

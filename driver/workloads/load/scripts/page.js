@@ -3,7 +3,7 @@ import http from 'k6/http';
 import { sleep } from 'k6';
 import lab from 'k6/x/lab';
 
-const params = { headers: lab.headers, timeout: lab.timeout, redirects: 0 };
+const params = { headers: { ...lab.headers }, timeout: lab.timeout, redirects: 0 };
 const [page, ...objects] = lab.urls;
 const requests = objects.map((url) => ['GET', url, null, params]);
 
