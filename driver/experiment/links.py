@@ -131,6 +131,7 @@ def name_links(requested: Sequence[RequestedLink]) -> tuple[LinkCase, ...]:
 
 
 _FIRST = ("rate", "rate_down", "rate_up", "rtt")
+_DELAYS = ("delay_down", "delay_up")  # where they differ, and so there is no rtt
 
 
 def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
@@ -141,7 +142,7 @@ def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
         shown = [key for key in shown if SETTINGS[key].setting.name in requested.own]
     elif not shown:
         plain = Link.parse({}).to_mapping()
-        shown = [key for key in _FIRST if key in mapping and mapping[key] != plain.get(key)]
+        shown = [key for key in (*_FIRST, *_DELAYS) if key in mapping and mapping[key] != plain.get(key)]
     words = [requested.profile] if requested.profile else ["direct"] if requested.link.direct else []
     words += _rates({key: mapping[key] for key in shown if key in _FIRST})
     words += [f"{key} {mapping[key]}" for key in shown if key not in _FIRST]
