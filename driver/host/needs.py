@@ -41,12 +41,13 @@ class Tests:
 
 TESTS = {
     "unit": Tests(uses=("minify",)),
-    "golden": Tests(),
+    "golden": Tests(uses=("lighttpd", "caddy", "h2o")),
     "wire": Tests(uses=("apache", "comparison", "module", "java", "back-end")),
     "bed": Tests(
-        (*BED, "capture", "apache", "module", "resolver"), uses=("nginx", "nginx-brotli", "back-end", "ssh", "sshd")
+        (*BED, "capture", "apache", "module", "resolver"),
+        uses=("nginx", "nginx-brotli", "lighttpd", "caddy", "h2o", "back-end", "ssh", "sshd"),
     ),
-    "e2e": Tests(EVERYTHING, uses=("nginx", "comparison", "minify")),
+    "e2e": Tests(EVERYTHING, uses=("nginx", "lighttpd", "caddy", "h2o", "comparison", "minify")),
     "vm": Tests(MAKING_A_BOX),
 }
 
