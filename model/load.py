@@ -10,6 +10,7 @@ K6, WRK, H2LOAD, AB, SPDY_LOAD = "k6", "wrk", "h2load", "ab", "spdy-load"
 GENERATORS = (K6, WRK, H2LOAD, AB, SPDY_LOAD)
 GENERATOR_PROCESSES = ("lanelab-k6", WRK, H2LOAD, AB, SPDY_LOAD)  # as the kernel calls them
 PAGE, OBJECT, SLOW = "page", "object", "slow"  # scripts for k6 that lanelab brings along
+CONNECTIONS_OF_A_USER = 6  # of HTTP/1.1, as of a browser
 SCRIPTS = (PAGE, OBJECT, SLOW)
 
 
@@ -61,6 +62,13 @@ class LoadSettings(Coded):
             return {"connections": str(self.connections)}
         targets = {stage.target for stage in self.users or self.arrivals}
         return {"users" if self.users else "arrivals": f"{targets.pop():g}"} if len(targets) == 1 else {}
+
+    @property
+    def connections_at_first(self) -> int:
+        """How many may be opened before the first of them speaks."""
+        if self.generator != K6:
+            return self.connections
+        return round(next(iter(self.users or self.arrivals)).target * CONNECTIONS_OF_A_USER)
 
     @property
     def most_users(self) -> float:

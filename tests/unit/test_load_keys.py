@@ -9,6 +9,7 @@ import pytest
 
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
+from driver.workloads.load.first_packets import packets_of
 from model.errors import InputError
 from model.load import LoadSettings, Stage
 
@@ -140,3 +141,16 @@ def test_pages_and_objects_are_not_mixed_up() -> None:
 
 def test_keys_of_page_loads_mean_nothing_here() -> None:
     assert "means nothing with workload: load" in refusal(f"{{kind: load, {RAMP}}}", rest="screenshot: true\n").what
+
+
+def test_a_workload_that_is_gone_says_what_to_write() -> None:
+    error = refusal("server_load")
+    assert "is a part of load now" in str(error)
+    assert "generator: spdy-load" in str(error)
+
+
+def test_the_first_packets_are_enough_for_all_connections_that_begin_at_once() -> None:
+    found = read("{kind: load, generator: wrk, connections: [1, 1000]}", site="dummy/a")
+    assert [packets_of(case.link.load) for case in found.cells[:2] if case.link.load] == [2008, 10_000]
+    assert packets_of(settings(f"{{kind: load, {RAMP}}}")) == 2048
+    assert packets_of(settings("{kind: load, users: 100, duration: 60s}")) == 6800

@@ -11,22 +11,30 @@ from pathlib import Path
 
 from driver.bed.node import Command, Node, Stdio
 from driver.timeouts import scaled
+from driver.workloads.load.generator import Target
 from model.errors import BedError
+from model.load import LoadSettings
 
 FILE = "first.pcap"
-PACKETS, SNAPLEN = 2000, 800  # bytes of each: a whole hello of TLS. Enough for some connections from their beginning
+# Enough for some connections from their beginning, also where many are opened before the first speaks.
+PACKETS, PER_CONNECTION = 2000, 8
+SNAPLEN = 800  # bytes of each packet: a whole hello of TLS
 READY_WITHIN_S, STOP_WITHIN_S = 10, 5
 LISTENING = b"listening on"
+
+
+def packets_of(settings: LoadSettings) -> int:
+    return PACKETS + PER_CONNECTION * settings.connections_at_first
 
 
 class FirstPackets:
     """A tcpdump that ends by itself after so many packets. Whoever started it stops it."""
 
-    def __init__(self, node: Node, file: str, address: str, port: int) -> None:
+    def __init__(self, node: Node, file: str, target: Target) -> None:
         """Start it; packets are captured when this returns. Raises BedError."""
         self._node, self._file = node, file
-        options = ["--immediate-mode", "-U", "-n", "-s", str(SNAPLEN), "-c", str(PACKETS)]
-        what = f"tcp and host {address} and port {port}"
+        options = ["--immediate-mode", "-U", "-n", "-s", str(SNAPLEN), "-c", str(packets_of(target.settings))]
+        what = f"tcp and host {target.address} and port {target.port}"
         # Open for as long as it runs: it says "listening on" in several pieces, and would die of a pipe that is closed.
         self._said, writing = os.pipe()
         try:

@@ -143,7 +143,7 @@ class LoadOnBed:
     def _capture_first_packets(self, target: Target) -> None:
         try:
             file = f"{self._place.folder}/{FILE}"
-            self._first = FirstPackets(self._client, file, target.address, target.port)
+            self._first = FirstPackets(self._client, file, target)
         except BedError as error:
             self._failures.append(Failure(Reason.CAPTURE_LOST_PACKETS, str(error)))
 
