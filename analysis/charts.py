@@ -5,7 +5,7 @@ The baseline of lengths is 0; where positions carry the numbers the axis may beg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from analysis import palette
@@ -32,7 +32,7 @@ def chart(drawing: Drawing) -> dict[str, Any] | None:
     alt = altair()
     kinds: dict[str, Callable[..., Chart]] = {
         "line": _line, "bar": bars, "box": boxes, "cdf": cdf, "heatmap": heatmap, "parts": part_bars,
-        "series": courses,
+        "series": courses, "times": courses,
     }  # fmt: skip
     make: Callable[..., Chart] = kinds.get(drawing.kind, bars)
     width, height = panel_size(len(drawing.panels))
@@ -96,7 +96,7 @@ def courses(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], dir
     places += [point.x for point in drawing.published.points if point.x is not None]
     x = alt.X(
         "x:Q", title=drawing.x.title, axis=alt.Axis(grid=False, format=",.6~g"),
-        scale=alt.Scale(domain=[0, max(places) * 1.02 or 1], nice=False),
+        scale=_along(alt, drawing, places),
     )  # fmt: skip
     scale = extent.scale(alt)
     y = alt.Y("median:Q", title=extent.title(drawing.measured.title), scale=scale, axis=extent.axis(alt))
@@ -119,6 +119,13 @@ def courses(alt: Any, drawing: Drawing, panel: Panel, size: tuple[int, int], dir
     layers += _direct_labels(alt, panel, size, extent) if direct else []
     layers += legend(alt, drawing, show=not direct)
     return alt.layer(*layers).properties(width=size[0], height=size[1])
+
+
+def _along(alt: Any, drawing: Drawing, places: Sequence[float]) -> Any:  # noqa: ANN401
+    """Times of single requests spread over powers of ten; the course of a load does not."""
+    if drawing.kind == "times":
+        return alt.Scale(type="log", domain=[min(places) / 1.05, max(places) * 1.05], nice=False)
+    return alt.Scale(domain=[0, max(places) * 1.02 or 1], nice=False)
 
 
 def _zero(alt: Any, drawing: Drawing, channel: str) -> list[Chart]:  # noqa: ANN401

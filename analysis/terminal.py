@@ -9,7 +9,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from analysis import beds_table, comparisons, conditions, gateway_cost, links, machine, sites, tables, witnesses
+from analysis import (
+    beds_table,
+    comparisons,
+    conditions,
+    gateway_cost,
+    links,
+    load_reports,
+    machine,
+    sites,
+    tables,
+    witnesses,
+)
 from analysis.claims.judge import judge
 from analysis.claims.terminal import summary, verdict_table
 from analysis.model import Run
@@ -40,6 +51,8 @@ def results(run: Run) -> RenderableType:
     if gateway and run.ok:
         parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]
     parts += [Text(sentence, style="yellow") for sentence in witnesses.silences(run)]
+    if hidden := load_reports.sentences(run):
+        parts += [Text(), Text("what no percentile has", style="bold"), *map(Text, hidden)]
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())

@@ -1,0 +1,145 @@
+"""What load generators reported of the trials of a run, for its report and its terminal."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis import tables
+from analysis.axes import Dimension
+from analysis.drawing import Drawing, Panel, Point
+from analysis.drawing import Series as Drawn
+from analysis.marks import Mark, Measured
+from analysis.model import Cell, Run, Trial
+from analysis.numbers import counted
+from analysis.published_points import PublishedFigure
+from analysis.run_folder import read_record
+from model.evidence.load import Latency, LoadEvidence, LoadReport, Tally
+from model.metrics import LOAD
+
+CDF = "times"  # of a drawing: how many requests or pages took no longer
+MOST_POINTS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A cell with the trial nearest to its median, and all that its trials left."""
+
+    cell: Cell
+    trial: Trial
+    evidence: LoadEvidence
+    report: LoadReport  # of that trial
+    reports: tuple[LoadReport, ...]  # of all trials that count
+
+
+def reported(run: Run) -> list[Reported]:
+    """Cells of a run of loads that have a trial which counts. None of a run of another workload."""
+    if run.workload != LOAD:
+        return []
+    found = []
+    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
+        middle = tables.median_trial(trials)
+        if middle is None:
+            continue
+        read = {trial.number: _evidence(run, trial) for trial in trials if trial.ok}
+        own = read[middle.number]
+        reports = tuple(each.generator for each in read.values() if each and each.generator)
+        if own and own.generator:
+            found.append(Reported(cell, middle, own, own.generator, reports))
+    return found
+
+
+def _evidence(run: Run, trial: Trial) -> LoadEvidence | None:
+    data = read_record(run.folder, trial.number)["evidence"]
+    return LoadEvidence.from_json(data) if data else None
+
+
+def sentences(run: Run) -> list[str]:
+    """What an average hides, of each cell."""
+    said = []
+    for each in reported(run):
+        told = _hidden(each.report)
+        if told:
+            said.append(f"{each.cell}: {told} (trial {each.trial.number})")
+    return said
+
+
+def _hidden(report: LoadReport) -> str:
+    words = []
+    for tally, name in ((report.pages, "page"), (report.requests, "request")):
+        if tally is None:
+            continue
+        if tally.failed:
+            late = f", {tally.timed_out} of them timed out" if tally.timed_out else ""
+            words.append(f"{counted(tally.failed, name)} failed{late}")
+        if tally.unfinished:
+            longest = f"the longest after {tally.unfinished_longest_ms / 1000:,.3g} s"
+            words.append(f"{counted(tally.unfinished, name)} had not ended, {longest}")
+    words += [f"{counted(report.dropped, 'arrival')} found no user free"] if report.dropped else []
+    return "; ".join(words)
+
+
+def tallies(report: LoadReport) -> list[tuple[str, Tally]]:
+    pages = [("pages", report.pages)] if report.pages else []
+    return [*pages, ("requests", report.requests)]
+
+
+def times(report: LoadReport) -> list[tuple[str, Latency]]:
+    """Of what ended well, and of the parts of requests."""
+    whole = [(name, tally.ms) for name, tally in tallies(report) if tally.ms]
+    return [*whole, *report.parts_ms.items()]
+
+
+def health(report: LoadReport) -> list[tuple[str, str]]:
+    """What the generator had of its machine: whether it was what limited the load."""
+    use = report.use
+    if use is None:
+        return []
+    share = use.cpu_s / use.seconds / use.processors if use.seconds and use.processors else 0.0
+    return [
+        ("processors", f"{100 * share:.0f}% of {use.processors}"),
+        ("lateness of its timers, median and 99 of 100", f"{use.lag_50_ms:,.3g} ms, {use.lag_99_ms:,.3g} ms"),
+        ("files open at once", f"{use.files_most:,} of {use.files_allowed:,}"),
+        ("connections opened, ports", f"{report.connections:,}, {use.ports_allowed:,} at once"),
+        ("memory", f"{use.memory_bytes_most / 1e6:,.0f} MB"),
+    ]
+
+
+def times_drawing(run: Run, found: Sequence[Reported], *, pages: bool) -> Drawing | None:
+    """Which share of pages or requests took no longer: over all trials of each cell, from their histograms."""
+    arms = [arm.name for arm in run.arms]
+    same = len({each.cell.group for each in found}) == 1
+    series: list[Drawn] = []
+    for each in found:
+        points = _shares(each, pages=pages)
+        name = each.cell.arm.name if same else str(each.cell)
+        if points:
+            series.append(Drawn(name, arms.index(each.cell.arm.name) if same else len(series), tuple(points)))
+    if not series:
+        return None
+    what = "pages" if pages else "requests"
+    return Drawing(
+        f"How long {what} took", CDF, Measured(f"share of {what} that ended well (%)", "%", {}),
+        Dimension("ms", "at most", "ms", ()), None, (Panel("", tuple(series)),), 0, 0, "", tuple(arms),
+        PublishedFigure(),
+    )  # fmt: skip
+
+
+def _shares(each: Reported, *, pages: bool) -> list[Point]:
+    counts: dict[float, int] = {}
+    for report in each.reports:
+        tally = report.pages if pages else report.requests
+        for end, many in tally.ms.histogram if tally and tally.ms else ():
+            counts[end] = counts.get(end, 0) + many
+    ends = sorted(end for end in counts if end > 0)
+    total, step = sum(counts.values()), max(1, len(ends) // MOST_POINTS)
+    below = list(itertools.accumulate(counts[end] for end in ends))
+    zero = total - (below[-1] if below else 0)
+    chosen = [at for at in range(len(ends)) if at % step == 0 or at == len(ends) - 1]
+    return [_share(each.cell, ends[at], 100 * (zero + below[at]) / total) for at in chosen]
+
+
+def _share(cell: Cell, ms: float, share: float) -> Point:
+    words = f"{cell}: {share:.4g}% within {ms:,.4g} ms"
+    return Point(ms, f"{ms:,.4g} ms", Mark(share, None, None, 1, words, ""), str(cell), cell.number)
