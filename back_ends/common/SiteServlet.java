@@ -72,8 +72,10 @@ final class SiteServlet extends HttpServlet {
         IOException gone;
     }
 
+    /** HAProxy's HTTP/2 has a Host header and no :authority, and Jetty's getServerName goes by the latter. */
     private static String host(HttpServletRequest request) {
-        String name = request.getServerName();
+        String header = request.getHeader("Host");
+        String name = header == null ? request.getServerName() : header.replaceFirst(":[0-9]*$", "");
         return name == null ? "" : name.toLowerCase(Locale.ROOT);
     }
 

@@ -41,6 +41,14 @@ def test_warnings_speak_against_a_trial() -> None:
     good = "2026-11-23 04:06:21 INFO org.eclipse.jetty.server.Server: Started Server@1{STARTING}[12.0.16,sto=0] @986ms"
     bad = [good.replace("INFO", "WARNING"), good.replace("INFO", "SEVERE"), "# A fatal error has been detected"]
     assert log.unexpected([good, "", *bad]) == bad
+    left = bad[0] + " | org.eclipse.jetty.spdy.StreamException: Stream: stream=1 v3 windowSize=65536 is reset! < org.e"
+    ignored = (
+        "2026-11-23 05:05:50 WARNING org.apache.coyote.http2.Http2Parser: Connection [3], An unknown setting with "
+    )
+    ignored += "identifier [8] and value [1] was ignored"
+    assert log.unexpected([left, ignored, bad[0] + " | java.lang.NullPointerException < lanelab.SiteServlet"]) == [
+        bad[0] + " | java.lang.NullPointerException < lanelab.SiteServlet"
+    ]
 
 
 def test_no_request_is_made_up_from_its_log() -> None:

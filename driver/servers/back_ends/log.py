@@ -11,17 +11,23 @@ from model.evidence.server import ServedRequest
 CLOCK_US = 1
 # date time LEVEL logger: words; back_ends/common/Main.java writes every record on one line.
 _LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) ")
+# A client, or a proxy whose client it was, has left before its answer was whole: what it lost, the load says itself. And
+# of HTTP/2, settings that are not known are to be ignored.
+_HARMLESS = re.compile(
+    r"StreamException: Stream: .* is reset|EofException|ClientAbortException|CloseNowException|Broken pipe|"
+    r"Connection reset by peer|ClosedChannelException|An unknown setting with identifier"
+)
 _QUIET = {"INFO", "CONFIG", "FINE", "FINER", "FINEST"}
 
 
 def unexpected(lines: Iterable[str]) -> list[str]:
-    """Warnings and worse, and what is no log line at all."""
+    """Warnings and worse, and what is no log line at all; not that a client has left."""
     return [line for line in lines if line.strip() and not _expected(line)]
 
 
 def _expected(line: str) -> bool:
     match = _LINE.match(line)
-    return match is not None and match["level"] in _QUIET
+    return match is not None and (match["level"] in _QUIET or bool(_HARMLESS.search(line)))
 
 
 def requests(lines: Iterable[str]) -> list[ServedRequest]:
