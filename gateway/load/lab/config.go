@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -51,6 +52,39 @@ type Settings struct {
 	Arrivals        []Stage           `json:"arrivals"` // as model/load.py has them; empty with users
 
 	roots *x509.CertPool
+	known map[string]map[string]int64 // Sizes by host, then path: addresses are put together for no request
+}
+
+// size of what is at an address; false: not known.
+func (s *Settings) size(address *url.URL) (int64, bool) {
+	ofHost := s.known[address.Host]
+	if ofHost == nil {
+		return 0, false
+	}
+	size, there := ofHost[pathOf(address)]
+	return size, there
+}
+
+func pathOf(address *url.URL) string {
+	if address.RawQuery != "" || address.RawPath != "" {
+		return address.RequestURI()
+	}
+	return address.Path
+}
+
+func (s *Settings) sort() error {
+	s.known = map[string]map[string]int64{}
+	for text, size := range s.Sizes {
+		address, err := url.Parse(text)
+		if err != nil {
+			return fmt.Errorf("the settings of the load have an address that is none: %w", err)
+		}
+		if s.known[address.Host] == nil {
+			s.known[address.Host] = map[string]int64{}
+		}
+		s.known[address.Host][pathOf(address)] = size
+	}
+	return nil
 }
 
 func (s *Settings) warmUp() time.Duration   { return seconds(s.WarmUpS) }
@@ -88,8 +122,8 @@ func (s *Settings) check() error {
 	if s.Connections < 1 || s.RequestTimeoutS <= 0 || s.Address == "" || s.Port < 1 || s.Port > 65535 {
 		return fmt.Errorf("the settings of the load are not whole: %+v", *s)
 	}
-	if s.TLS == "off" {
-		return nil
+	if err := s.sort(); err != nil || s.TLS == "off" {
+		return err
 	}
 	if s.TLS != "1.2" && s.TLS != "1.3" {
 		return fmt.Errorf("there is no TLS %q", s.TLS)

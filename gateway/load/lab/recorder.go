@@ -67,7 +67,7 @@ type recorder struct {
 	pages, requests *tally
 	parts           map[string]*latencies
 	errors          map[string]*errorsOfAKind
-	statuses        map[string]int64
+	statuses        map[int]int64
 	bytes, bytes1   int64
 	opened, opened1 int64
 	protocol, tls   string
@@ -87,7 +87,7 @@ type recorder struct {
 func newRecorder(s *Settings) *recorder {
 	return &recorder{
 		settings: s, pages: newTally(), requests: newTally(), parts: map[string]*latencies{}, errors: map[string]*errorsOfAKind{},
-		statuses: map[string]int64{}, plan: newArrivals(s.Arrivals), due: map[*arrival]time.Duration{},
+		statuses: map[int]int64{}, plan: newArrivals(s.Arrivals), due: map[*arrival]time.Duration{},
 	}
 }
 
@@ -163,7 +163,7 @@ func (r *recorder) requestEnds(s, page *span, status int, count int64, wrote, fi
 	r.bytes1 += count
 	if s.counts {
 		r.bytes += count
-		r.statuses[strconv.Itoa(status)]++
+		r.statuses[status]++
 		if !first.IsZero() {
 			r.addPart(partWait, max(0, first.Sub(wrote)))
 			r.addPart(partReceive, now.Sub(first))

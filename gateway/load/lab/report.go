@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"strconv"
 	"time"
 )
 
@@ -61,7 +62,10 @@ func (r *recorder) report(end time.Time) Report {
 	r.settle(end.Add(time.Hour))
 	made := Report{
 		Protocol: r.protocol, TLS: r.tls, Requests: r.sum(r.requests, end), Parts: map[string]*Latency{}, Errors: map[string]ErrorCount{},
-		Statuses: r.statuses, BodyBytes: r.bytes, Connections: r.opened, Dropped: r.missed,
+		Statuses: map[string]int64{}, BodyBytes: r.bytes, Connections: r.opened, Dropped: r.missed,
+	}
+	for status, count := range r.statuses {
+		made.Statuses[strconv.Itoa(status)] = count
 	}
 	if !r.zero.IsZero() {
 		made.Seconds = max(0, (end.Sub(r.zero) - r.settings.warmUp()).Seconds())

@@ -257,6 +257,9 @@ func TestWhatFails(t *testing.T) {
 	each(t, func(t *testing.T, protocol, version string) {
 		w := newWorld(t, protocol, version, func(s *Settings) { s.RequestTimeoutS = 0.2 })
 		w.settings.Sizes[w.url("/wrong")] = 5
+		if err := w.settings.sort(); err != nil {
+			t.Fatal(err)
+		}
 		if err := w.user.beginPage(); err != nil {
 			t.Fatal(err)
 		}

@@ -159,7 +159,7 @@ func (u *user) RoundTrip(request *http.Request) (*http.Response, error) {
 		u.recorder.spoke(u.settings.Protocol, response.TLS)
 	}
 	x.status, x.left = response.StatusCode, -1
-	if size, known := u.settings.Sizes[request.URL.String()]; known && response.StatusCode == http.StatusOK && request.Method == http.MethodGet {
+	if size, known := u.settings.size(request.URL); known && response.StatusCode == http.StatusOK && request.Method == http.MethodGet {
 		x.left = size
 	}
 	x.empty = response.ContentLength == 0 || request.Method == http.MethodHead
