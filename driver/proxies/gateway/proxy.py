@@ -13,6 +13,9 @@ from driver.servers.server import Assignment, Place, SetUp
 from model.errors import ServerError
 
 FILE = "lanelab-gateway"  # in its folder
+# No request: it says so itself. What asks goes away with the first bytes of the answer, and a server behind SPDY that
+# still answered then would complain of the stream that was taken back.
+QUESTION = b"lanelab\r\n\r\n"
 PROGRAM = "gateway"  # as driver/run/built_programs.py calls it
 
 
@@ -35,7 +38,7 @@ class GatewayProxy:
             raise ServerError("this proxy needs lanelab's gateway", "Build it: driver/host/build/gateway.py")
         files = {FILE: assignment.programs[PROGRAM].read_bytes()}
         text = configuration(self._arm, place)
-        return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE)
+        return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE, QUESTION)
 
     def refused_directive(self, _words: str, _text: str) -> None:
         return None
