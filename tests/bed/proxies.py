@@ -103,14 +103,16 @@ def nothing_of_it_is_left(bed: InsideBed) -> None:
         assert bed.server.run(["sh", "-c", look], check=False).stdout.strip() == "0"
 
 
-def on_way(proxy: str, spoken: str, behind: str, check: Check) -> Check:
+def on_way(proxy: str, spoken: str, behind: Any, check: Check) -> Check:
     """The same check, of this proxy."""
 
     def run(bed: InsideBed) -> None:
         bed.kept |= {"proxy": proxy, "spoken": spoken, "behind": behind}
         check(bed)
 
-    run.__name__ = f"{proxy}, {spoken} to {behind}: {check.__name__}"
+    run.__name__ = (
+        f"{proxy}, {spoken} to {behind if isinstance(behind, str) else ' '.join(behind.values())}: {check.__name__}"
+    )
     return run
 
 
