@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from driver.servers.caddy import log as caddy_log
 from driver.servers.h2o import installation as h2o_installation
 from driver.servers.h2o import log as h2o_log
 from driver.servers.layout import lay_out
+from driver.servers.life import MOST_FILES, WITH_FILES
 from driver.servers.lighttpd import installation as lighttpd_installation
 from driver.servers.lighttpd import log as lighttpd_log
 from driver.servers.registry import SERVERS
@@ -231,3 +233,12 @@ def test_answers_are_as_recorded() -> None:
         assert words in lost
     assert "its body is not sent with status 204" in lost
     assert "X-B" not in lost
+
+
+@pytest.mark.parametrize(("soft", "hard"), [(256, 1024), (256, 256)])
+def test_servers_may_open_as_many_files_as_their_user_may(soft: int, hard: int) -> None:
+    limited = f'ulimit -Sn {soft}; ulimit -Hn {hard}; exec "$@"'
+    argv = ["sh", "-c", limited, "sh", "sh", "-c", WITH_FILES, "sh", "sh", "-c", "ulimit -Sn; ulimit -Hn"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(hard), str(hard)]
+    assert hard < MOST_FILES
