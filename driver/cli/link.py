@@ -59,9 +59,10 @@ def show(link: Link, *, router: str, as_json: bool) -> None:
     out = console()
     out.print(table(("setting", "value", "meaning"), (tuple(entry) for entry in link.describe())))
     out.print()
-    late = f"{made_by.compensation_us} us less than asked for, which the router adds by waking late"
-    out.print(f"For the router '{made_by.kind}'. Each one-way delay is {late}.", markup=False)
-    out.print()
+    if not link.direct:
+        late = f"{made_by.compensation_us} us less than asked for, which the router adds by waking late"
+        out.print(f"For the router '{made_by.kind}'. Each one-way delay is {late}.", markup=False)
+        out.print()
     for line, why in lines:
         out.print(line, style="bold" if out.is_terminal else "", markup=False, soft_wrap=True)
         out.print(f"    {why}", markup=False)
@@ -80,6 +81,7 @@ def test(link: Link, *, thorough: bool, made: BedOptions, as_json: bool) -> None
     Examples:
       lanelab link test                                       (a bed without any shaping)
       lanelab link test cable
+      lanelab link test direct                                (no router: what it carries is told)
       lanelab link test --rtt 100ms --rate 1mbit --loss 1%
     """
     with open_bed(link, made) as bed:
