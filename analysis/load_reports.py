@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analysis import tables
@@ -14,7 +14,7 @@ from analysis.marks import Mark, Measured
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import counted
 from analysis.published_points import PublishedFigure
-from analysis.run_folder import read_record
+from analysis.run_folder import each_record
 from model.evidence.load import Latency, LoadEvidence, LoadReport, Tally
 from model.metrics import LOAD
 
@@ -37,22 +37,25 @@ def reported(run: Run) -> list[Reported]:
     """Cells of a run of loads that have a trial which counts. None of a run of another workload."""
     if run.workload != LOAD:
         return []
+    evidence = dict(_each_evidence(run))
     found = []
     for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
         middle = tables.median_trial(trials)
         if middle is None:
             continue
-        read = {trial.number: _evidence(run, trial) for trial in trials if trial.ok}
-        own = read[middle.number]
-        reports = tuple(each.generator for each in read.values() if each and each.generator)
+        own = evidence.get(middle.number)
+        reports = tuple(
+            each.generator for trial in trials if trial.ok and (each := evidence.get(trial.number)) and each.generator
+        )
         if own and own.generator:
             found.append(Reported(cell, middle, own, own.generator, reports))
     return found
 
 
-def _evidence(run: Run, trial: Trial) -> LoadEvidence | None:
-    data = read_record(run.folder, trial.number)["evidence"]
-    return LoadEvidence.from_json(data) if data else None
+def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
+    for number, record in each_record(run.folder):
+        if record["evidence"]:
+            yield number, LoadEvidence.from_json(record["evidence"])
 
 
 def sentences(run: Run) -> list[str]:

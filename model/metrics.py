@@ -178,10 +178,11 @@ METRICS: tuple[Metric, ...] = (
     Metric("throttled_s", "time for which a limit stopped programs", "s", ANY),
 )
 # fmt: on
+_OF_SERVER_SERIES = ("workers_busy_most", "workers_full_s", "pages_full_s", "starvation_gap_s", "server_memory_used")
 # The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
 NEEDS: Mapping[str, str] = {
     **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),
-    **dict.fromkeys(("workers_busy_most", "workers_full_s", "server_memory_used"), "server_series: true"),
+    **dict.fromkeys(_OF_SERVER_SERIES, "server_series: true"),
     **dict.fromkeys(("bytes_down", "bytes_up", "bytes"), "capture: client"),
     **dict.fromkeys(("connections", "connections_used", "retransmissions"), "capture: client"),
     **{f"{what}_packets_{way}": "capture: client" for what in _OF_PACKETS for way in ("down", "up")},
