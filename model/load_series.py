@@ -55,6 +55,7 @@ _SERVER = (
     SeriesKind("workers_reading", "workers that read a request"),
     SeriesKind("workers_writing", "workers that answer"),
     SeriesKind("connections", "connections to the server"),
+    SeriesKind("back_end_connections", "connections from the proxy to the back end"),
     SeriesKind("connections_closing", "connections to the server that are being closed"),
     SeriesKind("connections_time_wait", "connections that have ended and whose port is not free yet"),
     SeriesKind("connections_waiting", "connections that wait to be accepted", combined="largest"),

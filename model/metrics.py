@@ -70,6 +70,8 @@ def _requested(record: TrialRecord) -> float | None:
     return len(record.requests) if record.requests or record.evidence else None
 
 
+_OF_ROLES = ("proxy_", "back_end_", "server_cpu_")
+_COUNTS_OF_LOADS = ("failed_requests", "failed_pages", "unfinished_pages", "dropped_arrivals", "proxy_threads_grown")
 _OF_PACKETS = ("told", "lost", "overflowed")
 # fmt: off
 METRICS: tuple[Metric, ...] = (
@@ -156,6 +158,14 @@ METRICS: tuple[Metric, ...] = (
     Metric("pages_full_s", "time at which pages per second came to their most, within 5%", "s", (LOAD,)),
     Metric("starvation_gap_s", "time between no worker left and the most pages per second", "s", (LOAD,)),
     # What the recorder server_series saw: docs/reference/server-series.md.
+    Metric("proxy_threads_most", "most threads of the proxy", workloads=(LOAD,), whole=True),
+    Metric("proxy_threads_grown", "threads that the proxy made for the load", workloads=(LOAD,), whole=True),
+    Metric("back_end_connections_most", "most connections from the proxy to the back end", workloads=(LOAD,),
+           whole=True),
+    *(Metric(f"{role}_{name}", f"processor time of the {words} {per}", unit, (LOAD,))
+      for role, words in (("server", "server"), ("proxy", "proxy"), ("back_end", "back end"))
+      for name, per, unit in (("cpu_s_per_gb", "for each GB", "s/GB"),
+                              ("cpu_ms_per_request", "for each request", "ms"))),
     Metric("workers_busy_most", "most workers that were busy at once", workloads=(LOAD,), whole=True),
     Metric("server_memory_used", "memory that the server took for the load", "MB", (LOAD,), scale=1e6),
     # What the machine did: docs/reference/machine.md.
@@ -183,6 +193,7 @@ _OF_SERVER_SERIES = ("workers_busy_most", "workers_full_s", "pages_full_s", "sta
 NEEDS: Mapping[str, str] = {
     **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),
     **dict.fromkeys(_OF_SERVER_SERIES, "server_series: true"),
+    **dict.fromkeys((metric.name for metric in METRICS if metric.name.startswith(_OF_ROLES)), "server_series: true"),
     **dict.fromkeys(("bytes_down", "bytes_up", "bytes"), "capture: client"),
     **dict.fromkeys(("connections", "connections_used", "retransmissions"), "capture: client"),
     **{f"{what}_packets_{way}": "capture: client" for what in _OF_PACKETS for way in ("down", "up")},

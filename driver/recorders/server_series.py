@@ -28,6 +28,7 @@ from driver.recorders.server_series_use import (
     measures_of,
     series_of,
 )
+from driver.servers.server import BACK_END_PORT
 from driver.shaping.addresses import LINK_NETWORK
 from driver.timeouts import scaled
 from model.coded import Coded
@@ -40,6 +41,7 @@ from model.settings.setting import Setting
 ANSWER_TIMEOUT_S = 20.0
 LAST_WORDS = 300  # bytes of what a sampler that failed said
 EVIDENCE_BYTES = 600
+BACK_END = "back_end"  # the role of a server behind a proxy
 POINT_BYTES, SERIES_OF_A_SECOND = 86, 20  # in the run's database, with its index
 PARTS = (connections, node_counters, role_processes, scoreboard)
 
@@ -147,6 +149,7 @@ class ServerSeries(Recorder[ServerSeriesOptions]):
         asked = {
             "folders": {name: role.folder for name, role in context.roles.items()},
             "ports": sorted({port for role in context.roles.values() for port in role.ports}),
+            "ports_behind": [BACK_END_PORT] if BACK_END in context.roles else [],
             "network": LINK_NETWORK,
         }
         self._sampler = Sampler(context.nodes["server"], asked)

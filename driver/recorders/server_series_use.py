@@ -22,6 +22,7 @@ class Connections(Coded):
     established: int
     closing: int
     waiting: int  # to be accepted; they are established too
+    behind: int  # from a proxy to the server behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,7 @@ def _numbers(watched: Watched) -> dict[str, Callable[[Sample], Value]]:
         "connections": lambda each: each.connections.established if each.connections else None,
         "connections_closing": lambda each: each.connections.closing if each.connections else None,
         "connections_waiting": lambda each: each.connections.waiting if each.connections else None,
+        **({"back_end_connections": _behind} if "back_end" in watched.before.before.roles else {}),
         "connections_time_wait": lambda each: each.time_wait,
         "memory_available_bytes": lambda each: each.available,
     }
@@ -161,6 +163,10 @@ def _numbers(watched: Watched) -> dict[str, Callable[[Sample], Value]]:
         for field, name in {**names, "cgroup": "cgroup_bytes"}.items():
             readers[f"{role}_{name}"] = lambda each, role=role, field=field: _of_role(each, role, field)  # type: ignore[misc]
     return readers
+
+
+def _behind(sample: Sample) -> Value:
+    return sample.connections.behind if sample.connections else None
 
 
 def _of_role(sample: Sample, role: str, field: str) -> Value:

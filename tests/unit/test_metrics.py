@@ -47,6 +47,7 @@ experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
 plan = {"order": "interleaved", "looks": [[1, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
 meta = {"format": "3", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
+        "lanelab": "0.1.0",
         "plan": json.dumps(plan)}
 store = Store.create(folder, text, meta, experiment.cells)
 store.begin_session({})

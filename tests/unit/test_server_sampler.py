@@ -152,7 +152,7 @@ def test_connections_of_a_made_up_proc(tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "tcp").write_text(TCP)
     counted = connections.counted({80}, tmp_path, diagnosis=False)
-    assert counted == {"established": 2, "closing": 1, "waiting": 344}
+    assert counted == {"established": 2, "closing": 1, "waiting": 344, "behind": 0}
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
@@ -168,13 +168,23 @@ def test_connections_of_the_kernel(family: socket.AddressFamily, diagnosis: bool
         opened.append(listener)
         port = listener.getsockname()[1]
         opened += [socket.create_connection(listener.getsockname()[:2]) for _ in range(3)]
-        assert connections.counted({port}, diagnosis=diagnosis) == {"established": 3, "closing": 0, "waiting": 3}
+        assert connections.counted({port}, diagnosis=diagnosis) == {
+            "established": 3,
+            "closing": 0,
+            "waiting": 3,
+            "behind": 0,
+        }
         accepted = listener.accept()[0]
         opened.append(accepted)
-        assert connections.counted({port}, diagnosis=diagnosis) == {"established": 3, "closing": 0, "waiting": 2}
+        assert connections.counted({port}, diagnosis=diagnosis) == {
+            "established": 3,
+            "closing": 0,
+            "waiting": 2,
+            "behind": 0,
+        }
         accepted.shutdown(socket.SHUT_WR)
         counted = connections.counted({port}, diagnosis=diagnosis)
-        assert counted == {"established": 2, "closing": 1, "waiting": 2}
+        assert counted == {"established": 2, "closing": 1, "waiting": 2, "behind": 0}
     finally:
         for each in opened:
             each.close()
@@ -311,4 +321,5 @@ def test_answers_of_one_length_and_of_several_are_counted_alike(monkeypatch: pyt
             return self.said.pop(0)
 
     monkeypatch.setattr(connections, "_of_the_kernel", lambda _ports: connections._answers(Kernel()))  # type: ignore[arg-type]
-    assert connections.counted({80}) == {"established": 501, "closing": 7, "waiting": 0}
+    assert connections.counted({80}) == {"established": 501, "closing": 7, "waiting": 0, "behind": 0}
+    assert connections.counted({443}, behind={80})["behind"] == 501

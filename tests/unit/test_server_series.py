@@ -53,7 +53,7 @@ def sample(second: int, **changes: Any) -> Sample:
         sent=5000 * second,
         overflows=0,
         time_wait=4,
-        connections=Connections(established=second, closing=0, waiting=0),
+        connections=Connections(established=second, closing=0, waiting=0, behind=0),
         workers=Workers(busy=second, idle=20 - second, keepalive=second, reading=0, writing=0),
         roles={"server": use},
     )
@@ -226,7 +226,8 @@ def test_the_program_runs_with_nothing_but_its_parts(tmp_path: Path) -> None:
         shutil.copy(str(part.__file__), tmp_path)
     work = tmp_path / "server"
     work.mkdir()
-    asked = json.dumps({"folders": {"server": str(work)}, "ports": [80], "network": "10.10.0.0/16"})
+    folders = {"server": str(work)}
+    asked = json.dumps({"folders": folders, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"})
     argv = [sys.executable, "-I", "-S", str(tmp_path / "server_sampler.py"), asked]
     with subprocess.Popen(["sleep", "60"], cwd=work) as serving:
         try:
@@ -240,7 +241,9 @@ def test_the_program_runs_with_nothing_but_its_parts(tmp_path: Path) -> None:
 
 
 def test_it_samples_until_it_is_told_to_end(tmp_path: Path) -> None:
-    asked = json.dumps({"folders": {"server": str(tmp_path)}, "ports": [80], "network": "10.10.0.0/16"})
+    asked = json.dumps(
+        {"folders": {"server": str(tmp_path)}, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"}
+    )
     argv = [sys.executable, "-I", "-S", server_sampler.__file__, asked]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         assert process.stdin
@@ -258,7 +261,7 @@ def test_it_samples_until_it_is_told_to_end(tmp_path: Path) -> None:
 
 def test_apache_that_tells_nonsense_is_named(tmp_path: Path) -> None:
     (tmp_path / "scoreboard").write_text("{")
-    asked = {"folders": {"server": str(tmp_path)}, "ports": [80], "network": "10.10.0.0/16"}
+    asked = {"folders": {"server": str(tmp_path)}, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"}
     reader = Reader(asked)
     assert "is no JSON" in reader.absent["workers"]
     assert reader.sample(0)["workers"] is None

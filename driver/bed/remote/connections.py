@@ -28,12 +28,16 @@ _QUEUE = struct.Struct("=I")
 Found = Iterator[tuple[int, int, int]]  # state, local port; how many, or of listening ones how many wait there
 
 
-def counted(ports: Collection[int], proc: Path = Path("/proc"), *, diagnosis: bool = True) -> dict[str, int]:
+def counted(
+    ports: Collection[int], proc: Path = Path("/proc"), *, behind: Collection[int] = (), diagnosis: bool = True
+) -> dict[str, int]:
     """Connections to these ports of this node: established, closing, and those that wait to be accepted, which are
-    among the established ones."""
-    counts = {"established": 0, "closing": 0, "waiting": 0}
-    for state, port, count in _of_the_kernel(ports) if diagnosis else _of_proc(proc):
-        if port in ports:
+    among the established ones. `behind`: ports of servers behind a proxy, whose established connections count apart."""
+    counts = {"established": 0, "closing": 0, "waiting": 0, "behind": 0}
+    for state, port, count in _of_the_kernel({*ports, *behind}) if diagnosis else _of_proc(proc):
+        if port in behind and state == ESTABLISHED:
+            counts["behind"] += count
+        elif port in ports:
             if state == ESTABLISHED:
                 counts["established"] += count
             elif state == LISTEN:

@@ -63,8 +63,10 @@ class Reader:
         self._counters = node_counters.Counters(asked["network"], proc)
         self.absent: dict[str, str] = {}
         self._diagnosis = connections.has_diagnosis() if diagnosis is None else diagnosis
-        ports, proc_of = frozenset(asked["ports"]), proc
-        self._connections = Seldom(lambda: connections.counted(ports, proc_of, diagnosis=self._diagnosis))
+        ports, behind, proc_of = frozenset(asked["ports"]), frozenset(asked["ports_behind"]), proc
+        self._connections = Seldom(
+            lambda: connections.counted(ports, proc_of, behind=behind, diagnosis=self._diagnosis)
+        )
         self._costly = {
             (role, what): Seldom(lambda role=role, read=read: read(self._pids[role]))  # type: ignore[misc]
             for role in folders

@@ -10,6 +10,7 @@ from driver.workloads.load.asked import asked_of
 from driver.workloads.load.derived import derive
 from driver.workloads.load.first_packets import FILE
 from driver.workloads.load.measures import measures_of
+from driver.workloads.load.of_roles import of_roles
 from driver.workloads.load.registry import GENERATORS
 from driver.workloads.load.verdict import Expected, judge
 from driver.workloads.load.wire import wire_witness
@@ -35,7 +36,12 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = _with_wire(record, context.folder)
     report = record.load.generator if record.load else None
     if report:
-        measures = {**derive(record.series, settings), **record.measures, **measures_of(report)}
+        measures = {
+            **derive(record.series, settings),
+            **of_roles(record.series, settings),
+            **record.measures,
+            **measures_of(report),
+        }
         record = replace(record, measures=measures)
     threads = GENERATORS[settings.generator].threads(settings)
     asked = asked_of(context.site, settings, context.arm.scheme)
