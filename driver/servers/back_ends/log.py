@@ -11,7 +11,7 @@ from model.evidence.server import ServedRequest
 CLOCK_US = 1
 # date time LEVEL logger: words; back_ends/common/Main.java writes every record on one line.
 _LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) ")
-# A client, or a proxy whose client it was, has left before its answer was whole: what it lost, the load says itself. And
+# A client, or a proxy whose client it was, left before its answer was whole: what it lost, the load says itself. And
 # of HTTP/2, settings that are not known are to be ignored.
 _HARMLESS = re.compile(
     r"StreamException: Stream: .* is reset|EofException|ClientAbortException|CloseNowException|Broken pipe|"
