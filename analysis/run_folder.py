@@ -51,7 +51,7 @@ def _read_run(folder: Path) -> Run:
             )
         )
         workload = meta["workload"]
-        run_format.check_workload(folder, workload, meta["lanelab"])
+        run_format.check_workload(folder, workload, meta.get("lanelab"))
         return Run(
             folder=folder,
             workload=workload,

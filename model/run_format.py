@@ -123,11 +123,12 @@ CREATE TABLE artifacts (
 """
 
 
-def check_workload(folder: Path, workload: str, lanelab: str) -> None:
+def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:
     """Raises StoreError for trials of a kind that lanelab has no more."""
     if workload not in TRIALS:
         what = f"the run in {folder} has trials of the workload {workload!r}, which this lanelab does not know"
-        raise StoreError(what, f"Use the lanelab that made it ({lanelab}), or make the run again with workload: {LOAD}")
+        version = f" ({lanelab})" if lanelab else ""
+        raise StoreError(what, f"Use the lanelab that made it{version}, or make the run again with workload: {LOAD}")
 
 
 def other_format(folder: Path, version: str) -> StoreError:
