@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from driver.browser.chromium.fields import FLAGS_REFUSED
 from driver.experiment import Arm
 from driver.experiment.arm_fields import ARM, OWNERS, settings_with
+from driver.experiment.read import parse_experiment
 from driver.servers.apache.fields import ApacheSettings
 from driver.servers.nginx.fields import NginxSettings
 from model.errors import InputError
@@ -275,3 +276,9 @@ def test_every_row_of_the_table_can_be_used() -> None:
         changed = Arm.parse("a", {**under, field.name: value}).settings()
         only_one = field.name == "tls"  # set above
         assert (changed != plain) is not only_one, field.name
+
+
+def test_page_loads_through_a_proxy_are_refused() -> None:
+    text = "sites: dummy\nlinks: {rate: 10mbit, rtt: 20ms}\narms: {a: {proxy: nginx}}\n"
+    with pytest.raises(InputError, match="page loads through a proxy cannot be judged"):
+        parse_experiment(text, "x.yaml", ["dummy"])

@@ -207,3 +207,16 @@ def test_measures_are_of_what_ended_well_and_count_the_rest() -> None:
 
 def test_a_record_is_read_back_as_it_was_written() -> None:
     assert TrialRecord.from_json(RECORD.to_json()) == RECORD
+
+
+def test_a_proxy_that_says_nothing_is_missed() -> None:
+    proxied = dataclasses.replace(EXPECTED, arm=Arm.parse("arm", {**ARM.changed(), "proxy": "nginx"}))
+    (failure,) = judge(RECORD, proxied)
+    assert failure.reason is Reason.EVIDENCE_MISSING
+    assert "evidence.proxy" in failure.detail
+    said = dataclasses.replace(EVIDENCE, proxy=ServedBy("nginx/1.22.1", "", ()))
+    assert list(judge(dataclasses.replace(RECORD, evidence=said), proxied)) == []
+    complains = dataclasses.replace(EVIDENCE, proxy=ServedBy("nginx/1.22.1", "", ("it is broken",)))
+    (failure,) = judge(dataclasses.replace(RECORD, evidence=complains), proxied)
+    assert failure.reason is Reason.SERVER_ERROR_LOG
+    assert "of the proxy: it is broken" in failure.detail
