@@ -8,6 +8,7 @@ from driver.experiment.model import Experiment
 from driver.schedule.estimate import CellEstimate, Estimate
 from driver.schedule.verdicts import claim_warnings
 from model.looks import ALPHA
+from model.metrics import LOAD
 
 CHROMIUMS_DEPTH = 3
 FEW_TRIALS = 5  # below this the interval of a median says next to nothing
@@ -24,6 +25,12 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
         warned.append("2 beds: one difference between beds tells next to nothing; write beds: 3 or more")
     warned += _of_comparisons(experiment)
     warned += claim_warnings(experiment)
+    return warned if experiment.workload == LOAD else [*warned, *_of_page_loads(experiment, made)]
+
+
+def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
+    """About browsers and what is between them and the servers."""
+    warned = []
     each_own = [one for one in made.cells if one.cell.arm.addresses == "per-origin"]
     alone = sorted({one.cell.site for one in each_own if one.load.hosts == 1})
     if alone:
