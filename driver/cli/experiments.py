@@ -17,6 +17,7 @@ from driver.cli.output import console, note, print_json, table
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.schema import SCHEMA_FILE
 from driver.run.expected import expected
+from driver.run.loads import limits_told
 from driver.schedule.blocks import blocks
 from driver.schedule.estimate import Estimate
 from driver.schedule.order import round_order
@@ -44,7 +45,7 @@ def plan(file: Path, *, variant: str | None, as_json: bool) -> None:
     """
     experiment = read_experiment(file, variant)
     made = expected(experiment)
-    warned = [*warnings(experiment, made), *_disk_warnings(made)]
+    warned = [*warnings(experiment, made), *limits_told(experiment), *_disk_warnings(made)]
     if as_json:
         print_json(_plan_json(experiment, made, warned))
         return

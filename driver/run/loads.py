@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
 from driver.experiment.model import Cell, Experiment
 from driver.workloads.load.asked import asked_of
 from driver.workloads.load.generator import Target
+from driver.workloads.load.generators.k6 import files_and_ports_needed
 from driver.workloads.load.registry import GENERATORS
 from model.errors import InputError, StoreError
 from model.site.site import Site
+
+PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def check_loads(experiment: Experiment) -> None:
@@ -34,6 +38,21 @@ def check_objects(experiment: Experiment, site_of: Callable[[Cell], Site]) -> No
             script = load.script_text.encode()
             target = Target(load, cell.arm, asked.urls, asked.body_sizes, "", 0, "", "", "", 0, script)
             GENERATORS[load.generator].invocation(target)  # which is pure
+
+
+def limits_told(experiment: Experiment) -> list[str]:
+    """A sentence for each load that needs more files or ports than an ordinary user of this machine has."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    low, high = map(int, PORT_RANGE.read_text().split())
+    told = []
+    for cell in experiment.cells:
+        if cell.link.load is None:
+            continue
+        files, ports = files_and_ports_needed(cell.link.load, cell.arm)
+        for needed, there, what in ((files, allowed, "open files"), (ports, high - low + 1, "ports")):
+            if needed > there:
+                told.append(f"{cell.label} may need {needed} {what}, and this machine allows {there}")
+    return told
 
 
 def keep_scripts(experiment: Experiment, folder: Path) -> None:

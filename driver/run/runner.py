@@ -138,6 +138,8 @@ class Runner:
         context = TrialContext(case.arm, site, link, self._experiment, prepared.folder, case.link.load)
         record = self._workload.finish(data, context)
         self._add(planned, prepared, record, started)
+        if any(failure.reason is Reason.STOPPED for failure in record.failures):
+            raise Interrupted("stopped in the middle of a trial")
 
     def _halt(self) -> None:
         if self._stop.under_way:

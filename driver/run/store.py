@@ -30,7 +30,7 @@ from model.writing import writing
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
 ENOUGH_MIB = 50
-NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE}  # no retry is used up by these
+NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE, Reason.STOPPED}  # no retry is used up by these
 IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 
 

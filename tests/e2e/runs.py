@@ -60,6 +60,15 @@ class Played:
                 by_trial.setdefault(trial, {})[metric] = value
         return list(by_trial.values())
 
+    def series(self, arm: str) -> dict[str, list[float]]:
+        """The values of each series, in order of time, of all its trials."""
+        found: dict[str, list[float]] = {}
+        query = "SELECT arms_of_trials.name, s.name, s.value FROM series AS s JOIN arms_of_trials USING (trial)"
+        for name, series, value in self.rows(f"{query} ORDER BY trial, t_ms"):
+            if name == arm:
+                found.setdefault(series, []).append(value)
+        return found
+
     def requests(self, arm: str) -> list[dict[str, Any]]:
         query = "SELECT name, data FROM requests JOIN arms_of_trials USING (trial)"
         return [json.loads(data) for name, data in self.rows(query) if name == arm]

@@ -7,6 +7,7 @@ import pytest
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
 from driver.experiment.scale import over_scale
+from driver.run.loads import limits_told
 from model.errors import InputError
 from model.load import Stage
 
@@ -46,3 +47,11 @@ def test_a_scale_that_is_none_is_refused(scale: float) -> None:
 def test_page_loads_have_no_scale() -> None:
     with pytest.raises(InputError, match="only loads by users"):
         over_scale(read(TEXT.split("\n", 1)[1]), 0.5)
+
+
+def test_a_load_that_this_machine_has_too_few_files_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not limits_told(over_scale(read(), 0.01))
+    monkeypatch.setattr("driver.run.loads.resource.getrlimit", lambda _what: (1024, 4096))
+    told = limits_told(read())
+    assert len(told) == 2
+    assert "open files, and this machine allows 4096" in told[0]
