@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from model.metrics import LOAD
 
 CDF = "times"  # of a drawing: how many requests or pages took no longer
 MOST_POINTS = 120
+LEVEL = "users_at_limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,24 @@ def sentences(run: Run) -> list[str]:
         told = _hidden(each.report)
         if told:
             said.append(f"{each.cell}: {told} (trial {each.trial.number})")
+    return said
+
+
+def service_levels(run: Run) -> list[str]:
+    """Where pages first take as long as the limit, of each cell that tells; or that they never did."""
+    said = []
+    for cell, trials in zip(run.cells, run.by_cell().values(), strict=True):
+        told = [trial.measures for trial in trials if trial.ok and LEVEL in trial.measures]
+        broke = [measures[LEVEL] for measures in told if not measures.get(f"{LEVEL}_censored")]
+        if broke:
+            ends = "" if len(broke) == 1 else f" ({min(broke):,.0f} to {max(broke):,.0f})"
+            many = f"{len(broke)} of {counted(len(told), 'trial')}"
+            said.append(
+                f"{cell}: pages first took as long as the limit at {statistics.median(broke):,.0f} users{ends}, {many}"
+            )
+        elif told:
+            most = min(measures[LEVEL] for measures in told)
+            said.append(f"{cell}: pages never took as long as the limit, with up to {most:,.0f} users")
     return said
 
 

@@ -51,6 +51,8 @@ def results(run: Run) -> RenderableType:
     if gateway and run.ok:
         parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]
     parts += [Text(sentence, style="yellow") for sentence in witnesses.silences(run)]
+    if levels := load_reports.service_levels(run):
+        parts += [Text(), Text("service level", style="bold"), *map(Text, levels)]
     if hidden := load_reports.sentences(run):
         parts += [Text(), Text("what no percentile has", style="bold"), *map(Text, hidden)]
     failures = tables.failure_counts(run)

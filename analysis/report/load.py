@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.charts import chart
-from analysis.load_reports import Reported, health, reported, tallies, times, times_drawing
+from analysis.load_reports import Reported, health, reported, service_levels, tallies, times, times_drawing
 from analysis.model import Run
 from analysis.render import inline_svg
 from analysis.report.markup import Html, el
@@ -31,7 +31,14 @@ def section_of(run: Run) -> Html | None:
         if (drawing := times_drawing(run, found, pages=pages)) and (made := chart(drawing))
     ]
     cells = [el("details", el("summary", str(each.cell)), _of_cell(each), open=len(found) <= 2) for each in found]
-    return section("load", "Load", el("p", NOTE, class_="note"), pictures, cells)
+    return section(
+        "load",
+        "Load",
+        el("ul", [el("li", each) for each in service_levels(run)]),
+        el("p", NOTE, class_="note"),
+        pictures,
+        cells,
+    )
 
 
 def _of_cell(each: Reported) -> list[Html]:

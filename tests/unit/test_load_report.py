@@ -94,6 +94,7 @@ def test_the_terminal_says_what_no_percentile_has(folder: Path) -> None:
     with console.capture() as captured:
         console.print(results(read_run(folder)))
 
+    assert "HTTP: pages first took as long as the limit at 131 users (" in captured.get()
     assert "23 pages had not ended, the longest after 55 s" in captured.get()
 
 
