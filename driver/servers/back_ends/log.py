@@ -12,10 +12,11 @@ CLOCK_US = 1
 # date time LEVEL logger: words; back_ends/common/Main.java writes every record on one line.
 _LINE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) ")
 # A client, or a proxy whose client it was, left before its answer was whole: what it lost, the load says itself. And
-# of HTTP/2, settings that are not known are to be ignored.
+# of HTTP/2, settings that are not known are to be ignored. Nor does it matter how long a busy machine took to begin.
 _HARMLESS = re.compile(
     r"StreamException: Stream: .* is reset|EofException|ClientAbortException|CloseNowException|Broken pipe|"
-    r"Connection reset by peer|ClosedChannelException|An unknown setting with identifier"
+    r"Connection reset by peer|ClosedChannelException|An unknown setting with identifier|"
+    r"Creation of SecureRandom instance"
 )
 _QUIET = {"INFO", "CONFIG", "FINE", "FINER", "FINEST"}
 
