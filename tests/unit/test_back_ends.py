@@ -46,8 +46,9 @@ def test_warnings_speak_against_a_trial() -> None:
         "2026-11-23 05:05:50 WARNING org.apache.coyote.http2.Http2Parser: Connection [3], An unknown setting with "
     )
     ignored += "identifier [8] and value [1] was ignored"
-    slow = "2026-11-23 05:32:48 WARNING org.apache.catalina.util.SessionIdGeneratorBase: Creation of SecureRandom instance"
-    assert not log.unexpected([f"{slow} for session ID generation using [SHA1PRNG] took [102] milliseconds."])
+    slow = "2026-11-23 05:32:48 WARNING org.apache.catalina.util.SessionIdGeneratorBase: "
+    slow += "Creation of SecureRandom instance for session ID generation using [SHA1PRNG] took [102] milliseconds."
+    assert not log.unexpected([slow])
     assert log.unexpected([left, ignored, bad[0] + " | java.lang.NullPointerException < lanelab.SiteServlet"]) == [
         bad[0] + " | java.lang.NullPointerException < lanelab.SiteServlet"
     ]
