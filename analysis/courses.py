@@ -27,7 +27,7 @@ COURSE = "series"  # as experiment files call the kind of figure
 SHARES = 40  # of a load, where nobody says how long a span is
 LEAST_S = 1.0
 # What the report of a load shows besides, unless the experiment declares figures of series.
-USUAL = ("pages_per_s", "requests_per_s", "page_ms", "users", "errors_per_s", "workers_busy", "cpu_idle",
+USUAL = ("pages_per_s", "requests_per_s", "page_all_ms", "users", "errors_per_s", "workers_busy", "cpu_idle",
          "server_memory_bytes")  # fmt: skip
 Line = Sequence[tuple[float, float]]  # x and value of a trial's spans
 

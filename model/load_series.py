@@ -27,6 +27,7 @@ _GENERATOR = (
     SeriesKind("pages_per_s", "pages per second", "pages/s"),
     SeriesKind("requests_per_s", "requests per second", "requests/s"),
     SeriesKind("page_ms", "page response time", "ms", weight="pages_per_s"),
+    SeriesKind("page_all_ms", "page response time, with pages that have not ended", "ms"),
     SeriesKind("page_95_ms", "page response time that 95 of 100 pages stayed below", "ms", combined="largest"),
     SeriesKind("request_ms", "response time of a request", "ms", weight="requests_per_s"),
     SeriesKind("pages_under_way", "pages begun and not ended"),

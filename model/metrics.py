@@ -137,8 +137,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("page_most_ms", "time that the slowest page took", "ms", (LOAD,)),
     Metric("failed_requests", "requests that failed", workloads=(LOAD,), whole=True),
     Metric("failed_pages", "pages that failed", workloads=(LOAD,), whole=True, column="failed"),
-    Metric("unfinished_pages", "pages that had not ended at the end", workloads=(LOAD,), whole=True,
-           column="unfinished"),
+    Metric("unfinished_pages", "pages that had not ended at the end", workloads=(LOAD,), whole=True),
     Metric("dropped_arrivals", "arrivals for which no user was free", workloads=(LOAD,), whole=True),
     Metric("connections_opened", "connections that were opened", workloads=(LOAD,), whole=True),
     # Of the course of a load: docs/reference/load.md#measures-of-a-course.

@@ -21,7 +21,7 @@ from model.settings.source import Written
 from model.units import Duration
 
 RECORDER = "server_series"  # has the series that the generator has not
-PAGE_TIME = "page_ms"
+PAGE_TIMES = ("page_all_ms", "page_ms")
 ZERO = Duration.parse("0s")
 
 
@@ -71,8 +71,9 @@ def _refuse_of_courses(entries: Mapping[str, Written], plain: Mapping[str, Any])
 def _limit(entries: Mapping[str, Written], plain: Mapping[str, Any], cells: Sequence[Cell]) -> float | None:
     if not plain["limit"]:
         return None
-    if plain["y"] != PAGE_TIME:
-        raise entries["limit"].error("the limit is of page times", f"Write y: {PAGE_TIME}, or leave it out")
+    if plain["y"] not in PAGE_TIMES:
+        remedy = f"Write y: {' or '.join(PAGE_TIMES)}, or leave it out"
+        raise entries["limit"].error("the limit is of page times", remedy)
     limits = {load.limit_ms for load in _loads(cells)}
     if len(limits) != 1 or not all(limits):
         raise entries["limit"].error("these loads have no limit", "Write limit in workload too, like 3s")

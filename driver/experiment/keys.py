@@ -146,7 +146,9 @@ FIGURE = Table((
         "`cdf`", "log", default_words="`zero`; with `box` and `cdf` `fit`, unless values begin near 0"),
     Setting("every", LONG_DURATION, "", "with `kind: series`: the span of time of each point", "30s",
         default_words="1/40 of the load"),
-    Setting("limit", FLAG, "false", "with `kind: series` and `y: page_ms`: draws how long a page may take, and where "
+    Setting("limit", FLAG, "false",
+        "with `kind: series` and `y: page_all_ms` or `page_ms`: draws how long a page may take, and "
+        "where "
         "each arm first takes as long", "true"),
     Setting("only", None, "", "which cells it shows", "{rate: 10mbit, arm: [http, h2]}",
         "`arm`, `site`, `link` or settings of the link, each with a value or a list", "all"),

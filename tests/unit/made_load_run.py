@@ -45,6 +45,7 @@ def series_of(arm: str, number: int) -> dict[str, Series]:
             "users": users,
             "pages_per_s": min(users, full) / 6,
             "page_ms": slower * (1000 if users <= full else 6000 * users / full - 5000),
+            "page_all_ms": slower * (1000 if users <= full else 6000 * users / full - 5000),
             "errors_per_s": float(users >= 4 * full),
             "cpu_idle": 0.9,
         }

@@ -54,7 +54,7 @@ def starving(workers: float = 600) -> dict[str, Callable[[float], float | None]]
     return {
         "users": users,
         "pages_per_s": lambda s: min(users(s), full) / 6,
-        "page_ms": lambda s: 1000 if users(s) <= full else 6000 * users(s) / full - 5000,
+        "page_all_ms": lambda s: 1000 if users(s) <= full else 6000 * users(s) / full - 5000,
         "workers_busy": lambda s: min(6 * users(s), workers),
         "workers_idle": lambda s: max(50, workers - 6 * users(s)) if users(s) < full else 0,
         "errors_per_s": lambda s: 2 if users(s) >= 400 else 0,
@@ -77,7 +77,7 @@ def test_a_server_that_runs_out_of_workers() -> None:
 
 
 def test_what_never_breaks_lies_beyond_the_most_users() -> None:
-    found = derive(made({**starving(), "page_ms": lambda _: 1000, "errors_per_s": lambda _: 0}), SETTINGS)
+    found = derive(made({**starving(), "page_all_ms": lambda _: 1000, "errors_per_s": lambda _: 0}), SETTINGS)
 
     assert found["users_at_limit"] == pytest.approx(1000, abs=15)
     assert found["users_at_limit_censored"] == 1
@@ -90,7 +90,7 @@ def test_pages_that_never_end_break_the_limit() -> None:
     """They are in no mean: without this a server that hangs would hold its service level to the end."""
     hangs: dict[str, Callable[[float], float | None]] = {
         **starving(),
-        "page_ms": lambda s: 1000 if s < 600 else None,
+        "page_all_ms": lambda s: 1000 if s < 600 else None,
         "pages_per_s": lambda s: 10 if s < 600 else 0,
         "pages_under_way": users,
     }
@@ -106,7 +106,7 @@ def test_what_was_not_read_breaks_nothing() -> None:
     """A gap is no page that hangs."""
     gap: dict[str, Callable[[float], float | None]] = {
         **starving(),
-        "page_ms": lambda s: None if 600 <= s < 700 else 1000,
+        "page_all_ms": lambda s: None if 600 <= s < 700 else 1000,
         "pages_per_s": lambda s: None if 600 <= s < 700 else 10,
         "pages_under_way": lambda s: None if 600 <= s < 700 else 20,
     }
@@ -115,7 +115,7 @@ def test_what_was_not_read_breaks_nothing() -> None:
 
 
 def test_a_limit_that_is_broken_from_the_beginning() -> None:
-    found = derive(made({**starving(), "page_ms": lambda _: 5000}), SETTINGS)
+    found = derive(made({**starving(), "page_all_ms": lambda _: 5000}), SETTINGS)
 
     assert found["limit_at_s"] == 15
     assert found["users_at_limit_censored"] == 0
@@ -140,7 +140,7 @@ def test_the_warm_up_counts_in_nothing() -> None:
     late = dataclasses.replace(SETTINGS, warm_up_s=60)
     burst = {**starving(), "pages_per_s": lambda s: 500 if s < 60 else 10, "errors_per_s": lambda s: float(s < 60)}
 
-    found = derive(made({**burst, "page_ms": lambda s: 9000 if s < 60 else 100}), late)
+    found = derive(made({**burst, "page_all_ms": lambda s: 9000 if s < 60 else 100}), late)
 
     assert found["pages_per_s_most"] == 10
     assert found["users_at_limit_censored"] == found["first_error_users_censored"] == 1
@@ -150,7 +150,8 @@ def test_users_that_stay_as_many_are_no_number_of_where_it_broke() -> None:
     same = dataclasses.replace(SETTINGS, users=(Stage(100, 0), Stage(100, 60)))
 
     found = derive(
-        made({**starving(), "users": lambda _: 100, "page_ms": lambda s: 100 * s, "pages_per_s": lambda _: 9}, 60), same
+        made({**starving(), "users": lambda _: 100, "page_all_ms": lambda s: 100 * s, "pages_per_s": lambda _: 9}, 60),
+        same,
     )
 
     assert found["limit_at_s"] == pytest.approx(30, abs=1)
@@ -163,12 +164,14 @@ def test_a_load_shorter_than_a_span_is_one_span() -> None:
     assert found["pages_per_s_most"] == 4
 
 
-@pytest.mark.parametrize("missing", ["page_ms", "pages_per_s", "users", "workers_busy", "workers_idle", "errors_per_s"])
+@pytest.mark.parametrize(
+    "missing", ["page_all_ms", "pages_per_s", "users", "workers_busy", "workers_idle", "errors_per_s"]
+)
 def test_what_a_series_would_have_told_is_not_there_without_it(missing: str) -> None:
     whole = starving()
     needs = {
-        "page_ms": {"users_at_limit", "limit_at_s"},
-        "pages_per_s": {"pages_per_s_most", "starvation_gap_s", "users_at_limit"},
+        "page_all_ms": {"users_at_limit", "limit_at_s"},
+        "pages_per_s": {"pages_per_s_most", "starvation_gap_s"},
         "users": {"users_at_limit", "first_error_users", "users_at_pages_most"},
         "workers_busy": {"workers_full_s", "starvation_gap_s"},
         "workers_idle": {"workers_full_s", "starvation_gap_s"},

@@ -15,6 +15,7 @@ from model.record import Series
 SPAN_S = 30.0
 LEVEL = 0.95  # of its most: from there on, a number that goes up and down counts as being there
 NONE_LEFT = 0.05  # of all workers may be idle where all of them count as busy
+PAGE_TIMES = "page_all_ms"  # of those that ended alone, users who starve would be left out
 PAGES, USERS, BUSY, IDLE = "pages_per_s", "users", "workers_busy", "workers_idle"
 ERRORS = ("errors_per_s", "page_errors_per_s")
 
@@ -84,7 +85,7 @@ def _page_times(course: _Course, limit_ms: float) -> Lines:
     every = spans(course.span_ms, course.begin_ms, course.end_ms) if course.span_ms > 0 else ()
     return [
         (t_ms, hung if value is None and _waits(course.series, begin, end) else value)
-        for (t_ms, value), (begin, end) in zip(course.line("page_ms"), every, strict=True)
+        for (t_ms, value), (begin, end) in zip(course.line(PAGE_TIMES), every, strict=True)
     ]
 
 

@@ -13,6 +13,7 @@ from driver.workloads.load.measures import measures_of
 from driver.workloads.load.of_roles import of_roles
 from driver.workloads.load.registry import GENERATORS
 from driver.workloads.load.verdict import Expected, judge
+from driver.workloads.load.waiting import with_waiting
 from driver.workloads.load.wire import wire_witness
 from driver.workloads.workload import TrialContext
 from model.clock import utc_now
@@ -34,6 +35,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     if settings is None:
         raise TypeError("a load needs its settings")
     record = _with_wire(record, context.folder)
+    record = replace(record, series=with_waiting(record.series))
     report = record.load.generator if record.load else None
     if report:
         measures = {
