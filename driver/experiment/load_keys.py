@@ -247,6 +247,8 @@ def _check(entries: Mapping[str, Written], settings: LoadSettings) -> None:
     """What cannot go together."""
     if settings.generator != K6:
         return
+    if settings.request_timeout_s <= 0:
+        raise entries["request_timeout"].error("no request could be answered", "Write one like 60s")
     if settings.duration_s <= 0:
         raise entries["users" if settings.users else "arrivals"].error("it takes no time", _STEADY)
     if not any(stage.target for stage in settings.users or settings.arrivals):

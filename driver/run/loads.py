@@ -6,14 +6,18 @@ import resource
 from collections.abc import Callable
 from pathlib import Path
 
+from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, Experiment
-from driver.workloads.load.asked import asked_of
+from driver.workloads.load.asked import PATH, asked_of
 from driver.workloads.load.generator import Target
 from driver.workloads.load.generators.k6 import files_and_ports_needed
 from driver.workloads.load.registry import GENERATORS
 from model.errors import InputError, StoreError
+from model.load import SLOW, LoadSettings
 from model.site.site import Site
 
+BACK_ENDS = ("jetty", "tomcat")
+MADE = "/lanelab/"
 PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
@@ -25,6 +29,7 @@ def check_loads(experiment: Experiment) -> None:
             continue
         try:
             GENERATORS[load.generator].check(load, cell.arm)
+            _require_made_answers(load, cell.arm)
         except InputError as error:
             raise InputError(error.what, error.remedy, key=f"arms.{cell.arm.name}: {error.key}") from None
 
@@ -38,6 +43,14 @@ def check_objects(experiment: Experiment, site_of: Callable[[Cell], Site]) -> No
             script = load.script_text.encode()
             target = Target(load, cell.arm, asked.urls, asked.body_sizes, "", 0, "", "", "", 0, script)
             GENERATORS[load.generator].invocation(target)  # which is pure
+
+
+def _require_made_answers(load: LoadSettings, arm: Arm) -> None:
+    """Answers that are made, and no objects of a site, come from back ends alone."""
+    made = load.script == SLOW or dict(load.parameters).get(PATH, "").startswith(MADE)
+    if made and arm.server not in BACK_ENDS:
+        what = f"only {' and '.join(BACK_ENDS)} have answers below {MADE}, and the arm has server: {arm.server}"
+        raise InputError(what, "Write server: jetty, or another script", key="script")
 
 
 def limits_told(experiment: Experiment) -> list[str]:

@@ -125,6 +125,7 @@ def test_settings_are_read_back_as_they_were_written() -> None:
         ("{kind: load, users: 3, duration: 10s, parameters: {a-b: 3}}", "cannot name a parameter"),
         ("{kind: load, users: {to: 3, over: 20m}}", "milliseconds"),
         ("{kind: load, users: 3, duration: 20000min}", "more than"),
+        ("{kind: load, users: 3, duration: 10s, request_timeout: 0s}", "no request could be answered"),
         ("{kind: load, usrs: 3}", "Did you mean users?"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
 from driver.experiment.scale import over_scale
-from driver.run.loads import limits_told
+from driver.run.loads import check_loads, limits_told
 from model.errors import InputError
 from model.load import Stage
 
@@ -55,3 +55,10 @@ def test_a_load_that_this_machine_has_too_few_files_for_is_told(monkeypatch: pyt
     told = limits_told(read())
     assert len(told) == 2
     assert "open files, and this machine allows 4096" in told[0]
+
+
+def test_answers_that_are_made_need_a_server_that_makes_them() -> None:
+    slow = TEXT.replace("kind: load, ", "kind: load, script: slow, ")
+    with pytest.raises(InputError, match="only jetty and tomcat have answers below /lanelab/"):
+        check_loads(read(slow))
+    check_loads(read(slow.replace("a: {}", "a: {server: tomcat}").replace("b: {mpm: worker}", "b: {server: jetty}")))
