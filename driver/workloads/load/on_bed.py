@@ -128,17 +128,19 @@ class LoadOnBed:
         if self._spec is None:
             raise BedError("no trial was prepared")
         spec, started_utc, began = self._spec, utc_now(), time.monotonic()
-        results = Results(None, {})
+        results, zero = Results(None, {}), began
         if self._served and self._target and not self._failures:
             generator = GENERATORS[self._target.settings.generator]
             self._capture_first_packets(self._target)
+            zero = time.monotonic()
             self._recorders.load_begins()
             results = self._load(generator, self._target, began + spec.timeout_s)
             self._recorders.load_ended()
             self._keep_first_packets(spec)
         load_s = time.monotonic() - began
         evidence = LoadEvidence(results.report, *self._serving_said(spec), None, dict(self._place.placement))
-        return self._record(spec, started_utc, evidence, _since(began, results), load_s)
+        series = since(zero, results, one_clock=self._place.substrate.traits.same_clock)
+        return self._record(spec, started_utc, evidence, series, load_s)
 
     def _capture_first_packets(self, target: Target) -> None:
         try:
@@ -262,11 +264,12 @@ class LoadOnBed:
             served.stop()
 
 
-def _since(began: float, results: Results) -> Mapping[str, Series]:
-    """The generator's series from when it was started: then those of the recorders begin, too."""
-    if results.began is None:
+def since(zero: float, results: Results, *, one_clock: bool) -> Mapping[str, Series]:
+    """The generator's series from when the recorders began, so that both have one time. Where the client has a clock of
+    its own it cannot be told how much later its load began: its series stay as they are."""
+    if results.began is None or not one_clock:
         return results.series
-    later = round((results.began - began) * 1000, 3)
+    later = round((results.began - zero) * 1000, 3)
     return {
         name: Series(one.unit, tuple((round(at + later, 3), value) for at, value in one.points))
         for name, one in results.series.items()
