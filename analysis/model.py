@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,6 +38,15 @@ class Arm:
     number: int
     name: str
     settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine whose beds made trials; `facts` as model.machines.MachineFacts has them, where they were noted."""
+
+    number: int
+    name: str
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,9 @@ class Trial:
     value: float | None  # of the run's primary metric
     failures: tuple[Failure, ...]
     flags: tuple[Flag, ...] = ()  # reasons to doubt a trial that counts
+    machine: int = 1  # the number of the one that its bed was on
+    versions: str = ""  # digest of the versions that it was made with: Run.versions
+    origin: str = ""  # the run that made it, where it is taken from another one
 
     @property
     def timed_out(self) -> bool:
@@ -180,6 +192,8 @@ class Run:
     claims: tuple[Claim, ...] = ()  # as they were before the first trial
     claims_digest: str = ""  # noted with them then
     variant: str = ""  # of the experiment
+    machines: tuple[Machine, ...] = ()
+    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by their digest
 
     @property
     def primary(self) -> Metric:

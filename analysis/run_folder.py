@@ -17,7 +17,21 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
 
-from analysis.model import Arm, Cell, Failure, Figure, Flag, LinkCase, Plan, Run, SelfTest, Session, State, Trial
+from analysis.model import (
+    Arm,
+    Cell,
+    Failure,
+    Figure,
+    Flag,
+    LinkCase,
+    Machine,
+    Plan,
+    Run,
+    SelfTest,
+    Session,
+    State,
+    Trial,
+)
 from model import run_format
 from model.claims import Claim
 from model.errors import InputError, StoreError
@@ -73,6 +87,8 @@ def _read_run(folder: Path) -> Run:
             claims=tuple(map(Claim.from_json, json.loads(meta.get(run_format.CLAIMS, "[]")))),
             claims_digest=meta.get(run_format.CLAIMS_DIGEST, ""),
             variant=meta.get(run_format.VARIANT, ""),
+            machines=_machines(database),
+            versions=_versions(database),
         )
 
 
@@ -188,7 +204,7 @@ def _check_version(folder: Path, database: sqlite3.Connection) -> None:
         raise StoreError(f"{folder / run_format.DATABASE} is not lanelab's", "Name the folder of a run")
     row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
     version = str(row[0]) if row else "none"
-    if version != str(run_format.VERSION):
+    if version not in run_format.READABLE:
         raise run_format.other_format(folder, version)
 
 
@@ -267,6 +283,27 @@ def _sessions(database: sqlite3.Connection) -> tuple[Session, ...]:
     return tuple(Session(number, start, end, how, json.loads(text)) for number, start, end, how, text in rows)
 
 
+def _knows_machines(database: sqlite3.Connection) -> bool:
+    """Whether the run is of a format that has them."""
+    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'machines'").fetchone())
+
+
+def _machines(database: sqlite3.Connection) -> tuple[Machine, ...]:
+    """All that the run had. One that knows none was made on one machine, whose name was not noted."""
+    rows: list[tuple[int, str, str]] = []
+    if _knows_machines(database):
+        rows = database.execute("SELECT machine, name, facts FROM machines ORDER BY machine").fetchall()
+    return tuple(Machine(number, name, json.loads(facts)) for number, name, facts in rows) or (
+        Machine(1, "the run's machine", {}),
+    )
+
+
+def _versions(database: sqlite3.Connection) -> dict[str, dict[str, str]]:
+    if not _knows_machines(database):
+        return {}
+    return {digest: json.loads(data) for digest, data in database.execute("SELECT versions, data FROM versions")}
+
+
 def _self_tests(database: sqlite3.Connection, links: dict[int, LinkCase]) -> tuple[SelfTest, ...]:
     query = "SELECT self_test, session, bed, link, moment, at_utc, passed, data FROM self_tests ORDER BY self_test"
     return tuple(
@@ -286,6 +323,10 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
     for trial, name, value in database.execute("SELECT trial, name, value FROM measures"):
         measures.setdefault(trial, {})[name] = value
     columns = "trial, session, bed, cell, round, attempt, started_utc, wall_s, status"
+    query = f"SELECT {columns}, 1, '', '' FROM trials ORDER BY trial"  # noqa: S608 - names from above
+    if _knows_machines(database):
+        more = "ifnull(machine, 1), versions, origin"
+        query = f"SELECT {columns}, {more} FROM trials LEFT JOIN beds USING (bed) ORDER BY trial"  # noqa: S608
     return tuple(
         Trial(
             number=number,
@@ -301,9 +342,12 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
             value=measures.get(number, {}).get(primary),
             failures=tuple(failures.get(number, ())),
             flags=tuple(flags.get(number, ())),
+            machine=machine,
+            versions=versions,
+            origin=origin,
         )
-        for number, session, bed, cell, in_round, attempt, started, wall_s, status in database.execute(
-            f"SELECT {columns} FROM trials ORDER BY trial"  # noqa: S608 - names from above
+        for number, session, bed, cell, in_round, attempt, started, wall_s, status, machine, versions, origin in (
+            database.execute(query)
         )
     )
 

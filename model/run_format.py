@@ -1,6 +1,7 @@
 """The format of a run folder: what a finished or unfinished run consists of, and nothing about how it is made.
 
 Described for readers in docs/reference/run-folder.md. Change VERSION when a reader of the old format would go wrong.
+Format 3, which knew no machines, is still read; it becomes format 4 when somebody goes on with the run.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from pathlib import Path
 from model.errors import StoreError
 from model.metrics import LOAD, TRIALS
 
-VERSION = 3
+VERSION = 4
+READABLE = ("3", "4")
 DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
@@ -22,7 +24,28 @@ CLAIMS = "claims"  # JSON, a list of model.claims.Claim, as they were before the
 CLAIMS_DIGEST = "claims_sha256"  # of these claims: shows whether they were changed since
 ABOUT_SITES = "about_sites"  # JSON, model.site.about.AboutSite by name
 
-SCHEMA = """
+# Tables of machines: a run of format 3 gets them when somebody goes on with it.
+MACHINES = """
+CREATE TABLE machines (
+  machine INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  facts TEXT NOT NULL
+) STRICT;
+CREATE TABLE beds (
+  bed INTEGER PRIMARY KEY,
+  machine INTEGER NOT NULL REFERENCES machines (machine),
+  uid TEXT NOT NULL UNIQUE,
+  facts TEXT NOT NULL
+) STRICT;
+CREATE TABLE versions (
+  versions TEXT PRIMARY KEY,
+  data TEXT NOT NULL
+) STRICT;
+"""
+
+SCHEMA = (
+    MACHINES
+    + """
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -72,6 +95,9 @@ CREATE TABLE trials (
   wall_s REAL NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
   record TEXT NOT NULL,
+  asked TEXT NOT NULL DEFAULT '',
+  versions TEXT NOT NULL DEFAULT '',
+  origin TEXT NOT NULL DEFAULT '',
   UNIQUE (cell, round, attempt)
 ) STRICT;
 CREATE UNIQUE INDEX one_ok_per_round ON trials (cell, round) WHERE status = 'ok';
@@ -121,6 +147,18 @@ CREATE TABLE artifacts (
   PRIMARY KEY (trial, name)
 ) STRICT;
 """
+)
+
+# What makes format 4 of format 3.
+UPGRADE = (
+    MACHINES
+    + """
+ALTER TABLE trials ADD COLUMN asked TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN versions TEXT NOT NULL DEFAULT '';
+ALTER TABLE trials ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+UPDATE meta SET value = '4' WHERE key = 'format';
+"""
+)
 
 
 def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:
@@ -134,6 +172,6 @@ def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:
 def other_format(folder: Path, version: str) -> StoreError:
     """What every command says of a run folder that is not of this format."""
     return StoreError(
-        f"the run in {folder} has format {version}, and this lanelab reads and writes format {VERSION}",
+        f"the run in {folder} has format {version}, and this lanelab reads formats {' and '.join(READABLE)}",
         "Use the lanelab that made it, or make the run again",
     )

@@ -164,6 +164,8 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
     from analysis.stats import KNOWN  # noqa: PLC0415
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
     from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
+    from driver.run.this_machine import this_machine  # noqa: PLC0415
+    from driver.schedule.rounds import Schedule  # noqa: PLC0415
 
     store, experiment = begun.store, begun.experiment
 
@@ -178,7 +180,7 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
 
     done = sum(attempt.ok for attempts in store.history().values() for attempt in attempts)
     facts = {**host_facts(VERSION), **programs.facts(), **made.facts(), "command": sys.argv[1:]}
-    store.begin_session(facts)
+    store.begin_session(facts, this_machine())
     store.set_meta("state", "running")
     stop = StopRequest()
     ending = "failed"
@@ -187,7 +189,9 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
         primary = primary_of(store.workload)
         with watching(as_json=as_json, trials=trials, done=done, primary=primary) as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
-            Runner(begun, open_bed, tell, stop, KNOWN, programs).run()
+            schedule = Schedule(experiment, int(store.meta("seed")), KNOWN, store.history())
+            with Runner(begun, open_bed, tell, stop, programs) as runner:
+                runner.run(schedule)
         ending = "finished"
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"

@@ -4,6 +4,8 @@ takes its place."""
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -16,6 +18,7 @@ from driver.run.open_beds import Beds
 from driver.run.store import Store
 from model.clock import utc_now
 from model.errors import BedError, BedLost, StoreError
+from model.machines import BedFacts
 
 BEDS_LOST_IN_A_ROW = 3
 
@@ -33,7 +36,7 @@ class CurrentBed:
         self._bed: Bed | None = None
         self._links: LinkKeeper | None = None
         self._count = 0  # of this session
-        self.number = store.last_bed()  # of the bed that is in use, within the run
+        self.number = 0  # of the bed that is in use, within the run
         self._lost_in_a_row = 0
         self._block = 0  # of rounds, that the bed in use is for
 
@@ -60,7 +63,7 @@ class CurrentBed:
             return 0.0
         began = time.monotonic()
         bed = self._bed = self._beds.open(self._stack)
-        self.number += 1
+        self.number = self._store.add_bed(self._facts_of(bed))
         accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
         self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=accept)
         self._count += 1
@@ -71,6 +74,12 @@ class CurrentBed:
         if self._count == 1:
             self._check(bed)
         return time.monotonic() - began
+
+    def _facts_of(self, bed: Bed) -> BedFacts:
+        info, machine = bed.info, self._store.machine
+        own = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+        router, kernel, bring_up_s = info["router"], info["kernel"], info["bring_up_s"]
+        return BedFacts(secrets.token_hex(8), machine, own, utc_now(), router, kernel, bring_up_s)
 
     def use_for(self, block: int) -> None:
         """Let rounds of this block begin. A bed that rounds of another block used ends here, and the next trial gets a

@@ -25,7 +25,7 @@ def host_facts(version: str) -> dict[str, Any]:
             "system": install.family(),
             "kernel": platform.release(),
             "architecture": platform.machine(),
-            "processor": _processor(),
+            "processor": processor_name(),
             "processors": len(os.sched_getaffinity(0)),
             "frequency_governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             "memory_mib": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,
@@ -67,7 +67,7 @@ def _libraries() -> dict[str, str]:
     return versions
 
 
-def _processor() -> str:
+def processor_name() -> str:
     for line in _read("/proc/cpuinfo").splitlines():
         if line.startswith(("model name", "Model", "cpu model")):
             return line.partition(":")[2].strip()

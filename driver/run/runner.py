@@ -1,4 +1,4 @@
-"""A run: plays the trials that the schedule names on a bed, and stores each when it is finished.
+"""A run: plays the trials that an agenda names on a bed, and stores each when it is finished.
 
 Everything may be killed at any moment. What is stored decides what remains to be done, so a resumed run goes on like
 any other.
@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from driver.channel.client import Bed
@@ -24,9 +25,8 @@ from driver.run.events import Event, Listener
 from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY, BegunRun
 from driver.run.store import Stored, attempt_of
+from driver.schedule.agenda import NOTHING, Agenda
 from driver.schedule.order import PlannedTrial
-from driver.schedule.rounds import Schedule
-from driver.schedule.until import Statistics
 from driver.workloads.registry import WORKLOADS
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import TrialContext
@@ -63,7 +63,7 @@ class PreparedTrial:
 
 
 class Runner:
-    """Plays an experiment, one trial after the other."""
+    """Plays trials of an experiment, one after the other, on a bed that lives until `close`."""
 
     def __init__(
         self,
@@ -71,7 +71,6 @@ class Runner:
         open_bed: OpenBed,
         tell: Listener,
         stop: StopRequest,
-        statistics: Statistics,
         programs: Programs | None = None,
     ) -> None:
         self._programs = programs or Programs()
@@ -80,58 +79,72 @@ class Runner:
         self._tell, self._stop = tell, stop
         stop.halt = self._halt
         self._workload = WORKLOADS[store.workload]
-        self._schedule = Schedule(experiment, int(store.meta("seed")), statistics, store.history())
+        self._agenda: Agenda = NOTHING
         beds = Beds(open_bed, tell, lambda: stop.asked)
-        self._current = CurrentBed(beds, experiment, store, tell, self._check_arms)
+        self.current = CurrentBed(beds, experiment, store, tell, self._check_arms)
         self._ahead: tuple[PlannedTrial, Future[PreparedTrial]] | None = None
         self._thread = ThreadPoolExecutor(1, "prepare")
 
-    def run(self) -> None:
-        """Until the experiment has what it asks for. Raises Interrupted after the trial during which a stop was asked
-        for, and the BedError where there is not even a first bed; whatever it raises, every finished trial is
-        stored."""
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self.current.close()
+
+    def run(self, agenda: Agenda) -> None:
+        """Until the agenda has what it asks for, and the links are measured again. Raises Interrupted after the trial
+        during which a stop was asked for, and the BedError where there is not even a first bed; whatever it raises,
+        every finished trial is stored."""
         try:
-            while batch := self._schedule.batch():
-                self._current.use_for(self._schedule.block)
-                self._current.reconsider_links()
-                for planned, following in itertools.zip_longest(batch, batch[1:]):
-                    if self._stop.asked:
-                        raise Interrupted("stopped after a finished trial")
-                    self._play(planned, following)
-            self._current.measure_links_again()
+            self.play(agenda)
+            self.current.measure_links_again()
         except Interrupted:  # a second Ctrl-C ends this too
             self._forget_prepared()
-            self._current.measure_links_again()
+            self.current.measure_links_again()
             raise
-        finally:
-            self._thread.shutdown(wait=False, cancel_futures=True)
-            self._current.close()
+
+    def play(self, agenda: Agenda) -> None:
+        """The same without measuring the links again: more is to come on this bed."""
+        self._agenda = agenda
+        while batch := agenda.batch():
+            self.current.use_for(agenda.block)
+            self.current.reconsider_links()
+            for planned, following in itertools.zip_longest(batch, batch[1:]):
+                if self._stop.asked:
+                    raise Interrupted("stopped after a finished trial")
+                self._play(planned, following)
 
     # --- one trial
 
     def _play(self, planned: PlannedTrial, following: PlannedTrial | None) -> None:
         started = time.monotonic()
         try:
-            started += self._current.make_ready()
-            measured_s = self._current.links.measuring_s
+            started += self.current.make_ready()
+            measured_s = self.current.links.measuring_s
             prepared = self._take_prepared(planned)
             if prepared.refusal:
-                self._schedule.give_up(planned)
+                self._agenda.give_up(planned)
                 self._add(planned, prepared, self._not_started(prepared, *prepared.refusal), started)
                 return
-            bed = self._current.bed
-            started += self._current.links.measuring_s - measured_s  # a self-test is no part of a trial
+            bed = self.current.bed
+            started += self.current.links.measuring_s - measured_s  # a self-test is no part of a trial
             if self._stop.asked:
                 raise Interrupted("stopped before a trial began")
             self._stop.under_way = True
             self._tell(Event("trial-started", _names(planned)))
             data = bed.run_trial(self._experiment.timeout.seconds)
         except BedError as error:
-            if not self._current.was_there:  # nothing was lost, and no trial is to blame
+            if not self.current.was_there:  # nothing was lost, and no trial is to blame
                 raise
             self._lose_bed(planned, error, started)
             return
-        self._current.has_worked()
+        self.current.has_worked()
         self._prepare_ahead(following)
         case = planned.cell
         site, link = self._sites.site(case), case.link.link
@@ -144,7 +157,7 @@ class Runner:
     def _halt(self) -> None:
         if self._stop.under_way:
             with suppress(LanelabError):  # a bed that is gone has no trial any more
-                self._current.bed.halt_trial()
+                self.current.bed.halt_trial()
 
     def _not_started(self, prepared: PreparedTrial, reason: Reason, detail: str) -> TrialRecord:
         return TrialRecord.not_started(self._workload.name, prepared.started_utc, reason, detail)
@@ -155,7 +168,7 @@ class Runner:
             bed=prepared.bed,
             cell=planned.cell,
             round=planned.round,
-            attempt=self._schedule.attempts(planned) + 1,
+            attempt=self._agenda.attempts(planned) + 1,
             wall_s=time.monotonic() - started,
             record=record,
         )
@@ -163,7 +176,7 @@ class Runner:
         self._stop.under_way = False
         reasons = {failure.reason for failure in record.failures}
         value = record.measures.get(self._workload.primary)
-        self._schedule.add(planned, attempt_of(record.ok, value, reasons))
+        self._agenda.add(planned, attempt_of(record.ok, value, reasons))
         self._tell(
             Event(
                 "trial",
@@ -182,9 +195,9 @@ class Runner:
     def _lose_bed(self, planned: PlannedTrial, error: BedError, started: float) -> None:
         """Give up this bed, which failed the trial: another bed may do better."""
         self._ahead = None
-        another = self._current.lose()
+        another = self.current.lose()
         number, folder = self._store.begin_trial()
-        prepared = PreparedTrial(number, folder, utc_now(), self._current.number)
+        prepared = PreparedTrial(number, folder, utc_now(), self.current.number)
         self._add(planned, prepared, self._not_started(prepared, Reason.BED_LOST, str(error)), started)
         if not another:
             raise error
@@ -197,7 +210,7 @@ class Runner:
         which company would disturb."""
         if following is None or self._stop.asked:
             return
-        if not self._current.links.has_passed(following.cell):
+        if not self.current.links.has_passed(following.cell):
             return
         self._ahead = (following, self._thread.submit(self._prepare, following))
 
@@ -218,8 +231,8 @@ class Runner:
 
     def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
         number, folder = self._store.begin_trial()
-        prepared = PreparedTrial(number, folder, utc_now(), self._current.number)
-        bed, links = self._current.bed, self._current.links
+        prepared = PreparedTrial(number, folder, utc_now(), self.current.number)
+        bed, links = self.current.bed, self.current.links
         bed.end_trial()  # before the link is measured or changed
         why = links.bring(planned.cell)
         if why:

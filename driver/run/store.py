@@ -7,22 +7,24 @@ folder that no row knows, which the next opening removes. The format is model/ru
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import shutil
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from driver.experiment.model import Cell
+from driver.run.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
+from driver.run.rows import TrialRow, artifacts_in, insert_plan, insert_trial, sync
 from driver.schedule.rounds import Attempt
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError
-from model.metrics import PRIMARY, measured
+from model.machines import BedFacts, MachineFacts
+from model.metrics import PRIMARY
 from model.reasons import Reason, timed_out
 from model.record import TrialRecord
 from model.writing import writing
@@ -31,7 +33,6 @@ LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
 ENOUGH_MIB = 50
 NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE, Reason.STOPPED}  # no retry is used up by these
-IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 
 
 Moment = Literal["before", "after"]  # the trials that used a link
@@ -53,6 +54,9 @@ class Stored:
     attempt: int
     wall_s: float
     record: TrialRecord
+    asked: str = ""  # digest of what was asked for: driver/run/trial_keys.py
+    versions: str = ""  # digest of the versions that it was made with
+    origin: str = ""  # the run that made it, where that is another one
 
 
 class Store:
@@ -64,6 +68,7 @@ class Store:
         self._database = database
         self._lock = lock
         self.session = 0
+        self.machine = ""  # the name of the one that this session's own beds are on
         self._cells: dict[str, int] = {}
         self._links: dict[str, int] = {}
         self._next = 1
@@ -85,7 +90,7 @@ class Store:
             database = _connect(part)
             database.executescript(run_format.SCHEMA)
             with database:
-                _insert_plan(database, meta, cells)
+                insert_plan(database, meta, cells)
             database.close()
             part.with_name(part.name + "-journal").unlink(missing_ok=True)
             part.replace(folder / run_format.DATABASE)
@@ -106,8 +111,10 @@ class Store:
         store = cls(folder, _connect(folder / run_format.DATABASE), lock)
         try:
             version = store.meta("format")
-            if version != str(run_format.VERSION):
+            if version not in run_format.READABLE:
                 raise run_format.other_format(folder, version)
+            if version != str(run_format.VERSION):
+                store._database.executescript(f"BEGIN; {run_format.UPGRADE} COMMIT;")
             store._load()
             store._forget_unfinished()
         except BaseException:
@@ -171,9 +178,18 @@ class Store:
 
     def last_bed(self) -> int:
         """The number of the last bed that this run used; 0: none yet."""
-        query = "SELECT max(bed) FROM (SELECT bed FROM trials UNION ALL SELECT bed FROM self_tests)"
+        query = (
+            "SELECT max(bed) FROM (SELECT bed FROM trials UNION SELECT bed FROM self_tests UNION SELECT bed FROM beds)"
+        )
         (last,) = self._database.execute(query).fetchone()
         return int(last or 0)
+
+    def copies(self, trials: Iterable[int]) -> list[TrialCopy]:
+        """Trials as another run folder takes them."""
+        return trial_copies(self._database, trials)
+
+    def self_test_copies(self, after: int = 0) -> list[SelfTestCopy]:
+        return self_test_copies(self._database, after)
 
     # --- what is added
 
@@ -181,7 +197,10 @@ class Store:
         with writing("note the state of the run"), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def begin_session(self, provenance: Mapping[str, Any]) -> None:
+    def begin_session(self, provenance: Mapping[str, Any], machine: MachineFacts) -> None:
+        """`machine`: this one."""
+        self.add_machine(machine)
+        self.machine = machine.name
         with writing("begin a session"), self._database:
             # One that was killed could not say how it ended.
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
@@ -201,16 +220,36 @@ class Store:
             query = "UPDATE sessions SET ended_utc = ?, ending = ? WHERE session = ?"
             self._database.execute(query, (utc_now(), ending, self.session))
 
+    def add_machine(self, facts: MachineFacts) -> None:
+        """Note a machine, or what a known one has become."""
+        with writing("note a machine"), self._database:
+            self._database.execute(_MACHINE, (facts.name, json.dumps(facts.to_json())))
+
+    def add_bed(self, facts: BedFacts) -> int:
+        """The number of a bed within this run; one that is known keeps its own. Its machine has to be known."""
+        with writing("note a bed"), self._database:
+            known = self._database.execute("SELECT bed FROM beds WHERE uid = ?", (facts.uid,)).fetchone()
+            if known:
+                return int(known[0])
+            number = self.last_bed() + 1
+            (machine,) = self._database.execute(
+                "SELECT machine FROM machines WHERE name = ?", (facts.machine,)
+            ).fetchone()
+            row = (number, machine, facts.uid, json.dumps(facts.to_json()))
+            self._database.execute("INSERT INTO beds VALUES (?, ?, ?, ?)", row)
+            return number
+
+    def add_versions(self, digest: str, versions: Mapping[str, str]) -> None:
+        with writing("note versions"), self._database:
+            self._database.execute("INSERT OR IGNORE INTO versions VALUES (?, ?)", (digest, json.dumps(versions)))
+
     def add_self_test(
         self, link: str, data: Mapping[str, Any], *, bed: int, passed: bool, moment: Moment = "before"
     ) -> None:
         """`moment`: before trials used the link on this bed, or after them."""
         with writing("store a self-test"), self._database:
-            self._database.execute(
-                "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data)),
-            )
+            row = (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data))
+            self._database.execute(_SELF_TEST, row)
 
     def begin_trial(self) -> tuple[int, Path]:
         """A number for the next trial and an empty folder for its artifacts."""
@@ -229,62 +268,65 @@ class Store:
 
     def add_trial(self, stored: Stored) -> None:
         """Store a whole trial: its artifacts get their final name, then one transaction makes it part of the run."""
-        scratch = self.folder / SCRATCH / f"{stored.trial:06d}"
-        final = self.folder / run_format.ARTIFACTS / f"{stored.trial:06d}"
+        record, cell = stored.record, self._cells[stored.cell.id]
+        numbers = (stored.trial, self.session, stored.bed, cell, stored.round, stored.attempt)
+        row = TrialRow(*numbers, stored.wall_s, record, stored.asked, stored.versions, stored.origin)
         with writing(f"store trial {stored.trial}"):
-            artifacts = _artifacts(scratch)
-            scratch.replace(final)
-            _sync(final.parent)
-            try:
-                with self._database:
-                    self._insert_trial(stored)
-                    self._insert_details(stored, artifacts)
-            except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
+            self._store([(row, self.folder / SCRATCH / f"{stored.trial:06d}")])
+
+    def adopt(
+        self, trials: Sequence[TrialCopy], content: Path, beds: Mapping[int, int], tests: Sequence[SelfTestCopy] = ()
+    ) -> list[int]:
+        """Make trials part of this run that were made elsewhere, all or none of them: their new numbers. `content` has
+        a folder of artifacts for each, named by its old number, on the same disk: they are moved. `beds`: numbers there
+        -> here. Cells and links have to be known; the round and the attempt are those of the copies."""
+        first, self._next = self._next, self._next + len(trials)
+        rows = []
+        for number, copy in enumerate(trials, first):
+            record, cell = TrialRecord.from_json(copy.record), self._cells[copy.cell]
+            numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
+            row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin)
+            folder = content / f"{copy.trial:06d}"
+            require_artifacts(folder, copy)
+            rows.append((row, folder))
+        with writing(f"store {len(trials)} trials"):
+            self._store(rows, [self._self_test_row(test, beds) for test in tests])
+        return [row.trial for row, _ in rows]
+
+    def _store(self, rows: Sequence[tuple[TrialRow, Path]], self_tests: Sequence[tuple[Any, ...]] = ()) -> None:
+        """All of them or none; each with the folder of its artifacts."""
+        moved: list[Path] = []
+        try:
+            listed = [artifacts_in(scratch) for _, scratch in rows]
+            for row, scratch in rows:
+                final = self.folder / run_format.ARTIFACTS / f"{row.trial:06d}"
+                scratch.replace(final)
+                moved.append(final)
+            sync(self.folder / run_format.ARTIFACTS)
+            with self._database:
+                self._database.executemany(_SELF_TEST, self_tests)
+                for (row, _), artifacts in zip(rows, listed, strict=True):
+                    insert_trial(self._database, row, artifacts)
+        except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
+            for final in moved:
                 shutil.rmtree(final, ignore_errors=True)
-                raise
+            raise
 
-    def _insert_trial(self, stored: Stored) -> None:
-        record = stored.record
-        points_apart = {name: replace(series, points=()) for name, series in record.series.items()}
-        data = replace(record, measures={}, requests=(), series=points_apart).to_json()
-        values = {
-            "trial": stored.trial,
-            "session": self.session,
-            "bed": stored.bed,
-            "cell": self._cells[stored.cell.id],
-            "round": stored.round,
-            "attempt": stored.attempt,
-            "started_utc": record.started_utc,
-            "wall_s": stored.wall_s,
-            "status": "ok" if record.ok else "failed",
-            "record": json.dumps({key: value for key, value in data.items() if key not in IN_TABLES}),
-        }
-        names, marks = ", ".join(values), ", ".join("?" * len(values))
-        self._database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
-
-    def _insert_details(self, stored: Stored, artifacts: Sequence[tuple[str, int, str]]) -> None:
-        trial, record = stored.trial, stored.record
-        rows: dict[str, Iterable[tuple[Any, ...]]] = {
-            "measures": measured(record).items(),
-            "series": ((name, *point) for name, series in record.series.items() for point in series.points),
-            "failures": ((failure.reason.value, failure.detail) for failure in record.failures),
-            "flags": ((flag.name, flag.detail) for flag in record.flags),
-            "requests": (
-                (number, *(getattr(request, key) for key in _REQUEST), json.dumps(request.to_json()))
-                for number, request in enumerate(record.requests, 1)
-            ),
-            "artifacts": artifacts,
-        }
-        for table, values in rows.items():
-            listed = [(trial, *row) for row in values]
-            if listed:
-                marks = ", ".join("?" * len(listed[0]))
-                self._database.executemany(f"INSERT INTO {table} VALUES ({marks})", listed)  # noqa: S608
+    def _self_test_row(self, test: SelfTestCopy, beds: Mapping[int, int]) -> tuple[Any, ...]:
+        place = (self.session, beds[test.bed], self._links[test.link])
+        return *place, test.moment, test.at_utc, int(test.passed), json.dumps(test.data)
 
 
-_REQUEST = (
-    "url", "status", "protocol", "connection", "priority", "started_ms", "ended_ms", "wire_bytes", "body_bytes",
-)  # fmt: skip
+_MACHINE = "INSERT INTO machines (name, facts) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET facts = excluded.facts"
+_SELF_TEST = "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def require_artifacts(folder: Path, copy: TrialCopy) -> None:
+    """Raises StoreError unless the folder has just the artifacts of this trial."""
+    there = {name: digest for name, _, digest in artifacts_in(folder)}
+    if there != {each.name: each.sha256 for each in copy.artifacts}:
+        what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
+        raise StoreError(what, "They were changed or damaged on their way; copy the run again from where it was made")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -295,29 +337,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     database.execute("PRAGMA foreign_keys = ON")
     database.execute("PRAGMA busy_timeout = 10000")
     return database
-
-
-def _insert_plan(database: sqlite3.Connection, meta: Mapping[str, str], cells: Sequence[Cell]) -> None:
-    database.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-    links = {cell.link.label: cell.link for cell in cells}
-    arms = {cell.arm.name: cell.arm for cell in cells}
-    link_number = {label: number for number, label in enumerate(links, 1)}
-    arm_number = {name: number for number, name in enumerate(arms, 1)}
-    database.executemany(
-        "INSERT INTO links VALUES (?, ?, ?)",
-        ((link_number[label], label, json.dumps(case.to_mapping())) for label, case in links.items()),
-    )
-    database.executemany(
-        "INSERT INTO arms VALUES (?, ?, ?)",
-        ((arm_number[name], name, json.dumps(arm.to_mapping())) for name, arm in arms.items()),
-    )
-    database.executemany(
-        "INSERT INTO cells VALUES (?, ?, ?, ?, ?)",
-        (
-            (number, cell.id, cell.site, link_number[cell.link.label], arm_number[cell.arm.name])
-            for number, cell in enumerate(cells, 1)
-        ),
-    )
 
 
 def lock_folder(folder: Path) -> int:
@@ -331,24 +350,3 @@ def lock_folder(folder: Path) -> int:
             f"another lanelab is using the run folder {folder}", "Wait for its end, or run into another folder"
         ) from None
     return lock
-
-
-def _artifacts(folder: Path) -> list[tuple[str, int, str]]:
-    """Name, size and digest of each file; all of them on the disk when this returns."""
-    artifacts = []
-    for path in sorted(folder.iterdir()):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            os.fsync(file.fileno())
-        artifacts.append((path.name, path.stat().st_size, digest))
-    _sync(folder)
-    return artifacts
-
-
-def _sync(folder: Path) -> None:
-    """See to it that the names in a folder are on the disk."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

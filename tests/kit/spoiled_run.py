@@ -15,6 +15,8 @@ from driver.experiment.read import parse_experiment
 from driver.run.built_programs import Programs
 from driver.run.runner import Runner, StopRequest
 from driver.run.start import begin
+from driver.run.this_machine import this_machine
+from driver.schedule.rounds import Schedule
 from sites.load import site_names
 from tests.kit.bench import Bench
 
@@ -38,10 +40,12 @@ def play_spoiled(folder: Path, text: str, spoil: Callable[[Bench], None], known:
     begun = begin(experiment, "test", folder / "run", 1, {"accept_links": True})
     bed = folder / "bed"
     bed.mkdir()
-    begun.store.begin_session({})
+    begun.store.begin_session({}, this_machine())
     try:
         opened = lambda: SpoiledBed(BedSettings(folder=bed), spoil)  # noqa: E731
-        Runner(begun, opened, lambda _event: None, StopRequest(), known, Programs.built(experiment)).run()
+        schedule = Schedule(experiment, int(begun.store.meta("seed")), known, begun.store.history())
+        with Runner(begun, opened, lambda _event: None, StopRequest(), Programs.built(experiment)) as runner:
+            runner.run(schedule)
     finally:
         begun.store.close()
     return read_run(folder / "run")

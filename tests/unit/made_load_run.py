@@ -113,7 +113,7 @@ def _write(database: sqlite3.Connection, rounds: int, claims: Sequence[Claim]) -
                 "evidence": evidence.to_json(), "flags": [], "recordings": {},
                 "series": {name: {"unit": one.unit, "points": []} for name, one in series.items()},
             }  # fmt: skip
-            add("trials", trial, 1, 1, cell, in_round, 1, stamp(trial), 1200.0, "ok", json.dumps(record))
+            add("trials", trial, 1, 1, cell, in_round, 1, stamp(trial), 1200.0, "ok", json.dumps(record), "", "", "")
             for measure, found in {**derive(series, SETTINGS), **measures_of(report_of())}.items():
                 add("measures", trial, measure, found)
             for name, one in series.items():

@@ -197,7 +197,7 @@ class _Writer:
         }  # fmt: skip
         self.add(
             "trials", self.trial, 1, self.bed(number), cell, number, attempt, stamp(2 + self.trial * 2),
-            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record),
+            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record), "", "", "",
         )  # fmt: skip
         for name, value in measures.items():
             self.add("measures", self.trial, name, value)

@@ -39,6 +39,7 @@ from driver.cli.main import lanelab
 from driver.experiment.read import parse_experiment
 from driver.experiment.schema import schema_text
 from driver.run.store import Store, Stored
+from driver.run.this_machine import this_machine
 from model.record import TrialRecord
 
 folder = Path(sys.argv[1])
@@ -46,11 +47,11 @@ text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, 
 experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
 plan = {"order": "interleaved", "looks": [[1, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
-meta = {"format": "3", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
+meta = {"format": "4", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
         "lanelab": "0.1.0",
         "plan": json.dumps(plan)}
 store = Store.create(folder, text, meta, experiment.cells)
-store.begin_session({})
+store.begin_session({}, this_machine())
 record = TrialRecord("page_load", "2026-01-01T00:00:00.000Z", {"plt_ms": 210.0}, {}, (), (), (), {}, None)
 trial, _ = store.begin_trial()
 store.add_trial(Stored(trial, experiment.cells[0], 1, 1, 1, 1.5, record))

@@ -27,6 +27,8 @@ from driver.run.runner import Runner, StopRequest
 from driver.run.served_sites import ServedSites
 from driver.run.start import BegunRun
 from driver.run.store import Store
+from driver.run.this_machine import this_machine
+from driver.schedule.rounds import Schedule
 from driver.workloads.page_load.workload import PageLoad
 from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
 from model.link.results import Result, SelfTest
@@ -36,7 +38,7 @@ from sites.load import load_site
 
 PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
 META = {
-    "format": "3",
+    "format": "4",
     "workload": "page_load",
     "name": "made",
     "seed": "1",
@@ -124,7 +126,7 @@ class Play:
         """Run with these beds, one after the other; which trials of each arm counted, in order."""
         exists = (self.folder / "run.sqlite").exists()
         store = Store.open(self.folder) if exists else Store.create(self.folder, "", META, self.experiment.cells)
-        store.begin_session({})
+        store.begin_session({}, this_machine())
         waiting = list(beds)
 
         @contextlib.contextmanager
@@ -137,7 +139,9 @@ class Play:
         sites = ServedSites.of(self.experiment, {"dummy": load_site("dummy")})
         try:
             tell, asked = self.events.append, stop or StopRequest()
-            Runner(BegunRun(self.experiment, sites, store), open_bed, tell, asked, KNOWN).run()
+            schedule = Schedule(self.experiment, int(store.meta("seed")), KNOWN, store.history())
+            with Runner(BegunRun(self.experiment, sites, store), open_bed, tell, asked) as runner:
+                runner.run(schedule)
         finally:
             names = {cell.id: cell.arm.name for cell in self.experiment.cells}
             found: dict[str, list[bool]] = {name: [] for name in names.values()}

@@ -13,6 +13,7 @@ import pytest
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, LinkCase
 from driver.run.store import Store, Stored
+from driver.run.this_machine import this_machine
 from driver.schedule.rounds import Attempt
 from model.errors import InputError, StoreError
 from model.evidence.browser import Request
@@ -26,12 +27,12 @@ CELLS = [
     for label in ("20ms", "100ms")
     for name, settings in (("on", {}), ("off", {"keepalive": "false"}))
 ]
-META = {"format": "3", "workload": "page_load", "name": "made", "seed": "7"}
+META = {"format": "4", "workload": "page_load", "name": "made", "seed": "7"}
 
 
 def made(folder: Path) -> Store:
     store = Store.create(folder, "sites: [dummy]\n", META, CELLS)
-    store.begin_session({"lanelab": "test"})
+    store.begin_session({"lanelab": "test"}, this_machine())
     return store
 
 
@@ -153,7 +154,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_session_that_was_killed_says_so_in_the_next(tmp_path: Path) -> None:
     made(tmp_path / "run").close()
     store = Store.open(tmp_path / "run")
-    store.begin_session({})
+    store.begin_session({}, this_machine())
     store.end_session("finished")
     store.close()
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")

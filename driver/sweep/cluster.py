@@ -1,0 +1,82 @@
+"""The workers of a sweep as its controller sees them. dask_cluster.py is the one that is made of Dask.
+
+Nothing here knows what a job means. A worker does its jobs one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+JobName = Literal["assign", "qualify", "play", "piece", "drop_pack", "end_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A worker is there."""
+
+    worker: str  # the same as long as this process of it lives
+    name: str  # for people: machine and number
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A worker is gone, and with it all its jobs."""
+
+    worker: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A job is done. `value` is the JSON (or bytes) that it gave; or it raised, and `error` says what."""
+
+    job: int
+    worker: str
+    value: Any = None
+    error: BaseException | None = None  # a LanelabError as it was raised there
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of a worker, for whoever watches."""
+
+    worker: str
+    event: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """The scheduler cannot be reached: nothing is known of any worker until they join again."""
+
+    why: str
+
+
+Happening = Joined | Left | Finished | Told | Away
+
+
+class Cluster(Protocol):
+    """Workers that come and go."""
+
+    @property
+    def dashboard(self) -> str:
+        """Where the engine's own pages are; "": nowhere."""
+        ...
+
+    def wait(self, timeout_s: float) -> list[Happening]:
+        """What happened since the last call, in order; waits for the first as long as that. Workers that there are at
+        the beginning join in the first calls."""
+        ...
+
+    def start(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> int:
+        """Give a worker a job. Its number: one Finished comes for it, or Left of its worker."""
+        ...
+
+    def halt(self) -> None:
+        """Ask all workers to end the trials that they have under way: those fail, as after Ctrl-C on one bed."""
+        ...
+
+    def close(self) -> None:
+        """End what this controller has started: its own scheduler and workers, with all beds."""
+        ...
