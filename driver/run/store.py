@@ -19,7 +19,7 @@ from typing import Any, Literal
 from driver.experiment.model import Cell
 from driver.run.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
 from driver.run.rows import TrialRow, artifacts_in, insert_plan, insert_trial, sync
-from driver.schedule.rounds import Attempt
+from driver.schedule.results import Attempt
 from model import run_format
 from model.clock import utc_now
 from model.errors import InputError, StoreError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from driver.schedule.order import PlannedTrial
-from driver.schedule.rounds import Attempt
+from driver.schedule.results import Attempt
 
 
 class Agenda(Protocol):

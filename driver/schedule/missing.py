@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driver.experiment.model import Cell, Experiment
-from driver.schedule.rounds import Attempt, History, short_cells
+from driver.schedule.results import Attempt, History, short_cells
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from driver.experiment.model import Experiment
 from driver.experiment.read import over_beds, over_trials
 from driver.experiment.scale import over_scale
 from driver.schedule.missing import lacking
-from driver.schedule.rounds import History
+from driver.schedule.results import History
 from driver.schedule.verdicts import has_enough
 from model.errors import InputError
 from model.metrics import LOAD

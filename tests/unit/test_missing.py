@@ -6,7 +6,7 @@ from pathlib import Path
 
 from driver.cli.missing import MOST_CELLS, lines
 from driver.schedule.missing import lacking
-from driver.schedule.rounds import Attempt
+from driver.schedule.results import Attempt
 from tests.unit.experiments import SMALL, read
 
 GOOD, FAILED, TIMED_OUT = Attempt(True, 100.0), Attempt(False), Attempt(False, timed_out=True)

@@ -375,7 +375,7 @@ def test_every_command_says_the_same_of_a_run_of_another_format(tmp_path: Path, 
     with pytest.raises(StoreError) as refused:
         CliRunner().invoke(lanelab, words.format(folder).split(), catch_exceptions=False, standalone_mode=False)
     assert str(refused.value) == (
-        f"the run in {folder} has format 1, and this lanelab reads and writes format 3. "
+        f"the run in {folder} has format 1, and this lanelab reads formats 3 and 4. "
         "Use the lanelab that made it, or make the run again"
     )
 

@@ -145,7 +145,7 @@ def change(folder: Path, statement: str) -> None:
     [
         (
             "UPDATE meta SET value = '1' WHERE key = 'format'",
-            "has format 1, and this lanelab reads and writes format 3",
+            "has format 1, and this lanelab reads formats 3 and 4",
         ),
         ("DELETE FROM meta WHERE key = 'format'", "has format none"),
         ("UPDATE arms SET settings = '{'", "cannot be read"),

@@ -14,7 +14,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, LinkCase
 from driver.run.store import Store, Stored
 from driver.run.this_machine import this_machine
-from driver.schedule.rounds import Attempt
+from driver.schedule.results import Attempt
 from model.errors import InputError, StoreError
 from model.evidence.browser import Request
 from model.link import Link

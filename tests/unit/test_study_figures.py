@@ -8,7 +8,7 @@ import pytest
 
 from driver.experiment.model import Experiment
 from driver.run.store import attempt_of
-from driver.schedule.rounds import History
+from driver.schedule.results import History
 from driver.study.figures import (
     Asked,
     Standing,
