@@ -8,3 +8,15 @@ import datetime
 def utc_now() -> str:
     """As every record and database has it: ISO 8601 in UTC, to the millisecond."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def shifted(utc: str, seconds: float) -> str:
+    """A stamp at another time, in the same form."""
+    moved = datetime.datetime.fromisoformat(utc) + datetime.timedelta(seconds=seconds)
+    return moved.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_between(first: str, second: str) -> float:
+    """From one stamp to another."""
+    began, ended = (datetime.datetime.fromisoformat(text) for text in (first, second))
+    return (ended - began).total_seconds()

@@ -18,6 +18,7 @@ EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
 REPORT = "report.html"
 # Keys of meta.
+ID = "id"  # of the run, wherever its folder is
 VARIANT = "variant"  # of the experiment; "" where it has none
 SCALE = "scale"  # of loads, against what the experiment says; 1 where it is run as it stands
 CLAIMS = "claims"  # JSON, a list of model.claims.Claim, as they were before the first trial

@@ -21,6 +21,7 @@ from driver.cli.missing import tell_missing
 from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
+from driver.cli.sweep_options import ONE_BED, SweepOptions, play_sweep, sweep_options
 from driver.host.install import prepare
 from driver.run.events import Event, Listener
 from model import paths
@@ -59,6 +60,7 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
+@sweep_options
 @bed_options
 def run(  # noqa: PLR0913 - an option each
     file: Path | None,
@@ -70,6 +72,7 @@ def run(  # noqa: PLR0913 - an option each
     *,
     variant: str | None,
     made: BedOptions,
+    sweep: SweepOptions,
     open_report: bool,
     as_json: bool,
     allow_missing: bool,
@@ -87,9 +90,11 @@ def run(  # noqa: PLR0913 - an option each
       lanelab run experiments/quickstart.yaml
       lanelab run experiments/quickstart.yaml --substrate ssh --inventory machines.yml
       lanelab run --resume runs/20261120T101500Z-quickstart
+      lanelab run experiments/rtt-bandwidth-grid.yaml --workers 2
     """
     from analysis.runs import find_run  # noqa: PLC0415
     from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
+    from driver.schedule.portions import require_portions  # noqa: PLC0415
 
     start.require_not_both(file, resumed)
     if resumed and (out or seed is not None or beds is not None or scale or variant or not made.is_default):
@@ -98,8 +103,11 @@ def run(  # noqa: PLR0913 - an option each
             "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router, --pin and --accept-links"
         )
         raise InputError(what, f"Leave {options} out")
+    sweep.check(made)
     if file:
         experiment = _prepared(file, made, (beds, scale), variant)
+        if sweep.is_asked_for:
+            require_portions(experiment)
         begun = start.begin(experiment, VERSION, out, seed, placed(made, experiment).to_json())
     else:
         begun = start.resume(find_run(resumed or ""))
@@ -109,7 +117,7 @@ def run(  # noqa: PLR0913 - an option each
         if resumed:
             made.nodes()
         warn_of(made)
-        play(begun, programs_of(begun.experiment, made), made, as_json=as_json)
+        play(begun, programs_of(begun.experiment, made), made, sweep, as_json=as_json)
         missing = tell_missing(begun, as_json=as_json)
     finally:
         store.close()
@@ -159,25 +167,15 @@ def programs_of(experiment: Experiment, made: BedOptions) -> Programs:
     return Programs.built(experiment)
 
 
-def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
+def play(
+    begun: BegunRun, programs: Programs, made: BedOptions, sweep: SweepOptions = ONE_BED, *, as_json: bool
+) -> None:
     """Make the trials that the run still lacks, and show how it goes."""
-    from analysis.stats import KNOWN  # noqa: PLC0415
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
-    from driver.run.runner import Runner, StopRequest  # noqa: PLC0415
+    from driver.run.runner import StopRequest  # noqa: PLC0415
     from driver.run.this_machine import this_machine  # noqa: PLC0415
-    from driver.schedule.rounds import Schedule  # noqa: PLC0415
 
     store, experiment = begun.store, begun.experiment
-
-    had_bed = False
-
-    @contextmanager
-    def open_bed() -> Iterator[Bed]:
-        nonlocal had_bed
-        with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
-            had_bed = True
-            yield bed
-
     done = sum(attempt.ok for attempts in store.history().values() for attempt in attempts)
     facts = {**host_facts(VERSION), **programs.facts(), **made.facts(), "command": sys.argv[1:]}
     store.begin_session(facts, this_machine())
@@ -189,9 +187,10 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
         primary = primary_of(store.workload)
         with watching(as_json=as_json, trials=trials, done=done, primary=primary) as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
-            schedule = Schedule(experiment, int(store.meta("seed")), KNOWN, store.history())
-            with Runner(begun, open_bed, tell, stop, programs) as runner:
-                runner.run(schedule)
+            if sweep.is_asked_for:
+                play_sweep(sweep, begun, made, tell, stop)
+            else:
+                _play_one_bed(begun, programs, made, tell, stop)
         ending = "finished"
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"
@@ -199,7 +198,7 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
         raise Interrupted("stopped; everything that was finished is stored", remedy) from error
     except LanelabError as error:
         ending = f"failed: {error}"
-        if isinstance(error, BedError) and not had_bed and store.session == 1:
+        if isinstance(error, BedError) and not store.last_bed() and store.session == 1:
             ending = NEVER_BEGUN
         raise
     finally:
@@ -209,6 +208,23 @@ def play(begun: BegunRun, programs: Programs, made: BedOptions, *, as_json: bool
             store.set_meta("state", ending if ending in ("finished", "stopped") else "failed")
         if ending == NEVER_BEGUN:  # there is nothing in it to look at or to go on with
             shutil.rmtree(store.folder, ignore_errors=True)
+
+
+def _play_one_bed(begun: BegunRun, programs: Programs, made: BedOptions, tell: Listener, stop: StopRequest) -> None:
+    from analysis.stats import KNOWN  # noqa: PLC0415
+    from driver.run.runner import Runner  # noqa: PLC0415
+    from driver.schedule.rounds import Schedule  # noqa: PLC0415
+
+    store = begun.store
+
+    @contextmanager
+    def open_bed() -> Iterator[Bed]:
+        with paths.bed_folder() as folder, Bed(made.settings(folder)) as bed:
+            yield bed
+
+    schedule = Schedule(begun.experiment, int(store.meta("seed")), KNOWN, store.history())
+    with Runner(begun, open_bed, tell, stop, programs) as runner:
+        runner.run(schedule)
 
 
 @contextmanager

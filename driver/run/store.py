@@ -149,6 +149,14 @@ class Store:
         row = self._database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else ""
 
+    def all_meta(self) -> dict[str, str]:
+        return dict(self._database.execute("SELECT key, value FROM meta"))
+
+    @property
+    def run_id(self) -> str:
+        """What tells this run from every other, wherever its folder is."""
+        return self.meta(run_format.ID) or f"{self.meta('created_utc')} {self.meta('seed')}"  # older runs have none
+
     def cell_ids(self) -> list[str]:
         return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]
 

@@ -164,6 +164,13 @@ class Spread:
     def under_way(self) -> int:
         return len(self._under_way)
 
+    def has_more(self) -> bool:
+        """Whether there are, or may begin, portions that no bed has begun."""
+        while not self._waiting:
+            if not self._open_next_round():
+                return False
+        return True
+
     @property
     def is_waiting(self) -> bool:
         """Whether there are portions that no bed has begun, in rounds that may begin."""

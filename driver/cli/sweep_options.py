@@ -1,0 +1,112 @@
+"""Options of a run on several beds: on this machine, on machines that lend theirs, or on a cluster that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from driver.cli.options import BedOptions
+from driver.cli.output import note
+from model.errors import InputError
+
+if TYPE_CHECKING:
+    from driver.run.events import Listener
+    from driver.run.runner import StopRequest
+    from driver.run.start import BegunRun
+
+Decorated = Callable[..., Any]
+MOST_WORKERS = 1000
+OWN_START_S = 120.0  # workers of this machine that have not come by then will not come
+AWAY_S = 600.0  # for as long may all workers of others be away, once there were some
+
+
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """Where the beds of a run are, when they are not just the one."""
+
+    workers: int = 0  # on this machine
+    listen: str = ""  # where workers of other machines reach the run
+    cluster: str = ""  # a scheduler that there is, or an invitation to one
+    insecure: bool = False  # plain tcp to another machine
+    accept_disturbance: bool = False
+    dashboard: bool = False
+
+    @property
+    def is_asked_for(self) -> bool:
+        return bool(self.workers or self.listen or self.cluster)
+
+    def check(self, made: BedOptions) -> None:
+        """Raises InputError where options do not go together."""
+        if self.cluster and (self.workers or self.listen):
+            what = "--cluster is a scheduler that there is, and --workers and --listen make one"
+            raise InputError(what, "Leave one of them out", key="--cluster")
+        if self.is_asked_for and not made.traits.same_machine:
+            what = f"each worker makes its own beds on its machine, and here is --substrate {made.substrate}"
+            raise InputError(what, "Leave --substrate and --inventory out, or --workers, --listen and --cluster")
+        if self.is_asked_for and made.cpus:
+            raise InputError("each bed has processors of its own", "Leave --pin out", key="--pin")
+        if not self.is_asked_for and (self.insecure or self.accept_disturbance or self.dashboard):
+            what = "--insecure, --accept-disturbance and --dashboard are for runs on several beds"
+            raise InputError(what, "Add --workers, --listen or --cluster, or leave them out")
+
+
+ONE_BED = SweepOptions()
+
+
+def sweep_options(command: Decorated) -> Decorated:
+    """The command gets `sweep: SweepOptions`."""
+
+    def with_options(*args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - a click callback
+        names = ("workers", "listen", "cluster", "insecure", "accept_disturbance", "dashboard")
+        sweep = SweepOptions(**{name: arguments.pop(name) or getattr(ONE_BED, name) for name in names})
+        return command(*args, sweep=sweep, **arguments)
+
+    with_options.__name__, with_options.__doc__ = command.__name__, command.__doc__
+    with_options.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    decorated: Decorated = with_options
+    for option in (
+        click.option("--dashboard", is_flag=True, help="Show Dask's own pages of a run on several beds"),
+        click.option("--accept-disturbance", is_flag=True, help="Go on where beds of this machine disturb one another"),
+        click.option("--insecure", is_flag=True, help="Reach a cluster on another machine without TLS"),
+        click.option("--cluster", metavar="ADDRESS", help="On the workers of that Dask scheduler, or invitation file"),
+        click.option("--listen", metavar="ADDRESS", help="Let other machines join with `lanelab worker`: HOST[:PORT]"),
+        click.option("--workers", type=click.IntRange(1, MOST_WORKERS), help="On so many beds of this machine at once"),
+    ):
+        decorated = option(decorated)
+    return decorated
+
+
+def play_sweep(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Listener, stop: StopRequest) -> None:
+    """Make the trials that the run still lacks, on all the workers that there are."""
+    from analysis.stats import KNOWN  # noqa: PLC0415
+    from driver.sweep.controller import Controller, Patience  # noqa: PLC0415 - only sweeps need Dask
+
+    own_alone = bool(sweep.workers) and not sweep.listen
+    patience = Patience(OWN_START_S, OWN_START_S) if own_alone else Patience(None, AWAY_S)
+    with _connected(sweep, begun, made) as cluster:
+        if cluster.dashboard:
+            note(f"Dask's pages: {cluster.dashboard}")
+        Controller(begun, cluster, tell, stop, KNOWN, patience).run()
+
+
+@contextmanager
+def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions) -> Iterator[Cluster]:
+    """The cluster that the options name; what was started for it ends with it."""
+    from driver.sweep import dask_cluster, own_scheduler  # noqa: PLC0415
+    from driver.sweep.supervisor import Supervisor  # noqa: PLC0415
+
+    with ExitStack() as stack:
+        if sweep.cluster:
+            cluster = dask_cluster.connect(sweep.cluster, insecure=sweep.insecure)
+            yield stack.enter_context(cluster)
+            return
+        folder = begun.store.folder / "cluster"
+        own = stack.enter_context(own_scheduler.start(folder, sweep.listen, dashboard=sweep.dashboard))
+        if sweep.listen:
+            note(f"other machines join with: lanelab worker {own.invitation}")
+        if sweep.workers:
+            stack.enter_context(Supervisor(own.invitation, sweep.workers, made))
+        yield stack.enter_context(dask_cluster.connect(str(own.invitation)))

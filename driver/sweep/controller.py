@@ -1,0 +1,267 @@
+"""The controller of a sweep: gives portions to workers, and stores what they deliver. It alone writes the run folder.
+
+A portion is stored whole, in one transaction, or not at all. Whatever becomes of a worker, of the network between or of
+this process: what is stored decides what remains to be done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from driver.run.events import Event, Listener
+from driver.run.runner import StopRequest
+from driver.run.start import BegunRun
+from driver.schedule.portions import Spread
+from driver.schedule.until import Statistics
+from driver.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, Told
+from driver.sweep.deliveries import Deliveries
+from driver.sweep.enrolment import Enrolment
+from driver.sweep.member import Doing, Member
+from driver.sweep.messages import Delivery, Portion
+from model.errors import BedError, Interrupted
+from model.metrics import LOAD
+from model.reasons import Reason
+
+TICK_S = 0.5
+REST_S = 30.0  # of a worker that could not do its work
+LOST_IN_A_ROW = 3  # portions of each worker, after which a run ends: they would be lost for ever
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a run waits for workers that are not there. None: for ever, or until Ctrl-C."""
+
+    first_s: float | None
+    again_s: float | None
+
+
+class Controller:
+    """One session of a run on the workers of a cluster."""
+
+    def __init__(
+        self,
+        begun: BegunRun,
+        cluster: Cluster,
+        tell: Listener,
+        stop: StopRequest,
+        statistics: Statistics,
+        patience: Patience,
+    ) -> None:
+        self._experiment, self._store = begun.experiment, begun.store
+        self._cluster, self._tell, self._stop, self._patience = cluster, tell, stop, patience
+        self._seed = int(begun.store.meta("seed"))
+        self._spread = Spread(begun.experiment, self._seed, statistics, begun.store.history())
+        self._members: dict[str, Member] = {}
+        self._jobs: dict[int, Callable[[Member, Finished], None]] = {}
+        self._enrolment = Enrolment(begun, tell, self._start)
+        self._deliveries = Deliveries(begun, self._spread, tell, self._start, self._stored)
+        self._portions = 0  # begun in this session
+        self._lost = 0  # since one was stored
+        self._why_lost = ""
+        self._alone_since = time.monotonic()
+        self._had_fit = False
+
+    def run(self) -> None:
+        """Until the experiment has what it asks for. Raises Interrupted after Ctrl-C, when the portions that were under
+        way are stored, and BedError where no worker is left to wait for."""
+        if self._experiment.workload == LOAD:
+            self._stop.halt = self._cluster.halt
+        try:
+            while not self._is_done():
+                for happening in self._cluster.wait(TICK_S):
+                    self._take_note(happening)
+                self._wake()
+                self._give_to_all()
+                self._stop.under_way = bool(self._spread.under_way)
+                self._require_workers()
+            self._end_work()
+        finally:
+            self._deliveries.close()
+
+    def _is_done(self) -> bool:
+        """A portion is under way until it is stored."""
+        if self._spread.under_way:
+            return False
+        if self._stop.asked:
+            raise Interrupted("stopped after the portions that were under way")
+        return not self._spread.has_more()
+
+    # --- what happens
+
+    def _take_note(self, happening: Happening) -> None:
+        match happening:
+            case Joined(worker, name):
+                member = self._members[worker] = Member(worker, name)
+                self._tell(Event("worker-joined", {"worker": worker, "name": name}))
+                self._enrolment.begin(member)
+            case Left(worker, why):
+                self._leave(worker, why)
+            case Finished(job, worker):
+                then, one = self._jobs.pop(job, None), self._members.get(worker)
+                if then and one:
+                    then(one, happening)
+            case Told(worker, event):
+                name = self._members[worker].name if worker in self._members else worker
+                self._tell(Event("on-worker", {"worker": worker, "name": name, "event": dict(event)}))
+            case Away(why):
+                self._tell(Event("cluster-away", {"why": why}))
+                for worker in list(self._members):
+                    self._leave(worker, why)
+
+    def _start(
+        self, member: Member, name: JobName, payload: Mapping[str, Any], then: Callable[[Member, Finished], None]
+    ) -> None:
+        self._jobs[self._cluster.start(member.worker, name, payload)] = then
+
+    def _leave(self, worker: str, why: str) -> None:
+        member = self._members.pop(worker, None)
+        if member is None:
+            return
+        lost = self._lose(member, why)
+        self._tell(Event("worker-left", {"worker": worker, "name": member.name, "why": why, "portion_lost": lost}))
+
+    def _lose(self, member: Member, why: str) -> bool:
+        """Nothing of its portion is stored. Whether it had one."""
+        self._deliveries.drop(member.worker)
+        portion, member.portion = member.portion, None
+        if portion is None:
+            return False
+        self._spread.lose(portion)
+        self._lost, self._why_lost = self._lost + 1, why
+        return True
+
+    # --- giving work
+
+    def _wake(self) -> None:
+        for member in self._members.values():
+            if member.doing is Doing.RESTING and time.monotonic() >= member.rests_until:
+                self._enrolment.qualify(member)
+
+    def _give_to_all(self) -> None:
+        if self._stop.asked:
+            return
+        for member in self._members.values():
+            if member.doing is Doing.IDLE:
+                self._give(member)
+        if not self._spread.under_way and self._spread.is_waiting:
+            self._give_up()
+
+    def _give(self, member: Member) -> None:
+        portion = self._spread.next(member.machine, member.can, member.block)
+        portion = portion or self._spread.next(member.machine, member.may, member.block)
+        if portion is None:
+            return
+        self._portions += 1
+        member.portion, member.number, member.block = portion, self._portions, portion.block
+        member.doing, member.began = Doing.PLAYING, time.monotonic()
+        order = Portion(
+            self._portions,
+            portion.round,
+            portion.block,
+            tuple(cell.id for cell in portion.cells),
+            {each.cell.id: len(self._spread.results.of(each.key)) for each in portion.trials},
+            {
+                each.cell.id: sum(attempt.uses_retry for attempt in self._spread.results.of(each.key))
+                for each in portion.trials
+            },
+        )
+        names = {"worker": member.worker, "name": member.name}
+        self._tell(Event("portion-started", {**names, "round": portion.round, "cells": len(portion.cells)}))
+        self._start(member, "play", order.to_json(), self._played)
+
+    def _give_up(self) -> None:
+        """What no worker can make is left out, as a link that is refused on one bed is."""
+        fit = [member for member in self._members.values() if member.is_fit]
+        unsure = any(member.doing in (Doing.JOINING, Doing.RESTING) for member in self._members.values())
+        if not fit or unsure:
+            return
+        left_out = self._spread.give_up(lambda cell: any(member.may(cell) for member in fit))
+        why = "no worker's bed has this link as it was asked for: see the self-tests"
+        for portion in left_out:
+            self._deliveries.store_refused(portion, Reason.LINK_OUT_OF_TOLERANCE, why)
+
+    # --- what became of it
+
+    def _played(self, member: Member, finished: Finished) -> None:
+        if finished.error is not None:
+            self._undone(member, str(finished.error), rests=True)
+            return
+        delivery = Delivery.from_json(finished.value)
+        portion = member.portion
+        if portion is None or delivery.portion != member.number:
+            return
+        self._enrolment.note(member, delivery.beds, delivery.self_tests if delivery.undone else ())
+        self._refuse(member, delivery)
+        if delivery.undone:
+            self._undone(member, delivery.undone, rests=delivery.is_workers_fault)
+            return
+        member.doing = Doing.DELIVERING
+        self._deliveries.begin(member, portion, delivery)
+
+    def _refuse(self, member: Member, delivery: Delivery) -> None:
+        links = {case.label: case.link for case in self._experiment.links}
+        for refused in delivery.refused:
+            member.refusals[links[refused.label]] += 1
+            told = {"worker": member.worker, "name": member.name, "link": refused.label, "why": refused.why}
+            self._tell(Event("link-refused", told))
+
+    def _undone(self, member: Member, why: str, *, rests: bool) -> None:
+        refused = member.portion is not None and not all(map(member.can, member.portion.cells))
+        self._lose(member, why)
+        if refused:
+            self._lost -= 1  # nobody's failure: other workers may have that link
+        self._tell(Event("portion-undone", {"worker": member.worker, "name": member.name, "why": why}))
+        member.doing = Doing.RESTING if rests else Doing.IDLE
+        member.rests_until = time.monotonic() + REST_S
+
+    def _stored(self, member: Member, why_not: str) -> None:
+        """A delivery is stored; or `why_not`, and the portion is begun anew."""
+        if why_not:
+            self._undone(member, why_not, rests=True)
+            return
+        portion, member.portion = member.portion, None
+        self._lost = 0
+        if portion:
+            self._spread.finish(portion, member.machine)
+        member.doing = Doing.IDLE
+        if not self._stop.asked:
+            self._give(member)
+
+    # --- beginning and end
+
+    def _require_workers(self) -> None:
+        """Raises BedError where there is nobody to wait for any more, or portions are lost for ever."""
+        if self._lost >= LOST_IN_A_ROW * max(1, len(self._members)):
+            what = f"{self._lost} portions in a row were lost, the last because {self._why_lost}"
+            raise BedError(what, f"Mend that, and go on with: lanelab run --resume {self._store.folder}")
+        if any(member.doing is not Doing.UNFIT for member in self._members.values()):
+            self._alone_since = time.monotonic()
+            self._had_fit = self._had_fit or any(member.is_fit for member in self._members.values())
+            return
+        patience_s = self._patience.again_s if self._had_fit else self._patience.first_s
+        if patience_s is None or time.monotonic() < self._alone_since + patience_s:
+            return
+        refused = "; ".join(f"{name}: {why}" for name, why in self._enrolment.unfit.items())
+        why = f" ({refused})" if refused else ""
+        what = f"no worker can work for this run{why}"
+        raise BedError(what, f"Start others, and go on with: lanelab run --resume {self._store.folder}")
+
+    def _end_work(self) -> None:
+        """Let each worker measure its links again, and forget the run."""
+        ending = [member for member in self._members.values() if member.doing in (Doing.IDLE, Doing.RESTING)]
+        left = {member.worker for member in ending}
+
+        def ended(member: Member, finished: Finished) -> None:
+            left.discard(member.worker)
+            if finished.error is None:
+                last = Delivery.from_json(finished.value)
+                self._enrolment.note(member, last.beds, last.self_tests)
+
+        for member in ending:
+            self._start(member, "end_run", {"run": self._store.run_id, "measure_links": True}, ended)
+        while left & self._members.keys():
+            for happening in self._cluster.wait(TICK_S):
+                self._take_note(happening)

@@ -1,0 +1,117 @@
+"""How a worker comes to work for a run: it gets the experiment and the sites that it lacks, and qualifies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from driver.run.copies import SelfTestCopy
+from driver.run.events import Event, Listener
+from driver.run.start import BegunRun
+from driver.sweep.assignments import assignment_of
+from driver.sweep.cluster import Finished
+from driver.sweep.member import Doing, Member, Start
+from driver.sweep.messages import Qualification, QualifyRequest
+from driver.sweep.our_clock import test_at_our_clock
+from driver.sweep.site_packs import SitePacks
+from model.clock import seconds_between, utc_now
+from model.machines import BedFacts, MachineFacts
+
+CLOCK_EXACT_S = 2.0  # clocks that differ by less are left as they are
+
+
+class Enrolment:
+    """Of all workers of a session."""
+
+    def __init__(self, begun: BegunRun, tell: Listener, start: Start) -> None:
+        self._begun, self._tell, self._start = begun, tell, start
+        self._store = begun.store
+        self._assignment = assignment_of(begun)
+        self._sites = SitePacks(begun)
+        self._versions: dict[str, Mapping[str, str]] = {}  # by machine
+        self._workers: dict[str, dict[str, Any]] = {}  # for the provenance, by name
+        self.unfit: dict[str, str] = {}  # name -> why
+
+    def begin(self, member: Member) -> None:
+        self._start(member, "assign", self._assignment.to_json(), self._assigned)
+
+    def _assigned(self, member: Member, finished: Finished) -> None:
+        if finished.error is not None:
+            self._refuse(member, str(finished.error))
+            return
+        member.lacks = list(finished.value["lacks"])
+        self._send_next_site(member)
+
+    def _send_next_site(self, member: Member) -> None:
+        """In pieces, one job after the other; then it qualifies."""
+        if not member.lacks:
+            self.qualify(member)
+            return
+        self._sites.send(member, member.lacks.pop(0), self._start, self._site_sent)
+
+    def _site_sent(self, member: Member, why_not: str) -> None:
+        if why_not:
+            self._refuse(member, why_not)
+        else:
+            self._send_next_site(member)
+
+    def qualify(self, member: Member) -> None:
+        member.doing, member.asked_utc = Doing.JOINING, utc_now()
+        self._start(member, "qualify", QualifyRequest(member.asked_utc, True).to_json(), self._qualified)
+
+    def _qualified(self, member: Member, finished: Finished) -> None:
+        if finished.error is not None:
+            self._refuse(member, str(finished.error))
+            return
+        made = Qualification.from_json(finished.value)
+        if made.unfit:
+            self._refuse(member, made.unfit, made.remedy)
+            return
+        ahead_s = seconds_between(member.asked_utc, made.utc)
+        member.clock_ahead_s = ahead_s if abs(ahead_s) > CLOCK_EXACT_S else 0.0
+        member.machine = made.machine.name
+        machine = MachineFacts.from_json({**made.machine.to_json(), "clock_ahead_s": ahead_s})
+        self._store.add_machine(machine)
+        self.note(member, made.beds, made.self_tests)
+        links = {case.label: case.link for case in self._begun.experiment.links}
+        member.refusals.update(links[refused.label] for refused in made.refused)
+        self._note_versions(member, made.versions)
+        self._note_worker(member, made)
+        self.unfit.pop(member.name, None)
+        member.doing = Doing.IDLE
+        told = {"worker": member.worker, "name": member.name, "machine": member.machine}
+        refused = [f"{each.label}: {each.why}" for each in made.refused]
+        self._tell(Event("worker-qualified", {**told, "links_refused": refused}))
+
+    def note(self, member: Member, beds: Mapping[str, BedFacts], self_tests: Sequence[SelfTestCopy]) -> None:
+        """Store beds of a worker and their self-tests."""
+        for number, facts in beds.items():
+            member.beds[int(number)] = self._store.add_bed(facts)
+        if self_tests:
+            tests = [test_at_our_clock(test, member.clock_ahead_s) for test in self_tests]
+            self._store.adopt([], self._store.folder, member.beds, tests)
+
+    def _refuse(self, member: Member, why: str, remedy: str = "") -> None:
+        member.doing = Doing.UNFIT
+        self.unfit[member.name] = why
+        told = {"worker": member.worker, "name": member.name, "why": why, "remedy": remedy}
+        self._tell(Event("worker-refused", told))
+
+    def _note_versions(self, member: Member, versions: Mapping[str, str]) -> None:
+        """Versions of machines may differ, but never silently."""
+        first = next(iter(self._versions.values()), versions)
+        self._versions[member.machine] = versions
+        names = sorted(name for name in first.keys() | versions.keys() if first.get(name) != versions.get(name))
+        if names:
+            what = "; ".join(f"{name}: {versions.get(name, 'none')} (not {first.get(name, 'none')})" for name in names)
+            self._tell(Event("machine-differs", {"name": member.machine, "what": what}))
+
+    def _note_worker(self, member: Member, made: Qualification) -> None:
+        self._workers[member.name] = {
+            "machine": made.machine.name,
+            "processors": made.processors,
+            "versions": dict(made.versions),
+            "refused_links": [each.to_json() for each in made.refused],
+        }
+        self._store.add_provenance("workers", json.loads(json.dumps(self._workers)))
