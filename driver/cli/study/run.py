@@ -21,10 +21,12 @@ from driver.cli.runs import links_of, placed, play, programs_of, warn_of, write_
 from driver.cli.study.cost import costs, time_words
 from driver.cli.study.report import tell_report
 from driver.cli.study.standing import standings_of
+from driver.cli.sweep_options import ONE_BED, SweepOptions, sweep_options
 from driver.experiment.keys import MOST_TRIALS
 from driver.experiment.model import Experiment
 from driver.run import start
 from driver.schedule.estimate import Estimate
+from driver.schedule.portions import require_portions
 from driver.schedule.verdicts import ENOUGH_BEDS, ENOUGH_ROUNDS
 from driver.study.figures import (
     Asked,
@@ -56,6 +58,7 @@ from model.version import VERSION
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the run (default: runs/DATE-NAME-VARIANT)")
 @click.option("--allow-missing", is_flag=True, help="Exit with status 0, not 3, where cells lack trials that count")
 @click.option("--accept-links", is_flag=True, help="Go on where a link is out of tolerance; results then say so")
+@sweep_options
 @bed_options
 def run_study(  # noqa: PLR0913 - an option each
     name: str | None,
@@ -69,6 +72,7 @@ def run_study(  # noqa: PLR0913 - an option each
     seed: int | None,
     out: Path | None,
     made: BedOptions,
+    sweep: SweepOptions,
     allow_missing: bool,
 ) -> None:
     """Run the study NAME: each of its figures, one after the other. Ends with a verdict on each claim, and a report.
@@ -90,6 +94,10 @@ def run_study(  # noqa: PLR0913 - an option each
     if (name is None) == (resumed is None):
         what = "name a study, or with --resume a run to go on with, and not both"
         raise InputError(what, "Write: lanelab study run NAME, or: lanelab study run --resume RUN")
+    sweep.check(made)
+    if sweep.listen:
+        what = "each figure of a study is a run of its own, with keys of its own, so nobody can join all of them"
+        raise InputError(what, "Use --workers, or --cluster with a scheduler that stays", key="--listen")
     if resumed:
         given = (variant, trials, beds, scale, seed, out)
         if any(value is not None for value in given) or not made.is_default:
@@ -102,7 +110,7 @@ def run_study(  # noqa: PLR0913 - an option each
     wanted = chosen(about.study, figures)
     try:
         with opened(folder, about) as run:
-            played = play_figures(run, wanted, BedOptions.from_json(about.bed))
+            played = play_figures(run, wanted, BedOptions.from_json(about.bed), sweep)
     except (Interrupted, KeyboardInterrupt) as error:
         only = "".join(f" --figure {number}" for number in wanted)
         remedy = f"Go on with: lanelab study run --resume {folder}{only}"
@@ -190,7 +198,9 @@ class Played:
     failed: list[int] = field(default_factory=list)
 
 
-def play_figures(run: OpenStudyRun, wanted: Sequence[int], made: BedOptions) -> Played:
+def play_figures(
+    run: OpenStudyRun, wanted: Sequence[int], made: BedOptions, sweep: SweepOptions = ONE_BED
+) -> Played:
     """Every figure that is not finished. One that fails does not keep the others from being run."""
     estimates = costs(run.experiments)
     numbers = still_to_run(standings_of(run, estimates), wanted)
@@ -208,7 +218,7 @@ def play_figures(run: OpenStudyRun, wanted: Sequence[int], made: BedOptions) -> 
         note(f"figure {number} ({place + 1} of {len(numbers)}), {title}: about {minutes(own)} of {minutes(rest)}")
         began = time.monotonic()
         try:
-            if not _play_figure(run, number, made):
+            if not _play_figure(run, number, made, sweep):
                 played.missing.append(number)
         except Interrupted:
             raise
@@ -236,9 +246,11 @@ def _tell_plan(run: OpenStudyRun, numbers: Sequence[int], estimates: Mapping[int
     note(f"{words}: {count}, {trials} trials, about {time_words(least, most)}, {disk}, in {run.folder}")
 
 
-def _play_figure(run: OpenStudyRun, number: int, made: BedOptions) -> bool:
+def _play_figure(run: OpenStudyRun, number: int, made: BedOptions, sweep: SweepOptions) -> bool:
     """Whether every cell has what was asked for."""
     folder, experiment = run.figure_folder(number), run.experiments[number]
+    if sweep.is_asked_for:
+        require_portions(experiment)
     if (folder / run_format.DATABASE).is_file():
         begun = start.resume(folder)
     else:
@@ -247,7 +259,7 @@ def _play_figure(run: OpenStudyRun, number: int, made: BedOptions) -> bool:
         begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), own)
     made = BedOptions.from_json(json.loads(begun.store.meta("bed")))
     try:
-        play(begun, programs_of(begun.experiment, made), made, as_json=False)
+        play(begun, programs_of(begun.experiment, made), made, sweep, as_json=False)
         missing = tell_missing(begun, as_json=False)
     finally:
         begun.store.close()
