@@ -198,9 +198,7 @@ class Played:
     failed: list[int] = field(default_factory=list)
 
 
-def play_figures(
-    run: OpenStudyRun, wanted: Sequence[int], made: BedOptions, sweep: SweepOptions = ONE_BED
-) -> Played:
+def play_figures(run: OpenStudyRun, wanted: Sequence[int], made: BedOptions, sweep: SweepOptions = ONE_BED) -> Played:
     """Every figure that is not finished. One that fails does not keep the others from being run."""
     estimates = costs(run.experiments)
     numbers = still_to_run(standings_of(run, estimates), wanted)
