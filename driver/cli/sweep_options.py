@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from driver.run.events import Listener
     from driver.run.runner import StopRequest
     from driver.run.start import BegunRun
+    from driver.sweep.cluster import Cluster
 
 Decorated = Callable[..., Any]
 MOST_WORKERS = 1000
