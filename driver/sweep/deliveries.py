@@ -137,6 +137,8 @@ class Deliveries:
         delivery, member = one.delivery, one.member
         for digest, versions in delivery.versions.items():
             self._store.add_versions(digest, versions)
+        for trial in delivery.trials:  # one without artifacts is in no pack
+            (content / f"{trial.trial:06d}").mkdir(exist_ok=True)
         trials = [trial_at_our_clock(trial, member.clock_ahead_s) for trial in delivery.trials]
         tests = [test_at_our_clock(test, member.clock_ahead_s) for test in delivery.self_tests]
         self._store.adopt(trials, content, member.beds, tests)

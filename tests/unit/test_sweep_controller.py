@@ -1,0 +1,145 @@
+"""The controller of a sweep, with workers that fail as a seed decides: no trial lost, none doubled, pairs on one bed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from analysis.stats import KNOWN
+from driver.experiment.read import parse_experiment
+from driver.run.events import Event
+from driver.run.runner import StopRequest
+from driver.run.start import BegunRun, begin, resume
+from driver.run.this_machine import this_machine
+from driver.sweep.controller import Controller, Patience
+from model.clock import seconds_between, utc_now
+from model.errors import BedError, Interrupted
+from tests.kit.scripted_cluster import Faults, KilledError, ScriptedCluster
+
+TEXT = "sites: [dummy]\nlinks: {rtt: [20ms, 50ms, 100ms]}\narms: {a: {}, b: {keepalive: false}}\ntrials: 5\n"
+
+
+class Sweep:
+    """A run in a folder, gone on with as often as wanted."""
+
+    def __init__(self, folder: Path, text: str = TEXT) -> None:
+        self.folder, self.experiment = folder, parse_experiment(text, "made.yaml", ["dummy"])
+        self.events: list[Event] = []
+        self.stop = StopRequest()
+
+    def play(self, cluster: ScriptedCluster, *, patience_s: float = 0.0) -> None:
+        exists = (self.folder / "run.sqlite").exists()
+        begun: BegunRun = resume(self.folder) if exists else begin(self.experiment, "test", self.folder, 7, {})
+        begun.store.begin_session({}, this_machine())
+        try:
+            patience = Patience(patience_s, patience_s)
+            Controller(begun, cluster, self.events.append, self.stop, KNOWN, patience).run()
+        finally:
+            begun.store.close()
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        with sqlite3.connect(self.folder / "run.sqlite") as database:
+            return database.execute(query).fetchall()
+
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.events]
+
+    def assert_whole(self, rounds: int = 5) -> None:
+        """Each trial of the experiment counts once, and those of a portion were made on one bed."""
+        counts = self.rows("SELECT cell, round, count(*) FROM trials WHERE status = 'ok' GROUP BY cell, round")
+        cells = len(self.experiment.cells)
+        assert sorted(counts) == [(cell, number, 1) for cell in range(1, cells + 1) for number in range(1, rounds + 1)]
+        beds = "SELECT count(DISTINCT bed) FROM trials JOIN cells USING (cell)"
+        query = f"{beds} WHERE attempt = 1 GROUP BY site, link, round"
+        assert {beds for (beds,) in self.rows(query)} == {1}
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Callable[..., Sweep]:
+    return lambda text=TEXT: Sweep(tmp_path / "run", text)
+
+
+def test_a_grid_is_made_by_all_workers(sweep: Callable[..., Sweep]) -> None:
+    one = sweep()
+    one.play(ScriptedCluster(one.experiment, 1))
+    one.assert_whole()
+    assert one.rows("SELECT count(*) FROM machines WHERE name LIKE 'machine-%'") == [(3,)]
+    assert one.rows("SELECT count(DISTINCT machine) FROM trials JOIN beds USING (bed)") == [(3,)]
+    assert one.rows("SELECT count(*) FROM versions") == [(1,)]
+    assert one.rows("SELECT count(*) > 0 FROM self_tests JOIN beds USING (bed)") == [(1,)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_lost_or_doubled_whatever_fails(sweep: Callable[..., Sweep], seed: int) -> None:
+    """Workers die, jobs raise, portions come undone, the network is cut, and the controller is killed, again and
+    again; a run that goes on comes to its end."""
+    one = sweep()
+    faults = Faults(dies=0.1, raises=0.1, undone=0.1, trial_fails=0.1, away=0.03, kills_controller=0.02)
+    for session in range(200):
+        cluster = ScriptedCluster(one.experiment, 1000 * seed + session, faults=faults)
+        with suppress(KilledError, BedError):
+            one.play(cluster, patience_s=60)
+            break
+    query = "SELECT cell, round, count(*) FROM trials WHERE status = 'ok' GROUP BY cell, round HAVING count(*) > 1"
+    assert one.rows(query) == []
+    assert {"worker-left", "portion-undone", "portion-stored"} <= set(one.kinds())
+    results = one.rows("SELECT DISTINCT cell, round FROM trials")
+    assert len(results) == 6 * 5
+    query = "SELECT cell, round, attempt, count(*) FROM trials GROUP BY cell, round, attempt HAVING count(*) > 1"
+    assert one.rows(query) == []
+
+
+def test_a_stop_lets_portions_finish_and_the_run_goes_on(sweep: Callable[..., Sweep]) -> None:
+    one = sweep()
+    cluster = ScriptedCluster(one.experiment, 3)
+
+    def stop_after_the_first(event: Event) -> None:
+        one.events.append(event)
+        if event.kind == "portion-stored":
+            one.stop.asked = True
+
+    begun = begin(one.experiment, "test", one.folder, 7, {})
+    begun.store.begin_session({}, this_machine())
+    with pytest.raises(Interrupted):
+        Controller(begun, cluster, stop_after_the_first, one.stop, KNOWN, Patience(0, 0)).run()
+    begun.store.close()
+    assert one.rows("SELECT count(*) % 2, count(*) > 1 FROM trials") == [(0, 1)]
+    one.stop.asked = False
+    one.play(ScriptedCluster(one.experiment, 4))
+    one.assert_whole()
+
+
+def test_a_link_that_one_machine_cannot_have_is_made_by_the_others(sweep: Callable[..., Sweep]) -> None:
+    one = sweep()
+    label = one.experiment.cells[0].link.label
+    one.play(ScriptedCluster(one.experiment, 5, refuses={label: "machine-1"}))
+    one.assert_whole()
+
+
+def test_a_link_that_no_machine_can_have_fails_its_trials_and_says_why(sweep: Callable[..., Sweep]) -> None:
+    one = sweep()
+    label = one.experiment.cells[0].link.label
+    one.play(ScriptedCluster(one.experiment, 5, refuses={label: "all"}))
+    assert one.rows("SELECT reason, count(*) FROM failures GROUP BY reason") == [("link-out-of-tolerance", 10)]
+    assert one.rows("SELECT count(*) FROM trials WHERE status = 'ok'") == [(20,)]
+
+
+def test_workers_that_are_all_unfit_end_the_run_with_their_reason(sweep: Callable[..., Sweep]) -> None:
+    one = sweep()
+    with pytest.raises(BedError, match="there is no room"):
+        one.play(ScriptedCluster(one.experiment, 5, unfit="there is no room"))
+
+
+def test_stamps_of_a_machine_whose_clock_is_wrong_are_put_right(sweep: Callable[..., Sweep]) -> None:
+    one = sweep()
+    one.play(ScriptedCluster(one.experiment, 6, clock_ahead_s=3600.0))
+    stamps = [
+        str(stamp) for (stamp,) in one.rows("SELECT started_utc FROM trials UNION ALL SELECT at_utc FROM self_tests")
+    ]
+    assert all(abs(seconds_between(stamp, utc_now())) < 600 for stamp in stamps)
+    ahead = one.rows("SELECT json_extract(facts, '$.clock_ahead_s') FROM machines WHERE name LIKE 'machine-%'")
+    assert all(isinstance(each, float) and 3590 < each < 3610 for (each,) in ahead)
