@@ -63,7 +63,7 @@ class CurrentBed:
             return 0.0
         began = time.monotonic()
         bed = self._bed = self._beds.open(self._stack)
-        self.number = self._store.add_bed(self._facts_of(bed))
+        self.number = self._note(bed)
         accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
         self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=accept)
         self._count += 1
@@ -75,11 +75,16 @@ class CurrentBed:
             self._check(bed)
         return time.monotonic() - began
 
-    def _facts_of(self, bed: Bed) -> BedFacts:
-        info, machine = bed.info, self._store.machine
+    def _note(self, bed: Bed) -> int:
+        """The number of the bed, which the run folder now knows with its machine."""
+        machine, info = self._store.machine, bed.info
+        if machine is None:
+            raise StoreError("no session of the run has begun", "Please report it")
+        self._store.add_machine(machine)
         own = ",".join(map(str, sorted(os.sched_getaffinity(0))))
         router, kernel, bring_up_s = info["router"], info["kernel"], info["bring_up_s"]
-        return BedFacts(secrets.token_hex(8), machine, own, utc_now(), router, kernel, bring_up_s)
+        facts = BedFacts(secrets.token_hex(8), machine.name, own, utc_now(), router, kernel, bring_up_s)
+        return self._store.add_bed(facts)
 
     def use_for(self, block: int) -> None:
         """Let rounds of this block begin. A bed that rounds of another block used ends here, and the next trial gets a

@@ -68,7 +68,7 @@ class Store:
         self._database = database
         self._lock = lock
         self.session = 0
-        self.machine = ""  # the name of the one that this session's own beds are on
+        self.machine: MachineFacts | None = None  # that this session's own beds are on
         self._cells: dict[str, int] = {}
         self._links: dict[str, int] = {}
         self._next = 1
@@ -207,8 +207,7 @@ class Store:
 
     def begin_session(self, provenance: Mapping[str, Any], machine: MachineFacts) -> None:
         """`machine`: this one."""
-        self.add_machine(machine)
-        self.machine = machine.name
+        self.machine = machine
         with writing("begin a session"), self._database:
             # One that was killed could not say how it ended.
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")

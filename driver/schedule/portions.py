@@ -114,6 +114,8 @@ class Spread:
                 remaining = self._remaining(portion)
                 if remaining:
                     self._waiting.append(remaining)
+                else:
+                    self._forget(portion)
             return True
         return False
 
@@ -153,6 +155,14 @@ class Spread:
         if remaining:
             place = sum(each.round <= portion.round for each in self._waiting)
             self._waiting.insert(place, remaining)
+        else:
+            self._forget(portion)
+
+    def _forget(self, portion: PlannedPortion) -> None:
+        """What is made. A run that ends when enough is known still asks for its values, and whether rounds began."""
+        if self._experiment.repeat.ci is None:
+            for planned in portion.trials:
+                self.results.forget(planned.key)
 
     def give_up(self, can: Callable[[Cell], bool]) -> list[PlannedPortion]:
         """Leave out what waits and no bed can make: all of it. A later session tries again."""

@@ -61,10 +61,16 @@ class Results:
         self._note(planned.cell.id, planned.round, attempt)
 
     def _note(self, cell: str, number: int, attempt: Attempt) -> None:
-        """The value of a round is its first result."""
+        """The value of a round is its first result. A run of a fixed number of trials asks for none."""
+        if self._experiment.repeat.ci is None:
+            return
         value = attempt.result(self._worst)
         if value is not None:
             self._values.setdefault(cell, {}).setdefault(number, value)
+
+    def forget(self, key: tuple[str, int]) -> None:
+        """Nobody will ask for this trial again: a run of very many must not keep all of them."""
+        self._attempts.pop(key, None)
 
     def is_needed(self, planned: PlannedTrial) -> bool:
         return is_needed(self.of(planned.key), self._experiment.retries)

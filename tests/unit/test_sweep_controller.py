@@ -1,4 +1,4 @@
-"""The controller of a sweep, with workers that fail as a seed decides: no trial lost, none doubled, pairs on one bed."""
+"""The controller of a sweep, with workers that fail as a seed decides: no trial lost or doubled, pairs on one bed."""
 
 from __future__ import annotations
 
