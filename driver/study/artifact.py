@@ -13,7 +13,7 @@ from pathlib import Path
 from driver.run.served_sites import site_digest
 from driver.run.start import load_target
 from driver.study.archive import is_safe
-from driver.study.private import Private, copy_database, private_of
+from driver.study.private import Private, copy_database, knows_machines, private_of
 from driver.study.read import parse_figure, read_text
 from driver.study.run_folder import COPIES
 from model import run_format
@@ -74,12 +74,15 @@ def _noted_digests(folder: Path) -> dict[str, str]:
 def private_in(folder: Path, about: StudyRun, names: tuple[str, ...]) -> Private:
     """What of this run must not leave; `names`: of this machine."""
     facts: list[object] = [dict(about.bed)]
+    machines = set(names)
     for each in about.figures:
         path = folder / each.folder / run_format.DATABASE
         if path.is_file():
             with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
                 facts += [json.loads(text) for (text,) in database.execute("SELECT provenance FROM sessions")]
-    return private_of(facts, (Path.home(), PROJECT, folder.resolve(), folder.resolve().parent), names)
+                if knows_machines(database):
+                    machines |= {str(name) for (name,) in database.execute("SELECT name FROM machines")}
+    return private_of(facts, (Path.home(), PROJECT, folder.resolve(), folder.resolve().parent), machines)
 
 
 def stage_run(folder: Path, about: StudyRun, into: Path, private: Private, *, captures: bool) -> None:
@@ -96,7 +99,7 @@ def stage_run(folder: Path, about: StudyRun, into: Path, private: Private, *, ca
         copy_database(own / run_format.DATABASE, copy / run_format.DATABASE, private)
         shutil.copyfile(own / run_format.EXPERIMENT, copy / run_format.EXPERIMENT)
         if (own / run_format.REPORT).is_file():
-            (copy / run_format.REPORT).write_text(private.hide((own / run_format.REPORT).read_text()))
+            (copy / run_format.REPORT).write_text(private.hide_names((own / run_format.REPORT).read_text()))
         (copy / DIGESTS).write_text("".join(_artifact_lines(copy / run_format.DATABASE)))
         if captures:
             shutil.copytree(own / run_format.ARTIFACTS, copy / run_format.ARTIFACTS)

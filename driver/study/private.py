@@ -22,7 +22,7 @@ PLACE = "PATH"  # stands for the folder of the user's that a path began with
 COMMON = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/opt", "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var")  # noqa: S108
 # Keys of provenance below which names and addresses of machines are.
 OF_MACHINES = frozenset(
-    {"address", "addresses", "host", "hosts", "hostname", "inventory", "machines", "routes", "user"}
+    {"address", "addresses", "host", "hosts", "hostname", "inventory", "machines", "routes", "user", "workers"}
 )
 COLUMNS = (("trials", "record"), ("failures", "detail"), ("flags", "detail"), ("self_tests", "data"))
 
@@ -51,9 +51,13 @@ class Private:
             return [self.hide_facts(value) for value in data]
         if not isinstance(data, str):
             return data
+        return self.hide_names(data)
+
+    def hide_names(self, text: str) -> str:
+        """The text without names of machines and without folders: of a page, in which every machine has a number."""
         for name in self.names:
-            data = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", HIDDEN, data)
-        return self.hide(data)
+            text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", HIDDEN, text)
+        return self.hide(text)
 
 
 def private_of(facts: Iterable[Any], own: Iterable[Path], names: Iterable[str]) -> Private:
@@ -97,6 +101,11 @@ def copy_database(source: Path, target: Path, private: Private) -> None:
             each.unlink()
 
 
+def knows_machines(database: sqlite3.Connection) -> bool:
+    """Whether the run is of a format that has them."""
+    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'machines'").fetchone())
+
+
 def _hide_in(database: sqlite3.Connection, private: Private) -> None:
     database.create_function("hide", 1, private.hide, deterministic=True)
     database.create_function(
@@ -106,6 +115,10 @@ def _hide_in(database: sqlite3.Connection, private: Private) -> None:
         database.execute("UPDATE sessions SET provenance = hide_facts(provenance)")
         database.execute("UPDATE sessions SET ending = hide(ending) WHERE ending IS NOT NULL")
         database.execute("UPDATE meta SET value = hide_facts(value) WHERE key = 'bed'")
+        if knows_machines(database):
+            of_machine = "json_set(facts, '$.name', 'machine ' || machine, '$.identity', '')"
+            database.execute(f"UPDATE machines SET name = 'machine ' || machine, facts = {of_machine}")  # noqa: S608
+            database.execute("UPDATE beds SET facts = json_set(facts, '$.machine', 'machine ' || machine)")
         for table, column in COLUMNS:
             query = f"UPDATE {table} SET {column} = hide({column}) WHERE {column} != hide({column})"  # noqa: S608
             database.execute(query)

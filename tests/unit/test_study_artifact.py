@@ -51,6 +51,10 @@ def made_run(folder: Path) -> Path:
     with closing(sqlite3.connect(place / "figure-1" / "run.sqlite")) as database, database:
         database.execute("DELETE FROM meta WHERE key = 'sites'")
         database.execute("INSERT INTO meta VALUES ('sites', '{}')")
+        facts = json.dumps({"name": "jdoe-1734-laptop", "identity": "jdoe-1734-id", "kernel": "6.1"})
+        database.execute("INSERT OR REPLACE INTO machines VALUES (1, 'jdoe-1734-laptop', ?)", (facts,))
+        bed = json.dumps({"uid": "u", "machine": "jdoe-1734-laptop"})
+        database.execute("INSERT OR REPLACE INTO beds VALUES (1, 1, 'u', ?)", (bed,))
     return place
 
 
@@ -98,7 +102,9 @@ def test_folders_of_the_user_stay_out_of_every_file(packed: Path, tmp_path: Path
             assert str(packed.parent).encode() not in content, path
     with closing(sqlite3.connect(tmp_path / "out/run/figure-1/run.sqlite")) as database:
         (text,) = database.execute("SELECT provenance FROM sessions").fetchone()
+        machines = database.execute("SELECT name, facts FROM machines").fetchall()
     assert json.loads(text)["command"] == ["run", "PATH/x.yaml"]
+    assert [(name, json.loads(facts)["kernel"]) for name, facts in machines] == [("machine 1", "6.1")]
 
 
 def test_names_of_machines_and_addresses_are_taken_out_of_provenance() -> None:
