@@ -77,14 +77,18 @@ class Cell:
     def id(self) -> str:
         """The same for the same effective settings, whatever things are called and in which order they are written."""
         if not self._id:
-            arm = _without(LATER_ARM_SETTINGS, self.arm.settings())
-            link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
-            settings: dict[str, object] = {"site": self.site, "link": link, "arm": arm}
-            if self.link.load:
-                settings["load"] = self.link.load.to_json()
+            settings = {"site": self.site, **self.settings()}
             text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
             object.__setattr__(self, "_id", hashlib.sha256(text.encode()).hexdigest()[:ID_DIGITS])
         return self._id
+
+    def settings(self) -> dict[str, object]:
+        """Every effective setting of link, arm and load as identifiers have them: a later one only where it is not what
+        it was before there was such a setting."""
+        arm = _without(LATER_ARM_SETTINGS, self.arm.settings())
+        link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
+        load = {"load": self.link.load.to_json()} if self.link.load else {}
+        return {"link": link, "arm": arm, **load}
 
     @property
     def label(self) -> str:

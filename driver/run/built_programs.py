@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,8 @@ from driver.proxies.registry import proxy_of
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
 from model.load import SPDY_LOAD
+
+KEY = re.compile(r"[0-9a-f]{16}")  # in the name of a folder: driver/host/build/once.py
 
 # What builds the programs that servers and proxies name.
 OF_SERVERS: Mapping[str, Callable[[], Path]] = {
@@ -57,6 +60,15 @@ class Programs:
     def facts(self) -> dict[str, Any]:
         """Digests, which tell one build from another."""
         return {name: {"sha256": _digest(path)} for name, path in self.paths.items()}
+
+    def digests(self) -> dict[str, str]:
+        """What each is built from: the same on every machine that builds it of the same. Where its place does not say,
+        its content."""
+        return {name: _built_from(path) or _digest(path) for name, path in self.paths.items()}
+
+
+def _built_from(path: Path) -> str:
+    return next((part for part in reversed(path.parts) if KEY.fullmatch(part)), "")
 
 
 def built(name: str) -> Path:

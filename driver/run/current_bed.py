@@ -7,15 +7,19 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from typing import Any
 
 from driver.channel.client import Bed
 from driver.experiment.model import Experiment
+from driver.run.built_programs import Programs
 from driver.run.events import Event, Listener
 from driver.run.link_keeper import LinkKeeper
 from driver.run.open_beds import Beds
 from driver.run.store import Store
+from driver.run.trial_keys import digest_of
+from driver.run.versions import versions_of
 from model.clock import utc_now
 from model.errors import BedError, BedLost, StoreError
 from model.machines import BedFacts
@@ -27,16 +31,23 @@ class CurrentBed:
     """Made when it is first wanted, noted in the provenance of the session, closed with its `close`."""
 
     def __init__(
-        self, beds: Beds, experiment: Experiment, store: Store, tell: Listener, check: Callable[[Bed], None]
+        self,
+        beds: Beds,
+        experiment: Experiment,
+        store: Store,
+        tell: Listener,
+        check: Callable[[Bed], None],
+        programs: Programs,
     ) -> None:
         """`check`: what the first bed is asked before its first trial."""
         self._beds, self._experiment, self._store = beds, experiment, store
-        self._tell, self._check = tell, check
+        self._tell, self._check, self._programs = tell, check, programs
         self._stack = ExitStack()
         self._bed: Bed | None = None
         self._links: LinkKeeper | None = None
         self._count = 0  # of this session
         self.number = 0  # of the bed that is in use, within the run
+        self.versions = ""  # digest of what trials on this bed are made with
         self._lost_in_a_row = 0
         self._block = 0  # of rounds, that the bed in use is for
 
@@ -67,7 +78,9 @@ class CurrentBed:
         accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
         self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=accept)
         self._count += 1
-        facts = {**bed.facts(), "bed": self.number, "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
+        own = bed.facts()
+        self._note_versions(bed, own)
+        facts = {**own, "bed": self.number, "bring_up_s": bed.info["bring_up_s"], "began_utc": utc_now()}
         self._store.add_provenance(self._numbered("bed"), facts)
         told = {key: bed.info[key] for key in ("router", "kernel", "bring_up_s")}
         self._tell(Event("bed", {"bed": self.number, **told}))
@@ -85,6 +98,11 @@ class CurrentBed:
         router, kernel, bring_up_s = info["router"], info["kernel"], info["bring_up_s"]
         facts = BedFacts(secrets.token_hex(8), machine.name, own, utc_now(), router, kernel, bring_up_s)
         return self._store.add_bed(facts)
+
+    def _note_versions(self, bed: Bed, facts: Mapping[str, Any]) -> None:
+        versions = versions_of(self._experiment, self._programs, bed, facts)
+        self.versions = digest_of(versions)
+        self._store.add_versions(self.versions, versions)
 
     def use_for(self, block: int) -> None:
         """Let rounds of this block begin. A bed that rounds of another block used ends here, and the next trial gets a

@@ -7,6 +7,7 @@ any other.
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from driver.run.events import Event, Listener
 from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY, BegunRun
 from driver.run.store import Stored, attempt_of
+from driver.run.trial_keys import AskedKeys
 from driver.schedule.agenda import NOTHING, Agenda
 from driver.schedule.order import PlannedTrial
 from driver.workloads.registry import WORKLOADS
@@ -59,6 +61,7 @@ class PreparedTrial:
     folder: Path
     started_utc: str
     bed: int  # its number within the run
+    versions: str  # digest of what it is made with
     refusal: tuple[Reason, str] | None = None
 
 
@@ -81,7 +84,9 @@ class Runner:
         self._workload = WORKLOADS[store.workload]
         self._agenda: Agenda = NOTHING
         beds = Beds(open_bed, tell, lambda: stop.asked)
-        self.current = CurrentBed(beds, experiment, store, tell, self._check_arms)
+        self.current = CurrentBed(beds, experiment, store, tell, self._check_arms, self._programs)
+        accept = bool(json.loads(store.meta("bed") or "{}").get("accept_links"))
+        self._asked = AskedKeys(experiment, begun.sites, accept_links=accept)
         self._ahead: tuple[PlannedTrial, Future[PreparedTrial]] | None = None
         self._thread = ThreadPoolExecutor(1, "prepare")
 
@@ -171,6 +176,8 @@ class Runner:
             attempt=self._agenda.attempts(planned) + 1,
             wall_s=time.monotonic() - started,
             record=record,
+            asked=self._asked.of(planned.cell),
+            versions=prepared.versions,
         )
         self._store.add_trial(stored)
         self._stop.under_way = False
@@ -197,7 +204,7 @@ class Runner:
         self._ahead = None
         another = self.current.lose()
         number, folder = self._store.begin_trial()
-        prepared = PreparedTrial(number, folder, utc_now(), self.current.number)
+        prepared = PreparedTrial(number, folder, utc_now(), self.current.number, self.current.versions)
         self._add(planned, prepared, self._not_started(prepared, Reason.BED_LOST, str(error)), started)
         if not another:
             raise error
@@ -231,7 +238,7 @@ class Runner:
 
     def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
         number, folder = self._store.begin_trial()
-        prepared = PreparedTrial(number, folder, utc_now(), self.current.number)
+        prepared = PreparedTrial(number, folder, utc_now(), self.current.number, self.current.versions)
         bed, links = self.current.bed, self.current.links
         bed.end_trial()  # before the link is measured or changed
         why = links.bring(planned.cell)

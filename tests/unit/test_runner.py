@@ -20,6 +20,7 @@ from driver.channel.client import Bed
 from driver.cli import runs
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
+from driver.run import current_bed
 from driver.run import open_beds as beds
 from driver.run.built_programs import Programs
 from driver.run.events import Event
@@ -109,8 +110,9 @@ class StandIn:
 
 @pytest.fixture(autouse=True)
 def _judged_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verdicts have tests of their own."""
+    """Verdicts have tests of their own, and so have versions, which beds of real nodes are asked for."""
 
+    monkeypatch.setattr(current_bed, "versions_of", lambda *_: {"browser": "a stand-in"})
     monkeypatch.setattr(PageLoad, "finish", lambda _self, data, _context: TrialRecord.from_json(data))
 
 
