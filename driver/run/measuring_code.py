@@ -94,7 +94,7 @@ def _is_left_over(path: Path) -> bool:
 
 
 @functools.cache
-def measuring_code() -> str:
+def measuring_digest() -> str:
     """The digest of this lanelab's measuring code, as it was when it was first asked for."""
     return digest_of_files(PROJECT, measuring_files())
 

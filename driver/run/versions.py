@@ -19,7 +19,7 @@ from driver.channel.client import Bed
 from driver.experiment.model import Experiment
 from driver.host.needs import Program
 from driver.run.built_programs import Programs
-from driver.run.measuring_code import measuring_code
+from driver.run.measuring_code import measuring_digest
 from driver.run.needs import needs_of
 from driver.run.trial_keys import digest_of
 from model.errors import BedError
@@ -54,7 +54,7 @@ LOOKED = re.compile(r"^(?P<name>[^|]+)\|(?P<size>\d*)\|(?P<words>.*)$")
 def known_here(programs: Programs) -> dict[str, str]:
     """What this machine's lanelab has, before there is a bed."""
     return {
-        "measuring code": measuring_code(),
+        "measuring code": measuring_digest(),
         "python": platform.python_version(),
         **{f"python {name}": _library(name) for name in LIBRARIES},
         **{f"built {name}": digest for name, digest in programs.digests().items()},

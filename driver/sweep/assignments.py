@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from driver.run.measuring_code import measuring_digest
 from driver.run.start import BegunRun
-from driver.run.trial_keys import measuring_digest
 from driver.sweep.messages import VERSION, Assignment
 from driver.sweep.permissions import asked_of
 from model import run_format, version

@@ -10,7 +10,7 @@ import pytest
 from driver.experiment.read import parse_experiment
 from driver.run import versions
 from driver.run.built_programs import Programs
-from driver.run.measuring_code import PARTS, ROOMS, digest_of_files, measuring_code, measuring_files, takes_part
+from driver.run.measuring_code import PARTS, ROOMS, digest_of_files, measuring_digest, measuring_files, takes_part
 from driver.run.served_sites import ServedSites
 from driver.run.trial_keys import AskedKeys, asked_for, digest_of
 from model.paths import PROJECT
@@ -172,10 +172,10 @@ def test_a_changed_file_changes_the_digest_and_a_moved_project_does_not(tmp_path
     assert digest_of_files(tmp_path, names) == digest_of_files(PROJECT, names)
     (tmp_path / names[0]).write_text("changed")
     assert digest_of_files(tmp_path, names) != digest_of_files(PROJECT, names)
-    assert len(measuring_code()) == 64
+    assert len(measuring_digest()) == 64
 
 
 def test_the_versions_before_there_is_a_bed_are_text() -> None:
     known = versions.known_here(Programs())
-    assert known["measuring code"] == measuring_code()
+    assert known["measuring code"] == measuring_digest()
     assert all(isinstance(value, str) and value for value in known.values())
