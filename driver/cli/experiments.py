@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from rich.text import Text
 from driver.cli.claims_planned import claims_json, claims_table
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
+from driver.cli.sweep_options import MOST_WORKERS
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.schema import SCHEMA_FILE
 from driver.run.expected import expected
 from driver.run.loads import limits_told
 from driver.schedule.blocks import blocks
-from driver.schedule.estimate import Estimate
+from driver.schedule.estimate import Estimate, SpreadEstimate, estimate_spread
 from driver.schedule.order import round_order
+from driver.schedule.portions import require_portions
 from driver.schedule.warnings import warnings
 from model.errors import InputError
 from model.paths import build_folder
@@ -34,20 +37,25 @@ CELLS_SHOWN = 12  # of a round's order, in the table that people read
 @click.command("plan")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--variant", help="Which of the experiment's variants (default: the first)")
+@click.option("--workers", type=click.IntRange(1, MOST_WORKERS), help="How long it takes on so many beds at once")
 @json_option
-def plan(file: Path, *, variant: str | None, as_json: bool) -> None:
+def plan(file: Path, *, variant: str | None, workers: int | None, as_json: bool) -> None:
     """Show what an experiment FILE would do, without doing it: cells, order, time and disk.
 
     \b
     Examples:
       lanelab plan experiments/quickstart.yaml
       lanelab plan experiments/rtt-bandwidth-grid.yaml --json
+      lanelab plan experiments/rtt-bandwidth-grid.yaml --workers 8
     """
     experiment = read_experiment(file, variant)
+    if workers:
+        require_portions(experiment)
     made = expected(experiment)
+    spread = estimate_spread(experiment, made, workers) if workers else None
     warned = [*warnings(experiment, made), *limits_told(experiment), *_disk_warnings(made)]
     if as_json:
-        print_json(_plan_json(experiment, made, warned))
+        print_json(_plan_json(experiment, made, warned) | ({"spread": asdict(spread)} if spread else {}))
         return
     out = console()
     rows = (
@@ -63,7 +71,7 @@ def plan(file: Path, *, variant: str | None, as_json: bool) -> None:
     if experiment.claims:
         out.print(claims_table(experiment))
         out.print()
-    for line in _summary(experiment, made):
+    for line in [*_summary(experiment, made), *(_spread(spread, made) if spread else [])]:
         out.print(Text(line))
     for warning in warned:
         note(f"mind: {warning}")
@@ -148,6 +156,16 @@ def _beds(experiment: Experiment, made: Estimate) -> str:
     rounds = "every round" if lengths == [1] else f"every {' or '.join(map(str, lengths))} rounds"
     number = str(made.beds) if made.beds == made.most_beds else f"{made.beds} to {made.most_beds}"
     return f"beds:  {number}, a fresh one for {rounds}"
+
+
+def _spread(spread: SpreadEstimate, made: Estimate) -> list[str]:
+    """What it takes on several beds at once."""
+    portions, time = str(spread.portions), minutes(spread.seconds)
+    faster = f"{made.seconds / spread.seconds:.1f}"
+    if spread.most_portions > spread.portions:
+        portions, time = f"{portions} to {spread.most_portions}", f"{time} to {minutes(spread.most_seconds)}"
+    words = f"on {spread.workers} beds at once, all as fast as one alone: {portions} portions, about {time}"
+    return [f"{words}, {faster} times as fast"]
 
 
 def _round(experiment: Experiment, number: int) -> list[int]:

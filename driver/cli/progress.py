@@ -39,10 +39,8 @@ class Counter:
                 self.last = self.value(data)
             else:
                 self.failed += 1
-        elif event.kind == "trial-started":
-            self.now = f"{data['site']} · {data['link']} · {data['arm']}"
-        elif event.kind == "self-test-started":
-            self.now = f"measuring the link {data['link']}{' again' if data['moment'] == 'after' else ''}"
+        elif words := doing_words(event.kind, data):
+            self.now = words
 
     def value(self, data: Mapping[str, Any]) -> str:
         """Of the primary metric, with its unit."""
@@ -52,11 +50,27 @@ class Counter:
     def eta(self) -> str:
         if not self._walls:
             return "?"
-        seconds = round(max(self.trials - self.done, 0) * statistics.median(self._walls))
+        return self.in_words(max(self.trials - self.done, 0) * statistics.median(self._walls))
+
+    @staticmethod
+    def in_words(length_s: float | None) -> str:
+        """A length of time, as one would say it; None: nobody knows."""
+        if length_s is None:
+            return "?"
+        seconds = round(length_s)
         minutes, hours = seconds // 60, seconds // 3600
         if hours:
             return f"{hours} h {minutes % 60:02d} min"
         return f"{minutes} min {seconds % 60:02d} s" if minutes else f"{seconds} s"
+
+
+def doing_words(kind: str, data: Mapping[str, Any]) -> str:
+    """What a bed does from this event on; "": the same as before."""
+    if kind == "trial-started":
+        return f"{data['site']} · {data['link']} · {data['arm']}"
+    if kind == "self-test-started":
+        return f"measuring the link {data['link']}{' again' if data['moment'] == 'after' else ''}"
+    return ""
 
 
 @contextmanager
@@ -110,11 +124,16 @@ def _plain(counter: Counter) -> Listener:
 
 def _words(event: Event, counter: Counter) -> str:
     """A line for a person, or nothing."""
-    words = _WORDS.get(event.kind)
-    return words(dict(event.data), counter) if words else ""
+    return _trial_words(event.data, counter) if event.kind == "trial" else words_of_run(event)
 
 
-def _self_test_words(data: dict[str, Any]) -> str:
+def words_of_run(event: Event) -> str:
+    """Of events that mean the same on one bed and on many; "": it is not one of them."""
+    words = _WORDS_OF_RUN.get(event.kind)
+    return words(event.data) if words else ""
+
+
+def self_test_words(data: Mapping[str, Any]) -> str:
     again = " after its trials" if data["moment"] == "after" else ""
     if not data["passed"]:
         return f"link {data['link']} is NOT what was asked for{again}: {data['failures']}"
@@ -122,23 +141,28 @@ def _self_test_words(data: dict[str, Any]) -> str:
     return f"link {data['link']} is what was asked for{again}{untold}"
 
 
-def _trial_words(data: dict[str, Any], counter: Counter) -> str:
-    where = f"{data['site']}, {data['link']}, {data['arm']}, round {data['round']}"
-    if data["status"] == "ok":
-        return f"{counter.done}/{counter.trials} {where}: {counter.value(data)} (ETA {counter.eta})"
+def _trial_words(data: Mapping[str, Any], counter: Counter) -> str:
+    if data["status"] != "ok":
+        return failed_words(data)
+    return f"{counter.done}/{counter.trials} {_where(data)}: {counter.value(data)} (ETA {counter.eta})"
+
+
+def failed_words(data: Mapping[str, Any]) -> str:
+    """Of a trial that does not count."""
     why = "; ".join(f"{failure['reason']}: {failure['detail']}" for failure in data["failures"])
-    return f"{where}, attempt {data['attempt']} failed: {why}"
+    return f"{_where(data)}, attempt {data['attempt']} failed: {why}"
 
 
-_WORDS: dict[str, Callable[[dict[str, Any], Counter], str]] = {
-    "run": lambda data, _: f"run folder {data['folder']}, seed {data['seed']}",
-    "bed": lambda data, _: (
-        f"bed {data['bed']} up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}"
-    ),
-    "stopping": lambda _data, _: "stopping after this trial; Ctrl-C once more stops at once",
-    "links-not-measured-again": lambda data, _: f"links were not measured again: {data['what']}",
-    "bed-lost": lambda data, _: f"the bed was lost ({data['what']}); making another",
-    "bed-awaited": lambda data, _: f"no bed can be made now ({data['what']}); again in {data['pause_s']} s",
-    "self-test": lambda data, _: _self_test_words(data),
-    "trial": _trial_words,
+def _where(data: Mapping[str, Any]) -> str:
+    return f"{data['site']}, {data['link']}, {data['arm']}, round {data['round']}"
+
+
+_WORDS_OF_RUN: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "run": lambda data: f"run folder {data['folder']}, seed {data['seed']}",
+    "bed": lambda data: f"bed {data['bed']} up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
+    "stopping": lambda _: "stopping after this trial; Ctrl-C once more stops at once",
+    "links-not-measured-again": lambda data: f"links were not measured again: {data['what']}",
+    "bed-lost": lambda data: f"the bed was lost ({data['what']}); making another",
+    "bed-awaited": lambda data: f"no bed can be made now ({data['what']}); again in {data['pause_s']} s",
+    "self-test": self_test_words,
 }

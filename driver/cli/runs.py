@@ -22,6 +22,7 @@ from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
 from driver.cli.sweep_options import ONE_BED, SweepOptions, play_sweep, sweep_options
+from driver.cli.sweep_progress import watching_sweep
 from driver.host.install import prepare
 from driver.run.events import Event, Listener
 from model import paths
@@ -185,7 +186,12 @@ def play(
     try:
         trials = experiment.repeat.max * len(experiment.cells)
         primary = primary_of(store.workload)
-        with watching(as_json=as_json, trials=trials, done=done, primary=primary) as tell, _stopping(stop, tell):
+        rounds = experiment.repeat.max
+        if sweep.is_asked_for:
+            watched = watching_sweep(as_json=as_json, trials=trials, done=done, primary=primary, rounds=rounds)
+        else:
+            watched = watching(as_json=as_json, trials=trials, done=done, primary=primary)
+        with watched as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
             if sweep.is_asked_for:
                 play_sweep(sweep, begun, made, tell, stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from driver.experiment.model import Cell, Experiment
 from driver.recorders.registry import RECORDERS
 from driver.recorders.tcpdump import HEADERS
 from driver.schedule.blocks import beds_used
+from driver.schedule.portions import portions_of_round, require_portions
 from model.link import Link
 from model.site.site import SiteObject
 
 BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 3.0, 0.15  # a link is measured again after its trials
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
+PORTION_S = 0.5  # to give a bed its next portion, and to fetch what it made of the last
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
 LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES, SECOND_BYTES = 8000, 0.5, 20_000, 1300  # of a server under load
 RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
@@ -80,6 +83,44 @@ def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
         self_tests=self_tests,
         cells=cells,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadEstimate:
+    """What a run on several beds at once will take."""
+
+    workers: int
+    portions: int  # with the fewest trials
+    most_portions: int
+    seconds: float
+    most_seconds: float
+
+
+def estimate_spread(experiment: Experiment, made: Estimate, workers: int) -> SpreadEstimate:
+    """Time where `workers` beds, all like this one, make portions at the same time. Each bed has its self-tests, and a
+    portion is never divided. Raises InputError where the experiment cannot be spread."""
+    require_portions(experiment)
+    trial_s = {one.cell.id: one.trial_s for one in made.cells}
+    first = portions_of_round(experiment, 0, 1, 1)  # each round has the same ones, in another order
+    lengths = [sum(trial_s[cell.id] for cell in portion.cells) + PORTION_S for portion in first]
+    fewest, most = experiment.repeat.looks[0].trials, experiment.repeat.max
+
+    def seconds(rounds: int) -> float:
+        portions = len(lengths) * rounds
+        beds = min(beds_used(experiment, rounds), math.ceil(portions / workers))  # of each worker
+        bed_s = BED_S + made.self_tests * (SELF_TEST_S + AGAIN_S)
+        return beds * bed_s + _spread_s(lengths, rounds, min(workers, portions))
+
+    return SpreadEstimate(workers, len(lengths) * fewest, len(lengths) * most, seconds(fewest), seconds(most))
+
+
+def _spread_s(lengths: Sequence[float], rounds: int, beds: int) -> float:
+    """Until the last portion is made, where whoever is free takes the next one."""
+    free_at = [0.0] * beds
+    for _ in range(rounds):
+        for length in lengths:
+            heapq.heapreplace(free_at, free_at[0] + length)
+    return max(free_at)
 
 
 def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:

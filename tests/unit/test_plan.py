@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driver.experiment import Arm
-from driver.schedule.estimate import SiteLoad, estimate, expected_plt
+from driver.schedule.estimate import SiteLoad, estimate, estimate_spread, expected_plt
 from driver.schedule.order import phases, round_order
 from driver.schedule.warnings import warnings
+from model.errors import InputError
 from model.link import Link
 from sites.load import read_site_manifest
 from tests.unit.experiments import PATIENT, SMALL, read
@@ -180,3 +181,43 @@ def test_the_load_of_a_site_is_in_its_manifest() -> None:
     load = SiteLoad.of(read_site_manifest("dummy").objects)
     assert (load.objects, load.hosts) == (24, 1)
     assert 1_000_000 < load.bytes < 1_300_000
+
+
+# --- on several beds at once
+
+
+def spread(text: str, workers: int) -> float:
+    experiment = read(f"{GRID}{text}")
+    return estimate_spread(experiment, estimate(experiment, LOADS), workers).seconds
+
+
+def test_beds_at_once_share_the_trials_and_each_has_its_self_tests() -> None:
+    experiment = read(f"{GRID}trials: 20\n")
+    made = estimate(experiment, LOADS)
+    bed_s = 3 + 3 * (4 + 3)
+    alone = made.seconds - bed_s
+    one, four = (estimate_spread(experiment, made, workers) for workers in (1, 4))
+    assert one.portions == four.portions == 6 * 20  # sites x links x rounds: the arms stay together
+    assert alone < one.seconds - bed_s < alone + one.portions
+    assert four.seconds - bed_s == pytest.approx((one.seconds - bed_s) / 4, rel=0.05)
+    assert four.seconds > one.seconds / 4
+
+
+@PATIENT
+@given(st.integers(1, 200), st.integers(1, 40), st.sampled_from(["interleaved", "random"]))
+def test_more_beds_never_take_longer_and_no_bed_works_for_two(workers: int, trials: int, order: str) -> None:
+    text = f"trials: {trials}\norder: {order}\n"
+    fewer, more = spread(text, workers), spread(text, workers + 1)
+    assert more <= fewer * 1.000001
+    assert fewer >= spread(text, 1) / workers * 0.999999
+
+
+def test_no_more_beds_work_than_there_are_portions() -> None:
+    assert spread("trials: 2\n", 12) == spread("trials: 2\n", 500)
+    assert spread("trials: 2\norder: random\n", 2) == spread("trials: 2\norder: random\n", 500)
+    assert spread("trials: 2\norder: random\n", 2) > spread("trials: 2\n", 12)
+
+
+def test_cells_one_after_the_other_need_one_bed() -> None:
+    with pytest.raises(InputError, match="sequential"):
+        spread("order: sequential\n", 2)
