@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,14 +65,7 @@ def resume(folder: Path) -> BegunRun:
     store = Store.open(folder)
     try:
         path = folder / run_format.EXPERIMENT
-        text = _read_back(path)
-        if hashlib.sha256(text.encode()).hexdigest() != store.meta("experiment_sha256"):
-            what = f"{path} is not the experiment that this run began with"
-            raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
-        experiment = parse_experiment(text, str(path), site_names(), store.meta(run_format.VARIANT) or None)
-        experiment = replace(experiment, name=store.meta("name"))
-        experiment = over_scale(experiment, float(store.meta(run_format.SCALE) or 1))
-        experiment = over_beds(_with_trials_of(experiment, store), _beds_of(store))
+        experiment = read_back(path, store.all_meta(), site_names())
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
             raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
@@ -100,17 +93,26 @@ def load_target(name: str) -> Site:
     return replace(site, entry_path=slash + path)
 
 
-def _with_trials_of(experiment: Experiment, store: Store) -> Experiment:
-    """With the trials that the run was begun with, which may be others than its experiment's."""
-    repeat = json.loads(store.meta("plan"))["repeat"]
-    return over_trials(experiment, repeat["trials"]) if "trials" in repeat else experiment
+def read_back(path: Path, meta: Mapping[str, str], sites: Collection[str]) -> Experiment:
+    """The experiment of a run from the copy in its folder, which has the users' scripts beside it. `meta`: the run's;
+    `sites`: names of those that there are."""
+    text = _read_back(path)
+    if hashlib.sha256(text.encode()).hexdigest() != meta.get("experiment_sha256"):
+        what = f"{path} is not the experiment that this run began with"
+        raise StoreError(what, "Put it back as it was, or begin a new run with the changed one")
+    experiment = parse_experiment(text, str(path), sites, meta.get(run_format.VARIANT) or None)
+    experiment = replace(experiment, name=meta["name"])
+    experiment = over_scale(experiment, float(meta.get(run_format.SCALE) or 1))
+    repeat = json.loads(meta["plan"])["repeat"]  # which may have other trials than the experiment says
+    experiment = over_trials(experiment, repeat["trials"]) if "trials" in repeat else experiment
+    return over_beds(experiment, _beds_of(path, meta))
 
 
-def _beds_of(store: Store) -> int:
+def _beds_of(path: Path, meta: Mapping[str, str]) -> int:
     """The beds that the run was begun with, which may be others than its experiment's."""
-    beds = store.meta("beds")
+    beds = meta.get("beds", "")
     if not beds.isdecimal():
-        raise StoreError(f"the run in {store.folder} does not say over how many beds it goes", "Begin a new run")
+        raise StoreError(f"the run in {path.parent} does not say over how many beds it goes", "Begin a new run")
     return int(beds)
 
 

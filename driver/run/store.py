@@ -281,6 +281,39 @@ class Store:
         with writing(f"store trial {stored.trial}"):
             self._store([(row, self.folder / SCRATCH / f"{stored.trial:06d}")])
 
+    def forget(self, trials: Collection[int]) -> None:
+        """Remove trials, with their artifacts: they are part of another run, or shall be of none."""
+        with writing("remove trials"):
+            with self._database:
+                for table in (*_DETAILS, "trials"):
+                    query = f"DELETE FROM {table} WHERE trial = ?"  # noqa: S608 - our own names
+                    self._database.executemany(query, [(trial,) for trial in trials])
+            for trial in trials:
+                shutil.rmtree(self.folder / run_format.ARTIFACTS / f"{trial:06d}", ignore_errors=True)
+
+    def last_trial(self) -> int:
+        """The number of the last one that was begun; 0: none was."""
+        return self._next - 1
+
+    def trials_after(self, trial: int) -> list[int]:
+        """The numbers of later trials, in order."""
+        query = "SELECT trial FROM trials WHERE trial > ? ORDER BY trial"
+        return [int(number) for (number,) in self._database.execute(query, (trial,))]
+
+    def last_self_test(self) -> int:
+        """The number of the last one; 0: there is none."""
+        return int(self._database.execute("SELECT coalesce(max(self_test), 0) FROM self_tests").fetchone()[0])
+
+    def beds(self) -> dict[int, BedFacts]:
+        """All of this run, by number."""
+        rows = self._database.execute("SELECT bed, facts FROM beds ORDER BY bed")
+        return {bed: BedFacts.from_json(json.loads(facts)) for bed, facts in rows}
+
+    def versions(self, digests: Collection[str]) -> dict[str, dict[str, str]]:
+        """Those that trials name, by digest."""
+        rows = self._database.execute("SELECT versions, data FROM versions")
+        return {digest: json.loads(data) for digest, data in rows if digest in digests}
+
     def adopt(
         self, trials: Sequence[TrialCopy], content: Path, beds: Mapping[int, int], tests: Sequence[SelfTestCopy] = ()
     ) -> list[int]:
@@ -324,6 +357,7 @@ class Store:
         return *place, test.moment, test.at_utc, int(test.passed), json.dumps(test.data)
 
 
+_DETAILS = ("measures", "series", "failures", "flags", "requests", "artifacts")  # tables of what belongs to a trial
 _MACHINE = "INSERT INTO machines (name, facts) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET facts = excluded.facts"
 _SELF_TEST = "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
+from driver.experiment.model import Cell
 from driver.run.measuring_code import measuring_digest
 from driver.run.start import BegunRun
 from driver.sweep.messages import VERSION, Assignment
@@ -23,9 +26,15 @@ def assignment_of(begun: BegunRun) -> Assignment:
         measuring=measuring_digest(),
         files=files,
         meta=store.all_meta(),
+        cells=cells_digest(experiment.cells),
         sites=begun.sites.digests(),
         asks=asked_of(experiment),
     )
+
+
+def cells_digest(cells: Iterable[Cell]) -> str:
+    """The same where both sides read the same cells from an experiment, in the same order."""
+    return hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
 
 
 def _text(path: Path) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-JobName = Literal["assign", "qualify", "play", "piece", "drop_pack", "end_run"]
+JobName = Literal["assign", "site_piece", "site_done", "qualify", "play", "piece", "drop_pack", "end_run"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,12 @@ class Deliveries:
             self.drop(member.worker)
             self._done(member, str(finished.error))
             return
-        one.file.add(finished.value)
+        try:
+            one.file.add(finished.value)
+        except PackError as error:
+            self.drop(member.worker)
+            self._done(member, str(error))
+            return
         if one.file.have < one.file.pack.bytes:
             self._ask(member, one.file)
         else:

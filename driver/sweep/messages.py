@@ -1,11 +1,14 @@
 """What a controller and its workers say to each other. All of it is JSON but the pieces of packs, which are bytes.
 
     controller                          worker (one bed of one machine)
-    assign    Assignment            ->  reads the experiment, gets the sites that it lacks
+    assign    Assignment            ->  {"lacks": [names of sites]}: it has read the experiment
+    site_piece SitePiece            ->  nothing
+    site_done SiteDone              ->  nothing: the site is there
     qualify   QualifyRequest        ->  Qualification: machine, versions, links that passed
     play      Portion               ->  Delivery: trials, self-tests, and a pack of artifacts on its disk
-    piece     PieceRequest          ->  bytes
-    drop_pack name                  ->  nothing: what was delivered is removed
+    piece     PieceRequest          ->  {"data": bytes, "sha256": of them}
+    drop_pack {"name": …}           ->  nothing: what was delivered is removed
+    end_run   {"run", "measure_links"}  ->  Delivery without trials: the last self-tests. All of the run is removed
 
 A worker does one of these at a time and sends nothing by itself but events (driver.run.events), for whoever watches.
 """
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from driver.run.copies import SelfTestCopy, TrialCopy
 from model.coded import Coded
@@ -33,8 +37,20 @@ class Assignment(Coded):
     measuring: str  # digest of the controller's measuring code
     files: Mapping[str, str]  # of the run folder, by name: the experiment and users' scripts
     meta: Mapping[str, str]  # of the run, as its database has it
-    sites: Mapping[str, str]  # digest of each site by its name, as the controller has it
+    cells: str  # digest of their identifiers: assignments.cells_digest
+    sites: Mapping[str, str]  # digest of each site by its name, as the controller has it, and of each variant
     asks: tuple[str, ...]  # what of it runs code of its author: directives, flags, scripts
+
+
+@dataclass(frozen=True, slots=True)
+class SiteDone(Coded):
+    """All pieces of a site were sent."""
+
+    name: str
+    digest: str
+    site: Mapping[str, Any]  # model.site.site.Site as JSON; its content is what was sent
+    bytes: int
+    sha256: str  # of the archive of its bodies
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""Artifacts of deliveries at the controller: pieces are written to a file as they come, checked, and unpacked into
+folders that a store takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from driver.run.copies import TrialCopy
+from driver.sweep.archives import PackError, unpack
+from driver.sweep.messages import Pack
+from model.writing import writing
+
+__all__ = ["PackError", "PackFile", "piece_of", "wanted_of"]
+
+TRIES = 3  # of a piece that is damaged on its way, and of a whole pack
+
+
+class PackFile:
+    """As much of a pack as is here. A piece that is damaged is left out, so that `have` asks for it again."""
+
+    def __init__(self, path: Path, pack: Pack) -> None:
+        self.pack, self.path = pack, path
+        self.have = 0
+        self._damaged = self._begun_anew = 0
+        self._digest = hashlib.sha256()
+        with writing("make room for a delivery"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = path.open("wb")
+
+    def add(self, piece: Mapping[str, Any]) -> None:
+        """A piece, as `piece_of` made it, that begins at `have`. Raises PackError where pieces, or the whole, come
+        damaged time and again."""
+        data = bytes(piece["data"])
+        fits = 0 < len(data) <= self.pack.bytes - self.have
+        if not fits or hashlib.sha256(data).hexdigest() != piece["sha256"]:
+            self._damaged += 1
+            if self._damaged >= TRIES:
+                raise PackError(f"a piece of {self.pack.name} came damaged {TRIES} times", "Check the network")
+            return
+        self._damaged = 0
+        with writing("write a delivery"):
+            self._file.write(data)
+        self._digest.update(data)
+        self.have += len(data)
+        if self.have == self.pack.bytes:
+            self._check()
+
+    def _check(self) -> None:
+        with writing("write a delivery"):
+            self._file.flush()
+        if self._digest.hexdigest() == self.pack.sha256:
+            return
+        self._begun_anew += 1
+        if self._begun_anew >= TRIES:
+            raise PackError(f"{self.pack.name} came damaged {TRIES} times", "Check the worker's disk and the network")
+        self.have, self._digest = 0, hashlib.sha256()
+        with writing("write a delivery"):
+            self._file.seek(0)
+            self._file.truncate()
+
+    def unpack(self, trials: Iterable[TrialCopy], content: Path) -> None:
+        """A folder for each trial, named by its number there, with just the artifacts that the trials name."""
+        if self.have != self.pack.bytes:
+            raise PackError(f"{self.pack.name} is not whole: {self.have} of {self.pack.bytes} bytes")
+        trials = list(trials)
+        for trial in trials:
+            with writing("make room for a delivery"):
+                (content / f"{trial.trial:06d}").mkdir(parents=True)
+        unpack(self.path, wanted_of(trials), content)
+
+    def close(self) -> None:
+        """Remove it."""
+        with writing("remove a pack"):
+            self._file.close()
+            self.path.unlink(missing_ok=True)
+
+
+def wanted_of(trials: Iterable[TrialCopy]) -> dict[str, int]:
+    """Names within a pack and sizes. Raises PackError for a name that leads elsewhere."""
+    wanted = {}
+    for trial in trials:
+        for each in trial.artifacts:
+            if each.name in ("", ".", "..") or set("/\0") & set(each.name):
+                raise PackError(f"trial {trial.trial} names an artifact {each.name[:60]!r}, which is no name of a file")
+            wanted[f"{trial.trial:06d}/{each.name}"] = each.bytes
+    return wanted
+
+
+def piece_of(path: Path, offset: int, length: int) -> dict[str, Any]:
+    """A part of a file as it travels: with a checksum of its own."""
+    with writing(f"read {path.name}"), path.open("rb") as file:
+        file.seek(offset)
+        data = file.read(length)
+    return {"data": data, "sha256": hashlib.sha256(data).hexdigest()}

@@ -1,0 +1,206 @@
+"""What a worker does for its controller, on a real bed: the jobs as they come, without an engine between."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.run_folder import read_run
+from driver.experiment.read import parse_experiment
+from driver.run import store as stores
+from driver.run.start import BegunRun, begin
+from driver.run.this_machine import this_machine
+from driver.schedule.portions import PlannedPortion, portions_of_round
+from driver.sweep.assignments import assignment_of
+from driver.sweep.messages import Delivery, PieceRequest, Portion, Qualification, QualifyRequest
+from driver.sweep.packs import PackFile
+from driver.sweep.worker import jobs
+from driver.sweep.worker.context import WorkerContext
+from model.clock import utc_now
+from model.errors import InputError
+from model.version import VERSION
+from sites.load import site_names
+
+TEXT = """
+sites: dummy
+links: {rate: 20mbit, rtt: 10ms}
+arms: {kept: {}, closed: {keepalive: off}}
+trials: 2
+"""
+
+
+@dataclass
+class Worker:
+    """A worker in this process, and the run that it works for."""
+
+    begun: BegunRun
+    context: WorkerContext
+    events: list[Any] = field(default_factory=list)
+    beds: dict[int, int] = field(default_factory=dict)
+
+    def ask(self, name: str, payload: dict[str, Any]) -> Any:
+        self.context.begin_job()
+        return jobs.run(name, payload, self.context)
+
+    def qualify(self) -> Qualification:
+        made = Qualification.from_json(self.ask("qualify", QualifyRequest(utc_now(), True).to_json()))
+        self.note(made)
+        return made
+
+    def play(self, portion: PlannedPortion, number: int) -> Delivery:
+        cells = tuple(cell.id for cell in portion.cells)
+        none = dict.fromkeys(cells, 0)
+        order = Portion(number, portion.round, portion.block, cells, none, none)
+        made = Delivery.from_json(self.ask("play", order.to_json()))
+        self.note(made)
+        return made
+
+    def note(self, made: Qualification | Delivery) -> None:
+        for number, facts in made.beds.items():
+            self.begun.store.add_machine(replace(this_machine(), name=facts.machine))
+            self.beds[int(number)] = self.begun.store.add_bed(facts)
+
+    def fetch(self, made: Delivery, path: Path) -> PackFile:
+        assert made.pack
+        file = PackFile(path, made.pack)
+        while file.have < made.pack.bytes:
+            file.add(self.ask("piece", PieceRequest(made.pack.name, file.have, 100_000).to_json()))
+        return file
+
+    def keep(self, made: Delivery, folder: Path) -> None:
+        """As the controller does."""
+        file = self.fetch(made, folder / "pack")
+        file.unpack(made.trials, folder / "content")
+        file.close()
+        for digest, versions in made.versions.items():
+            self.begun.store.add_versions(digest, versions)
+        self.begun.store.adopt(made.trials, folder / "content", self.beds, made.self_tests)
+        assert made.pack
+        self.ask("drop_pack", {"name": made.pack.name})
+
+
+def worker_for(text: str, folder: Path, allowed: frozenset[str] = frozenset()) -> Worker:
+    experiment = parse_experiment(text, "swept.yaml", site_names())
+    begun = begin(experiment, VERSION, folder / "run", 1, {"router": "auto", "pinned": {}})
+    begun.store.begin_session({}, this_machine())
+    (folder / "scratch").mkdir()
+    events: list[Any] = []
+    context = WorkerContext("lent", 1, (0,), allowed, "auto", folder / "scratch", events.append)
+    return Worker(begun, context, events)
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Worker]:
+    made = worker_for(TEXT, tmp_path)
+    yield made
+    made.context.close()
+    made.begun.store.close()
+
+
+def portions(worker: Worker) -> list[PlannedPortion]:
+    return [one for number in (1, 2) for one in portions_of_round(worker.begun.experiment, 1, number, 1)]
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_trials_of_a_worker_become_those_of_the_run(worker: Worker, tmp_path: Path) -> None:
+    assert worker.ask("assign", assignment_of(worker.begun).to_json()) == {"lacks": []}
+    made = worker.qualify()
+    assert made.unfit == ""
+    assert made.refused == ()
+    assert made.machine.name == "lent"
+    assert made.machine.fixed_work_ms
+    assert [test.passed for test in made.self_tests] == [True]
+    assert any("apache" in name for name in made.versions)
+    for number, portion in enumerate(portions(worker), 1):
+        delivery = worker.play(portion, number)
+        assert delivery.undone == ""
+        assert [trial.cell for trial in delivery.trials] == [cell.id for cell in portion.cells]
+        assert set(delivery.versions) == {trial.versions for trial in delivery.trials}
+        assert delivery.self_tests == ()  # the link was measured once, and the bed lives on
+        worker.keep(delivery, tmp_path / f"delivery-{number}")
+    last = Delivery.from_json(worker.ask("end_run", {"run": worker.begun.store.run_id, "measure_links": True}))
+    assert [(test.moment, test.passed) for test in last.self_tests] == [("after", True)]
+    assert files_in(worker.context.scratch) == []
+    run = read_run(worker.begun.store.folder)
+    assert [trial.ok for trial in run.trials] == [True] * 4
+    names = {machine.number: machine.name for machine in run.machines}
+    assert {names[trial.machine] for trial in run.trials} == {"lent"}
+    assert len({trial.bed for trial in run.trials}) == 1
+    for trial in run.trials:
+        assert files_in(worker.begun.store.folder / "trials" / f"{trial.number:06d}")
+    assert {event["event"] for event in worker.events} >= {"bed", "self-test", "trial-started", "trial"}
+
+
+def test_a_portion_that_cannot_be_stored_leaves_nothing_and_is_made_when_it_can(
+    worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.ask("assign", assignment_of(worker.begun).to_json())
+    begin_trial = stores.Store.begin_trial
+    begun: list[int] = []
+
+    def full_after_one(store: stores.Store) -> tuple[int, Path]:
+        if begun:
+            monkeypatch.setattr(stores, "ENOUGH_MIB", 1 << 40)
+        begun.append(1)
+        return begin_trial(store)
+
+    monkeypatch.setattr(stores.Store, "begin_trial", full_after_one)
+    portion = portions(worker)[0]
+    delivery = worker.play(portion, 1)
+    assert len(begun) == 2
+    assert "is full" in delivery.undone
+    assert delivery.is_workers_fault
+    assert delivery.trials == ()
+    assert delivery.pack is None
+    assert files_in(worker.context.scratch / "run") == []
+    monkeypatch.undo()
+    again = worker.play(portion, 2)
+    assert again.undone == ""
+    worker.keep(again, tmp_path / "delivery")
+    assert [trial.ok for trial in read_run(worker.begun.store.folder).trials] == [True, True]
+
+
+def test_what_runs_code_of_its_author_needs_the_owners_word(tmp_path: Path) -> None:
+    worker = worker_for(TEXT.replace("kept: {}", "kept: {server_directives: [Timeout 10]}"), tmp_path)
+    with pytest.raises(InputError, match=r"server_directives of the arm kept: Timeout 10.*--allow directives"):
+        worker.ask("assign", assignment_of(worker.begun).to_json())
+    worker.begun.store.close()
+
+
+def test_a_machine_whose_disk_is_full_is_unfit(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker.ask("assign", assignment_of(worker.begun).to_json())
+    monkeypatch.setattr("driver.sweep.worker.work.LITTLE_SPACE_MIB", 1 << 40)
+    made = Qualification.from_json(worker.ask("qualify", QualifyRequest(utc_now(), True).to_json()))
+    assert "is full" in made.unfit
+    assert "start the worker again" in made.remedy
+
+
+def test_a_halt_ends_a_portion(worker: Worker) -> None:
+    worker.ask("assign", assignment_of(worker.begun).to_json())
+    cells = tuple(cell.id for cell in portions(worker)[0].cells)
+    order = Portion(1, 1, 1, cells, dict.fromkeys(cells, 0), dict.fromkeys(cells, 0))
+    worker.context.halt()
+    delivery = Delivery.from_json(jobs.run("play", order.to_json(), worker.context))
+    assert "stopped" in delivery.undone
+    assert not delivery.is_workers_fault
+    assert delivery.trials == ()
+
+
+def test_pieces_are_what_the_pack_is(worker: Worker, tmp_path: Path) -> None:
+    worker.ask("assign", assignment_of(worker.begun).to_json())
+    delivery = worker.play(portions(worker)[0], 1)
+    file = worker.fetch(delivery, tmp_path / "pack")
+    assert delivery.pack
+    assert hashlib.sha256(file.path.read_bytes()).hexdigest() == delivery.pack.sha256
+    file.close()
+    worker.ask("drop_pack", {"name": delivery.pack.name})
+    with pytest.raises(InputError, match="there is no pack"):
+        worker.ask("piece", PieceRequest(delivery.pack.name, 0, 10).to_json())
