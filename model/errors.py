@@ -10,6 +10,8 @@
     ├── ArtifactError         an artifact of a study is damaged, or is not safe        exit 1
     ├── RecordingError        a page could not be recorded                        exit 1
     ├── VmError               a virtual machine could not be had, or failed       exit 1
+    ├── ClusterError          a sweep's scheduler or workers could not be had     exit 1
+    │   └── ClusterAway       not now: that passes by itself, or when the scheduler is up again
     └── BedError              the bed could not be made, or failed                exit 1
         ├── NamespaceError    this machine does not let us make namespaces
         ├── MissingProgram    a program that a node needs is not installed
@@ -113,6 +115,14 @@ class VmError(LanelabError):
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.output}" if self.output else super().__str__()
+
+
+class ClusterError(LanelabError):
+    """The scheduler of a sweep, or its workers, could not be had, or failed."""
+
+
+class ClusterAway(ClusterError):
+    """A scheduler does not answer: it may be there again later."""
 
 
 class BedError(LanelabError):

@@ -24,6 +24,7 @@ from driver.cli import (
     study,
     tools,
     vm,
+    worker,
 )
 from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
@@ -50,6 +51,7 @@ def lanelab() -> None:
 for _command in (
     *experiments.COMMANDS,
     runs.run,
+    worker.worker,
     *results.COMMANDS,
     *compare.COMMANDS,
     *explain.COMMANDS,

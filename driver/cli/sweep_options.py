@@ -88,27 +88,34 @@ def play_sweep(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
 
     own_alone = bool(sweep.workers) and not sweep.listen
     patience = Patience(OWN_START_S, OWN_START_S) if own_alone else Patience(None, AWAY_S)
-    with _connected(sweep, begun, made) as cluster:
+    with _connected(sweep, begun, made, tell) as cluster:
         if cluster.dashboard:
             note(f"Dask's pages: {cluster.dashboard}")
         Controller(begun, cluster, tell, stop, KNOWN, patience).run()
 
 
 @contextmanager
-def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions) -> Iterator[Cluster]:
+def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Listener) -> Iterator[Cluster]:
     """The cluster that the options name; what was started for it ends with it."""
     from driver.sweep import dask_cluster, own_scheduler  # noqa: PLC0415
-    from driver.sweep.supervisor import Supervisor  # noqa: PLC0415
+    from driver.sweep.address import address_of  # noqa: PLC0415
+    from driver.sweep.supervisor import PERMISSIONS, Lent, Supervisor  # noqa: PLC0415
 
     with ExitStack() as stack:
         if sweep.cluster:
-            cluster = dask_cluster.connect(sweep.cluster, insecure=sweep.insecure)
-            yield stack.enter_context(cluster)
+            where = address_of(sweep.cluster, insecure=sweep.insecure)
+            yield stack.enter_context(dask_cluster.connect(where))
             return
-        folder = begun.store.folder / "cluster"
-        own = stack.enter_context(own_scheduler.start(folder, sweep.listen, dashboard=sweep.dashboard))
+        folder = begun.store.folder
+        scheduler = own_scheduler.start(
+            folder / "cluster", folder.name, listen=sweep.listen, dashboard=sweep.dashboard, tell=tell
+        )
+        own = stack.enter_context(scheduler)
         if sweep.listen:
             note(f"other machines join with: lanelab worker {own.invitation}")
         if sweep.workers:
-            stack.enter_context(Supervisor(own.invitation, sweep.workers, made))
-        yield stack.enter_context(dask_cluster.connect(str(own.invitation)))
+            lent = Lent(
+                sweep.workers, allowed=frozenset(PERMISSIONS), router=made.router
+            )  # the experiment is the user's
+            stack.enter_context(Supervisor(own.where, lent, tell=tell))
+        yield stack.enter_context(dask_cluster.connect(own.where, dashboard=own.dashboard))

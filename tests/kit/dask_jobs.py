@@ -1,0 +1,38 @@
+"""Jobs that workers of tests do: they need no bed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from driver.sweep.worker.context import WorkerContext
+from model.errors import InputError
+
+
+def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:
+    """`name` is one of the real names; what is done is in the payload."""
+    do = payload.get("do", name)
+    if do == "about":
+        return {
+            "name": context.name,
+            "pid": os.getpid(),
+            "processors": sorted(os.sched_getaffinity(0)),
+            "allowed": sorted(context.allowed),
+        }
+    if do == "bytes":
+        return bytes(payload["size"])
+    if do == "fail":
+        raise InputError("that is wrong", "Do it right", key="rtt")
+    if do == "break":
+        return 1 // 0
+    if do == "tell":
+        context.tell({"event": "trial", "number": 7})
+        return None
+    if do == "until-halted":
+        deadline = time.monotonic() + 60
+        while not context.is_halted() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return {"halted": context.is_halted()}
+    return {"echo": payload}
