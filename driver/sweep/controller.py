@@ -60,6 +60,7 @@ class Controller:
         self._deliveries = Deliveries(begun, self._spread, tell, self._start, self._stored)
         self._portions = 0  # begun in this session
         self._lost = 0  # since one was stored
+        self._most = 1  # workers that there were at a time
         self._why_lost = ""
         self._alone_since = time.monotonic()
         self._had_fit = False
@@ -95,6 +96,7 @@ class Controller:
         match happening:
             case Joined(worker, name):
                 member = self._members[worker] = Member(worker, name)
+                self._most = max(self._most, len(self._members))
                 self._tell(Event("worker-joined", {"worker": worker, "name": name}))
                 self._enrolment.begin(member)
             case Left(worker, why):
@@ -108,8 +110,10 @@ class Controller:
                 self._tell(Event("on-worker", {"worker": worker, "name": name, "event": dict(event)}))
             case Away(why):
                 self._tell(Event("cluster-away", {"why": why}))
+                lost = self._lost
                 for worker in list(self._members):
                     self._leave(worker, why)
+                self._lost = lost  # no portion's own doing
 
     def _start(
         self, member: Member, name: JobName, payload: Mapping[str, Any], then: Callable[[Member, Finished], None]
@@ -234,7 +238,7 @@ class Controller:
 
     def _require_workers(self) -> None:
         """Raises BedError where there is nobody to wait for any more, or portions are lost for ever."""
-        if self._lost >= LOST_IN_A_ROW * max(1, len(self._members)):
+        if self._lost >= LOST_IN_A_ROW * self._most:
             what = f"{self._lost} portions in a row were lost, the last because {self._why_lost}"
             raise BedError(what, f"Mend that, and go on with: lanelab run --resume {self._store.folder}")
         if any(member.doing is not Doing.UNFIT for member in self._members.values()):

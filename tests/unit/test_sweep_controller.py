@@ -15,6 +15,7 @@ from driver.run.events import Event
 from driver.run.runner import StopRequest
 from driver.run.start import BegunRun, begin, resume
 from driver.run.this_machine import this_machine
+from driver.sweep.cluster import Away, Happening, Left
 from driver.sweep.controller import Controller, Patience
 from model.clock import seconds_between, utc_now
 from model.errors import BedError, Interrupted
@@ -91,6 +92,27 @@ def test_nothing_is_lost_or_doubled_whatever_fails(sweep: Callable[..., Sweep], 
     assert len(results) == 6 * 5
     query = "SELECT cell, round, attempt, count(*) FROM trials GROUP BY cell, round, attempt HAVING count(*) > 1"
     assert one.rows(query) == []
+
+
+@pytest.mark.parametrize("which", ["network", "machines"])
+def test_a_run_goes_on_when_all_its_workers_were_away(sweep: Callable[..., Sweep], which: str) -> None:
+    """In one session: each of them loses its portion, and none of these portions is to blame."""
+
+    class Cut(ScriptedCluster):
+        cuts = 0
+
+        def wait(self, timeout_s: float) -> list[Happening]:
+            if self.cuts < 2 and [name for _, _, name, _ in self.pending] == ["play"] * self.workers:
+                there, self.there, self.pending = self.there, [], []
+                self.cuts += 1
+                return [Away("cut")] if which == "network" else [Left(worker, "no power") for worker in there]
+            return super().wait(timeout_s)
+
+    one = sweep()
+    cluster = Cut(one.experiment, 2)
+    one.play(cluster, patience_s=60)
+    assert cluster.cuts == 2
+    one.assert_whole()
 
 
 def test_a_stop_lets_portions_finish_and_the_run_goes_on(sweep: Callable[..., Sweep]) -> None:
