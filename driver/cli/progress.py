@@ -70,6 +70,10 @@ def doing_words(kind: str, data: Mapping[str, Any]) -> str:
         return f"{data['site']} · {data['link']} · {data['arm']}"
     if kind == "self-test-started":
         return f"measuring the link {data['link']}{' again' if data['moment'] == 'after' else ''}"
+    if kind == "reuse":
+        return f"looking for trials in {data['store']}"
+    if kind == "reusing":
+        return f"taking trials that were made before, {data['done']} of {data['of']}"
     return ""
 
 
@@ -158,6 +162,8 @@ def _where(data: Mapping[str, Any]) -> str:
 
 
 _WORDS_OF_RUN: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "reused": lambda data: data["sentence"],
+    "not-reused": lambda data: f"not reused: {data['what']}",
     "run": lambda data: f"run folder {data['folder']}, seed {data['seed']}",
     "bed": lambda data: f"bed {data['bed']} up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
     "stopping": lambda _: "stopping after this trial; Ctrl-C once more stops at once",

@@ -21,6 +21,7 @@ from driver.cli.missing import tell_missing
 from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note
 from driver.cli.progress import watching
+from driver.cli.reusing import check_reuse, reuse_first
 from driver.cli.sweep_options import ONE_BED, SweepOptions, play_sweep, sweep_options
 from driver.cli.sweep_progress import watching_sweep
 from driver.host.install import prepare
@@ -56,6 +57,13 @@ NEVER_BEGUN = "failed: there was no bed to begin with"
     type=click.IntRange(1, MOST_BEDS),
     help="Over how many fresh beds the rounds are divided, instead of the experiment's",
 )
+@click.option(
+    "--reuse",
+    "reused",
+    metavar="STORE",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Take what this run, or the runs in this folder, have of the same trials; measure the rest",
+)
 @click.option("--variant", help="Which of the experiment's variants is run (default: the first)")
 @click.option("--open", "open_report", is_flag=True, help="Open the report in this machine's browser at the end")
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON lines instead of the table")
@@ -71,6 +79,7 @@ def run(  # noqa: PLR0913 - an option each
     beds: int | None,
     scale: float | None,
     *,
+    reused: Path | None,
     variant: str | None,
     made: BedOptions,
     sweep: SweepOptions,
@@ -91,6 +100,7 @@ def run(  # noqa: PLR0913 - an option each
       lanelab run experiments/quickstart.yaml
       lanelab run experiments/quickstart.yaml --substrate ssh --inventory machines.yml
       lanelab run --resume runs/20261120T101500Z-quickstart
+      lanelab run experiments/quickstart.yaml --reuse runs
       lanelab run experiments/rtt-bandwidth-grid.yaml --workers 2
     """
     from analysis.runs import find_run  # noqa: PLC0415
@@ -105,6 +115,7 @@ def run(  # noqa: PLR0913 - an option each
         )
         raise InputError(what, f"Leave {options} out")
     sweep.check(made)
+    check_reuse(reused)
     if file:
         experiment = _prepared(file, made, (beds, scale), variant)
         if sweep.is_asked_for:
@@ -118,7 +129,7 @@ def run(  # noqa: PLR0913 - an option each
         if resumed:
             made.nodes()
         warn_of(made)
-        play(begun, programs_of(begun.experiment, made), made, sweep, as_json=as_json)
+        play(begun, programs_of(begun.experiment, made), made, sweep, reused, as_json=as_json)
         missing = tell_missing(begun, as_json=as_json)
     finally:
         store.close()
@@ -169,7 +180,13 @@ def programs_of(experiment: Experiment, made: BedOptions) -> Programs:
 
 
 def play(
-    begun: BegunRun, programs: Programs, made: BedOptions, sweep: SweepOptions = ONE_BED, *, as_json: bool
+    begun: BegunRun,
+    programs: Programs,
+    made: BedOptions,
+    sweep: SweepOptions = ONE_BED,
+    reused: Path | None = None,
+    *,
+    as_json: bool,
 ) -> None:
     """Make the trials that the run still lacks, and show how it goes."""
     from driver.run.provenance import host_facts, load  # noqa: PLC0415
@@ -177,13 +194,15 @@ def play(
     from driver.run.this_machine import this_machine  # noqa: PLC0415
 
     store, experiment = begun.store, begun.experiment
-    done = sum(attempt.ok for attempts in store.history().values() for attempt in attempts)
     facts = {**host_facts(VERSION), **programs.facts(), **made.facts(), "command": sys.argv[1:]}
     store.begin_session(facts, this_machine())
     store.set_meta("state", "running")
     stop = StopRequest()
     ending = "failed"
     try:
+        if reused:
+            reuse_first(begun, reused, programs, made, as_json=as_json)
+        done = sum(attempt.ok for attempts in store.history().values() for attempt in attempts)
         trials = experiment.repeat.max * len(experiment.cells)
         primary = primary_of(store.workload)
         rounds = experiment.repeat.max

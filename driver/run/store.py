@@ -196,6 +196,18 @@ class Store:
         """Trials as another run folder takes them."""
         return trial_copies(self._database, trials)
 
+    def origins(self) -> set[str]:
+        """Of all trials that were made by other runs."""
+        return {origin for (origin,) in self._database.execute("SELECT origin FROM trials WHERE origin != ''")}
+
+    def machines(self) -> dict[str, MachineFacts]:
+        rows = self._database.execute("SELECT name, facts FROM machines")
+        return {name: MachineFacts.from_json(json.loads(facts)) for name, facts in rows}
+
+    def self_tested(self) -> set[tuple[int, str]]:
+        """Bed and label of every link that was tested."""
+        return set(self._database.execute("SELECT DISTINCT bed, label FROM self_tests JOIN links USING (link)"))
+
     def self_test_copies(self, after: int = 0) -> list[SelfTestCopy]:
         return self_test_copies(self._database, after)
 
@@ -362,12 +374,16 @@ _MACHINE = "INSERT INTO machines (name, facts) VALUES (?, ?) ON CONFLICT (name) 
 _SELF_TEST = "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
+class Damaged(StoreError):
+    """Artifacts of a trial that is taken from elsewhere are not what its record names."""
+
+
 def require_artifacts(folder: Path, copy: TrialCopy) -> None:
-    """Raises StoreError unless the folder has just the artifacts of this trial."""
+    """Raises Damaged unless the folder has just the artifacts of this trial."""
     there = {name: digest for name, _, digest in artifacts_in(folder)}
     if there != {each.name: each.sha256 for each in copy.artifacts}:
         what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
-        raise StoreError(what, "They were changed or damaged on their way; copy the run again from where it was made")
+        raise Damaged(what, "They were changed or damaged on their way; copy the run again from where it was made")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
