@@ -117,7 +117,7 @@ def are_whole(run: Run, rounds: tuple[int, ...] = (1, 2)) -> bool:
     """Whether each cell has its trial in each round: the attempts in order, none after one that counts."""
     made: dict[tuple[int, int], list[int]] = {}
     for trial in run.trials:
-        made.setdefault((trial.cell, trial.round), []).append(trial.attempt)
+        made.setdefault((trial.cell.number, trial.round), []).append(trial.attempt)
     whole = {(cell.number, number) for cell in run.cells for number in rounds}
     return made.keys() == whole and all(each == list(range(1, len(each) + 1)) for each in made.values())
 
