@@ -18,6 +18,7 @@ import json
 import queue
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -86,11 +87,10 @@ class DaskCluster:
         self._next = 1
         # Of the loop's thread alone:
         self._workers: dict[str, _Worker] = {}
-        self._jobs: dict[int, distributed.Future[Any]] = {}
-        self._of_worker: dict[str, set[int]] = {}
+        self._jobs: dict[str, deque[_Job]] = {}  # of each worker, in order: Dask knows the first one only
+        self._futures: dict[int, distributed.Future[Any]] = {}
         self._reasons: dict[str, str] = {}  # why the scheduler took a worker off its list, by address
         self._client: distributed.Client | None = None
-        self._halted = False
         self._changed, self._closing = asyncio.Event(), asyncio.Event()
         self._background: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
@@ -212,21 +212,21 @@ class DaskCluster:
             self._leave(identifier)
         for identifier in there.keys() - self._workers.keys():
             worker = there[identifier]
-            self._workers[identifier], self._of_worker[identifier] = worker, set()
+            self._workers[identifier], self._jobs[identifier] = worker, deque()
             self._reasons.pop(worker.address, None)
             self._happened.put(Joined(identifier, worker.name.partition(NAME_DIVIDER)[0]))
 
     def _leave(self, identifier: str) -> None:
         worker = self._workers.pop(identifier)
-        for number in self._of_worker.pop(identifier):
-            self._release(self._jobs.pop(number, None))
+        for job in self._jobs.pop(identifier):
+            self._release(job)
         why = self._reasons.pop(worker.address, "the scheduler does not know it any more")
         self._happened.put(Left(identifier, why))
 
     def _forget_all(self, why: str) -> None:
         self._workers.clear()
-        self._of_worker.clear()
         self._jobs.clear()
+        self._futures.clear()
         self._reasons.clear()
         self._happened.put(Away(why))
 
@@ -245,23 +245,30 @@ class DaskCluster:
                 self._happened.put(Told(identifier, said["event"]))
 
     def _submit(self, number: int, identifier: str, name: JobName, payload: Mapping[str, Any]) -> None:
-        worker, client = self._workers.get(identifier), self._client
-        if worker is None or client is None:
+        worker = self._workers.get(identifier)
+        if worker is None:
             return  # it left, which the controller was told or is about to be
-        job = _Job(number, worker, name, payload)
-        order = {"name": name, "payload": json.dumps(payload), "session": self._session, "worker": worker.name}
+        jobs = self._jobs[identifier]
+        jobs.append(_Job(number, worker, name, payload))
+        if len(jobs) == 1:
+            self._begin(jobs[0])
+
+    def _begin(self, job: _Job) -> None:
+        client, worker, payload = self._client, job.worker, json.dumps(job.payload)
+        if client is None:
+            return  # and all is forgotten at once
+        order = {"name": job.name, "payload": payload, "session": self._session, "worker": worker.name}
         future = client.submit(
             shipped.run_job,
             order,
-            key=f"{name}-{self._session}{number:016x}",
+            key=f"{job.name}-{self._session}{job.number:016x}",
             workers=[worker.address],
             allow_other_workers=False,
             pure=False,
             retries=0,
             resources={"bed": 1},
         )
-        self._jobs[number] = future
-        self._of_worker[identifier].add(number)
+        self._futures[job.number] = future
         self._go(self._finish(job, future))
 
     async def _finish(self, job: _Job, future: distributed.Future[Any]) -> None:
@@ -274,12 +281,17 @@ class DaskCluster:
             await asyncio.sleep(2 * LOOK_S)  # so that whoever went has left
             what = f"the answer of {job.worker.name} to '{job.name}' did not arrive: {error or type(error).__name__}"
             outcome = Finished(job.number, job.worker.identifier, error=ClusterError(what))
-        if self._jobs.pop(job.number, None) is not None:
-            self._of_worker[job.worker.identifier].discard(job.number)
-            self._release(future)
+        if job.number in self._futures:
+            self._release(job)
             self._happened.put(outcome)
+            jobs = self._jobs[job.worker.identifier]
+            jobs.popleft()
+            if jobs:
+                self._begin(jobs[0])
 
-    def _release(self, future: distributed.Future[Any] | None) -> None:
+    def _release(self, job: _Job) -> None:
+        """Let Dask forget a job: its answer, or that it shall be done."""
+        future = self._futures.pop(job.number, None)
         if future is not None:
             with contextlib.suppress(Exception):  # of a connection that is gone
                 future.release()

@@ -46,7 +46,7 @@ async def _ask(where: SchedulerAddress) -> dict[str, Any]:
     try:
         comm = await connect(where.address, timeout=scaled(CONNECT_S), **where.security().get_connection_args("client"))
         try:
-            identity = await asyncio.wait_for(send_recv(comm, op="identity", n_workers=0), scaled(CONNECT_S))
+            identity = await asyncio.wait_for(send_recv(comm, op="identity"), scaled(CONNECT_S))
             versions = await asyncio.wait_for(send_recv(comm, op="versions"), scaled(CONNECT_S))
         finally:
             comm.abort()
