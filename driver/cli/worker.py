@@ -107,9 +107,9 @@ def _stopping(supervisor: Supervisor) -> Iterator[None]:
 def _tell(event: Event) -> None:
     data = event.data
     match event.kind:
-        case "worker-joined":
+        case "bed-lent":
             note(f"bed {data['number']} of {data['machine']} is lent (log: {data['log']})")
-        case "worker-left":
+        case "bed-ended":
             note(f"bed {data['number']} of {data['machine']} ended: {data['why']}")
         case "scheduler-away":
             note(f"waiting for the scheduler: {data['why']}")

@@ -4,7 +4,7 @@
         supervisor.wait()                                        until `stop`, from a signal's handler or another thread
 
 Each worker is a process with processors of its own. Should the process with the supervisor be killed, its workers see
-it and end, and their beds with them. Events that it tells: worker-started, worker-joined, worker-left, scheduler-away.
+it and end, and their beds with them. Events that it tells: bed-process-started, bed-lent, bed-ended, scheduler-away.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Supervisor:
             why = self._live(number, processors)
             if self._ending.is_set():
                 return
-            self._tell(Event("worker-left", {"machine": self._machine, "number": number, "why": why}))
+            self._tell(Event("bed-ended", {"machine": self._machine, "number": number, "why": why}))
             failures = 0 if time.monotonic() - begun > LONG_LIFE_S else failures + 1
             self._ending.wait(PAUSES_S[min(failures, len(PAUSES_S) - 1)])
 
@@ -168,11 +168,11 @@ class Supervisor:
                 return ""
             child = self._children[number] = Child("driver.sweep.worker.process", settings, log)
         about = {"machine": self._machine, "number": number, "processors": processors, "log": str(log)}
-        self._tell(Event("worker-started", {**about, "pid": child.pid}))
+        self._tell(Event("bed-process-started", {**about, "pid": child.pid}))
         why = ""
         while (said := child.next_line()) is not None:
             if "joined" in said:
-                self._tell(Event("worker-joined", about))
+                self._tell(Event("bed-lent", about))
             why = said.get("left", why)
         status = child.wait()
         with self._guard:
