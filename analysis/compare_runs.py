@@ -18,7 +18,7 @@ from analysis import tables
 from analysis.model import Cell, Run
 from analysis.numbers import counted, values_of
 from analysis.refusals import refusals
-from analysis.stats import Change, Comparison, Estimate, compare, estimate
+from analysis.stats import Change, Comparison, Estimate, compare, estimate, strata
 from analysis.stats.two_samples import TwoSamples, shift
 from model.errors import InputError
 from model.looks import look_after
@@ -221,9 +221,11 @@ def _estimate(run: Run, values: Sequence[float]) -> Estimate:
     return estimate(values, look_after(run.plan.looks, len(values)).alpha, len(run.plan.looks))
 
 
-def _compared(run: Run, base: Mapping[int, float], arm: Mapping[int, float]) -> Comparison | None:
-    look = look_after(run.plan.looks, max(len(base), len(arm)))
-    return compare(base, arm, alpha=look.alpha, looks=len(run.plan.looks))
+def _compared(run: Run, values: Mapping[int, Mapping[int, float]], base: Cell, arm: Cell) -> Comparison | None:
+    own, other, made_on = values[base.number], values[arm.number], run.made_on()
+    look = look_after(run.plan.looks, max(len(own), len(other)))
+    machines = made_on[base.number], made_on[arm.number]
+    return compare(own, other, alpha=look.alpha, looks=len(run.plan.looks), machines=machines)
 
 
 def _refused(first: Run, other: Run, pairs: Iterable[CellPair]) -> Iterable[Cell]:
@@ -240,12 +242,12 @@ def _changes(first: Run, other: Run, pairs: Iterable[CellPair], margin: float) -
         arm, base = own.get((row.cell.group, row.cell.arm.name)), own.get((row.cell.group, row.base.name))
         if not arm or not base:
             continue
-        in_first = _compared(first, ours[base.first.number], ours[arm.first.number])
-        in_other = _compared(other, theirs[base.other.number], theirs[arm.other.number])
+        in_first = _compared(first, ours, base.first, arm.first)
+        in_other = _compared(other, theirs, base.other, arm.other)
         if in_first and in_other:
             points = shift(
-                _changes_in_points(ours[base.first.number], ours[arm.first.number]),
-                _changes_in_points(theirs[base.other.number], theirs[arm.other.number]),
+                _changes_in_points(first, ours, base.first, arm.first),
+                _changes_in_points(other, theirs, base.other, arm.other),
             )
             verdict = _verdict(points, -100 * margin, 100 * margin)
             yield ChangeRow(row.cell, row.base.name, in_first.ratio, in_other.ratio, points, verdict)
@@ -255,9 +257,11 @@ def _logarithms(values: Iterable[float]) -> list[float]:
     return [math.log(value) if value > 0 else -math.inf for value in values]
 
 
-def _changes_in_points(base: Mapping[int, float], arm: Mapping[int, float]) -> list[float]:
-    """Of each round that has both; where neither came to its end, a round says nothing."""
-    both = ((base[number], arm[number]) for number in sorted(base.keys() & arm.keys()))
+def _changes_in_points(run: Run, values: Mapping[int, Mapping[int, float]], base: Cell, arm: Cell) -> list[float]:
+    """Of each round that has both, made by one machine; where neither came to its end, a round says nothing."""
+    made_on, own, other = run.made_on(), values[base.number], values[arm.number]
+    rounds = strata(own, other, (made_on[base.number], made_on[arm.number])).rounds
+    both = ((own[number], other[number]) for stratum in rounds for number in stratum)
     return [100 * (own / one - 1) for one, own in both if one > 0 and not one == own == math.inf]
 
 

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.model import Arm, Cell, Run
+from analysis.numbers import counted
 from analysis.refusals import refusals
-from analysis.stats import ENOUGH, Change, Comparison, Pooled, compare, holm, pool
+from analysis.stats import ENOUGH, Change, Comparison, Pooled, compare, holm, pool, strata
 from analysis.stats.median import percent
 from model.looks import ALPHA, look_after
 from model.metrics import Metric
 
 NO_PAIRS = "no round has both"
+NO_PAIRS_ON_ONE = "no machine has both in one round"
 NOT_INTERLEAVED = (
     "Arms were not interleaved (order: sequential), so none are compared: a machine that became slower or faster "
     "meanwhile would look like a difference between them."
@@ -48,7 +50,9 @@ class ComparisonRow:
             "rounds_faster": comparison.faster if comparison else 0,
             "rounds_slower": comparison.slower if comparison else 0,
             "rounds_left_out": comparison.left_out if comparison else 0,
+            "rounds_across_machines": comparison.across_machines if comparison else 0,
             "rounds_both_timed_out": comparison.both_timed_out if comparison else 0,
+            "machines": comparison.machines if comparison else 0,
             "p": comparison.ratio.p if comparison else None,
             "p_adjusted": comparison.adjusted_p if comparison else None,
             "verdict": comparison.verdict if comparison else "not compared",
@@ -81,6 +85,7 @@ class PooledRow:
             "arm": self.arm.name,
             "base": self.base.name,
             "groups": self.pooled.strata,
+            "machines": self.pooled.machines,
             "ratio": change_json(self.pooled.ratio),
             "p": self.pooled.ratio.p,
             "p_adjusted": self.adjusted_p,
@@ -90,6 +95,7 @@ class PooledRow:
     def words(self) -> str:
         """One sentence."""
         ratio, where = self.pooled.ratio, f"Over all {self.pooled.strata} sites and links together"
+        where += f", within {self.pooled.machines} machines" if self.pooled.machines > 1 else ""
         so_far = " so far" if self.so_far else ""
         changed = f"{100 * (ratio.value - 1):+.1f}%"
         if ratio.low is not None and ratio.high is not None and math.isfinite(ratio.high):
@@ -124,15 +130,24 @@ def comparisons(run: Run) -> list[ComparisonRow]:
     """What the experiment compares, by round, with p values that hold for all of it together."""
     if not run.plan.is_interleaved:
         return []
-    values, refused = run.outcomes(), refusals(run)
+    values, refused, made_on = run.outcomes(), refusals(run), run.made_on()
     rows = []
     for base, cell in run.plan.compared:
         why = next((f"refused: {each[0].reason}" for one in (cell, base) if (each := refused.get(one.number))), "")
         found = None
         if not why:
             better, alpha = run.primary.higher_is_better, alpha_of(run, (base, cell), values)
-            looks = len(run.plan.looks)
-            found = compare(values[base.number], values[cell.number], higher_is_better=better, alpha=alpha, looks=looks)
+            looks, machines = len(run.plan.looks), (made_on[base.number], made_on[cell.number])
+            found = compare(
+                values[base.number],
+                values[cell.number],
+                higher_is_better=better,
+                alpha=alpha,
+                looks=looks,
+                machines=machines,
+            )
+            if found is None and strata(values[base.number], values[cell.number], machines).across:
+                why = NO_PAIRS_ON_ONE
         rows.append(ComparisonRow(cell, base.arm, run.primary, found, why or NO_PAIRS))
     return _adjusted(rows, so_far=not run.is_finished)
 
@@ -159,7 +174,7 @@ def pooled(run: Run) -> list[PooledRow]:
     """One test per pair of arms that is compared on several sites and links."""
     if not run.plan.is_interleaved:
         return []
-    values, refused = run.outcomes(), refusals(run)
+    values, refused, made_on = run.outcomes(), refusals(run), run.made_on()
     by_arms: dict[tuple[int, int], list[tuple[Cell, Cell]]] = {}
     for base, cell in run.plan.compared:
         if base.number not in refused and cell.number not in refused:
@@ -167,7 +182,11 @@ def pooled(run: Run) -> list[PooledRow]:
     found = []
     for pairs in by_arms.values():
         alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
-        made = pool([(values[base.number], values[cell.number]) for base, cell in pairs], alpha)
+        made = pool(
+            [(values[base.number], values[cell.number]) for base, cell in pairs],
+            alpha,
+            [(made_on[base.number], made_on[cell.number]) for base, cell in pairs],
+        )
         if made and made.strata > 1 and made.ratio.n >= ENOUGH:
             found.append((pairs[0], replace(made, ratio=made.ratio.of_looks(len(run.plan.looks), alpha)), alpha))
     adjusted = holm([made.ratio.p for _, made, _ in found])
@@ -196,6 +215,19 @@ def together(rows: Sequence[ComparisonRow]) -> str:
     )
     if few:
         words += f" With {max(one.n for one in few)} rounds none of {len(made)} comparisons can be told from chance."
+    return words
+
+
+def across_machines(rows: Sequence[ComparisonRow]) -> str:
+    """What is said of pairs where several machines made them; nothing of one machine."""
+    made = [row.comparison for row in rows if row.comparison]
+    machines, shared = max((one.machines for one in made), default=1), sum(one.across_machines for one in made)
+    if machines < 2 and not shared:
+        return ""
+    words = f"Pairs are within one machine; their changes are pooled over {machines} machines." if machines > 1 else ""
+    if shared:
+        left_out = f"Left out: {counted(shared, 'round')} whose two trials were made on different machines."
+        words = f"{words} {left_out}".strip()
     return words
 
 

@@ -78,7 +78,7 @@ def cost(run: Run) -> Cost:
     arms = [arm for arm in run.arms if _via(arm) == "gateway"]
     natives = [arm for arm in run.arms if _via(arm) != "gateway"]
     like = {arm.number: next((one for one in natives if _alike(arm, one)), None) for arm in arms}
-    values, cells = run.outcomes(), {(cell.group, cell.arm.number): cell for cell in run.cells}
+    values, made_on, cells = run.outcomes(), run.made_on(), {(cell.group, cell.arm.number): cell for cell in run.cells}
     measures = {
         cell: {each.round: each.measures for each in trials if each.ok} for cell, trials in run.by_cell().items()
     }
@@ -88,10 +88,14 @@ def cost(run: Run) -> Cost:
         other = cells.get((cell.group, native.number)) if native else None
         if native and other and run.plan.is_interleaved:
             own, base = values[cell.number], values[other.number]
+            on = made_on[other.number], made_on[cell.number]
             both = [number for number in own.keys() & base.keys() if base[number] > 0]
             through, without = (_median([one[number] for number in both]) for one in (own, base))
-            made_of = terms(measures[other.number], measures[cell.number])
-            rows.append(CostRow(cell, native, through, without, compare(base, own), made_of))
+            alike = {n for n in both if on[0][n] == on[1][n]}  # machines differ in speed
+            made_of = terms(
+                measures[other.number], {n: each for n, each in measures[cell.number].items() if n in alike}
+            )
+            rows.append(CostRow(cell, native, through, without, compare(base, own, machines=on), made_of))
     return Cost(tuple(arm.name for arm in arms), bool(natives), tuple(rows))
 
 

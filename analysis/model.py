@@ -235,16 +235,43 @@ class Run:
                 values[trial.cell.number][trial.round] = trial.measures[name]
         return values
 
+    def first_results(self) -> dict[int, dict[int, Trial]]:
+        """Number of a cell -> round -> the trial that gave its first result; a time-out is one."""
+        found: dict[int, dict[int, Trial]] = {cell.number: {} for cell in self.cells}
+        for trial in self.trials:
+            if trial.timed_out or (trial.ok and trial.value is not None):
+                found[trial.cell.number].setdefault(trial.round, trial)
+        return found
+
     def outcomes(self) -> dict[int, dict[int, float]]:
         """Number of a cell -> round -> its first result: the primary metric's value, or of a trial that timed out what
         is worse than every value."""
-        found: dict[int, dict[int, float]] = {cell.number: {} for cell in self.cells}
-        for trial in self.trials:
-            if trial.timed_out:
-                found[trial.cell.number].setdefault(trial.round, self.primary.worst)
-            elif trial.ok and trial.value is not None:
-                found[trial.cell.number].setdefault(trial.round, trial.value)
-        return found
+        return {
+            cell: {number: self._outcome(trial) for number, trial in rounds.items()}
+            for cell, rounds in self.first_results().items()
+        }
+
+    def _outcome(self, trial: Trial) -> float:
+        return self.primary.worst if trial.timed_out or trial.value is None else trial.value
+
+    def made_on(self) -> dict[int, dict[int, int]]:
+        """Number of a cell -> round -> the machine that made its first result."""
+        return {
+            cell: {number: trial.machine for number, trial in rounds.items()}
+            for cell, rounds in self.first_results().items()
+        }
+
+    @property
+    def machines_used(self) -> list[Machine]:
+        """Those that made trials."""
+        used = {trial.machine for trial in self.trials}
+        return [machine for machine in self.machines if machine.number in used]
+
+    @property
+    def over(self) -> str:
+        """ "over 3 machines", where absolute numbers are of several; "" else."""
+        many = len({trial.machine for trial in self.ok})
+        return f"over {many} machines" if many > 1 else ""
 
     def drawn(self, metric: str) -> dict[int, dict[int, float]]:
         """The values of a metric for figures. Loads that timed out are drawn at the time that they had."""

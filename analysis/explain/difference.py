@@ -117,11 +117,17 @@ def explain_difference(run: Run, base: MadeOf, other: MadeOf, compared: Comparis
     )  # fmt: skip
     rounds = sorted(first.keys() & second.keys())
 
+    machines = (
+        {number: trial.machine for number, trial in first.items()},
+        {number: trial.machine for number, trial in second.items()},
+    )
+
     def changed(name: str) -> Change | None:
         found = compare(
             {each: first[each].measures[name] for each in rounds},
             {each: second[each].measures[name] for each in rounds},
             alpha=alpha,
+            machines=machines,
         )
         return found.difference if found else None
 

@@ -21,6 +21,7 @@ from analysis.stats.median import (
 )
 from analysis.stats.paired import Change, Comparison, Verdict, compare
 from analysis.stats.pooled import Pooled, pool
+from analysis.stats.strata import MadeOn, Strata, strata
 
 __all__ = [
     "ALPHA",
@@ -30,7 +31,9 @@ __all__ = [
     "Change",
     "Comparison",
     "Estimate",
+    "MadeOn",
     "Pooled",
+    "Strata",
     "Summary",
     "Verdict",
     "compare",
@@ -40,5 +43,6 @@ __all__ = [
     "outliers",
     "pool",
     "quartiles",
+    "strata",
     "summarise",
 ]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.stats.median import estimate
 from analysis.stats.paired import compare
+from analysis.stats.strata import MadeOn
 
 
 class _Known:
@@ -18,9 +19,13 @@ class _Known:
         return _sure(found.low, found.median, found.high, sure=found.confidence >= 1 - alpha)
 
     def change(
-        self, base: Mapping[int, float], arm: Mapping[int, float], alpha: float
+        self,
+        base: Mapping[int, float],
+        arm: Mapping[int, float],
+        alpha: float,
+        machines: tuple[MadeOn, MadeOn] | None = None,
     ) -> tuple[float, float, float] | None:
-        found = compare(base, arm, alpha=alpha)
+        found = compare(base, arm, alpha=alpha, machines=machines)
         if found is None:
             return None
         return _sure(found.ratio.low, found.ratio.value, found.ratio.high, sure=found.ratio.confidence >= 1 - alpha)

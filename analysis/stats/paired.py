@@ -3,6 +3,8 @@
 A pair is what both arms had in one round. Where two arms differ by a factor, and noise hits both alike, the logarithms
 of the pairs' ratios lie symmetrically around it. That is what the signed-rank interval of Hodges and Lehmann (1963)
 asks for; its centre is the estimate.
+
+Where several machines made rounds, each is a stratum: pairs are within a machine, and so are the means of two of them.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Literal
 
 from analysis.stats.median import ALPHA, ENOUGH, LEVEL, interval_of, percent
 from analysis.stats.signed_rank import Shift, signed_rank
+from analysis.stats.strata import MadeOn, strata
 
 Verdict = Literal["faster", "slower", "faster so far", "slower so far", "no difference shown", "too few rounds"]
 LEAST_SO_FAR = 3  # rounds, all one way, before anything is said so far
@@ -76,12 +79,14 @@ class Comparison:
     difference: Change  # arm minus base, in the values' unit
     lower: int  # rounds in which the arm's value was lower
     higher: int
-    left_out: int  # rounds in which only one of the two has a value
+    left_out: int  # rounds in which only one of the two has a value, or that two machines shared
     both_timed_out: int = 0  # rounds in which neither came to an end, which say nothing about a difference
     higher_is_better: bool = False  # of the values: then the arm with the higher ones is called faster
     adjusted_p: float = 1.0  # of the ratio, with all comparisons of the run in mind
     alpha: float = ALPHA  # what it is held against
     so_far: bool = False  # the run may go on
+    across_machines: int = 0  # of the rounds left out: those whose trials were made on two machines
+    machines: int = 1  # that made pairs
 
     @property
     def faster(self) -> int:
@@ -120,18 +125,24 @@ def compare(
     higher_is_better: bool = False,
     alpha: float = ALPHA,
     looks: int = 1,
+    machines: tuple[MadeOn, MadeOn] | None = None,
 ) -> Comparison | None:
     """Compare an arm with a base by round. None where no round has both. A value of infinity is a trial that timed
-    out. With several looks at a run, `alpha` is what this one may spend."""
-    rounds = sorted(number for number in base.keys() & arm.keys() if base[number] >= 0 and arm[number] >= 0)
-    neither = [number for number in rounds if math.isinf(base[number]) and math.isinf(arm[number])]
-    pairs = [(base[number], arm[number]) for number in rounds if number not in neither]
+    out. With several looks at a run, `alpha` is what this one may spend. `machines`: which machine made the trials of
+    the base, and of the arm; None: one made all."""
+    found = strata(base, arm, machines)
+    rounds = [number for stratum in found.rounds for number in stratum]
+    neither = {number for number in rounds if math.isinf(base[number]) and math.isinf(arm[number])}
+    by_machine = [[(base[n], arm[n]) for n in stratum if n not in neither] for stratum in found.rounds]
+    by_machine = [pairs for pairs in by_machine if pairs]
+    pairs = [pair for stratum in by_machine for pair in stratum]
     if not pairs:
         return None
-    ratio = Change.of_logarithms(signed_rank([log_ratios(pairs)], alpha))
+    ratio = Change.of_logarithms(signed_rank([log_ratios(stratum) for stratum in by_machine], alpha))
+    differences = [[own - other for other, own in stratum] for stratum in by_machine]
     return Comparison(
         ratio=ratio.of_looks(looks, alpha),
-        difference=Change.of(signed_rank([[own - other for other, own in pairs]], alpha)).of_looks(looks, alpha),
+        difference=Change.of(signed_rank(differences, alpha)).of_looks(looks, alpha),
         lower=sum(own < other for other, own in pairs),
         higher=sum(own > other for other, own in pairs),
         left_out=len(base.keys() | arm.keys()) - len(rounds),
@@ -139,6 +150,8 @@ def compare(
         higher_is_better=higher_is_better,
         adjusted_p=ratio.p,
         alpha=alpha,
+        across_machines=len(found.across),
+        machines=len(by_machine),
     )
 
 

@@ -1,4 +1,6 @@
-"""One arm against one base over several sites and links: a signed-rank test with a stratum for each of them.
+"""One arm against one base over several sites and links: a signed-rank test with strata.
+
+Each of them on each machine is a stratum.
 
 The statistics of the strata are added up, and the estimate is the middle of all Walsh averages within strata: one
 change that all of them have in common. Where links have changes of their own it lies between those.
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from analysis.stats.median import ALPHA
 from analysis.stats.paired import Change, log_ratios
 from analysis.stats.signed_rank import signed_rank
+from analysis.stats.strata import MadeOn, strata
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +22,25 @@ class Pooled:
     """What an arm changes over all strata."""
 
     ratio: Change
-    strata: int
+    strata: int  # sites and links
+    machines: int = 1
 
 
-def pool(pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]], alpha: float = ALPHA) -> Pooled | None:
-    """(base, arm) by round of each stratum. None where none has a round with both."""
-    strata = []
-    for base, arm in pairs:
-        both = ((base[number], arm[number]) for number in sorted(base.keys() & arm.keys()))
-        known = [(one, other) for one, other in both if not one == other == float("inf")]
-        strata.append(log_ratios(known))
-    strata = [stratum for stratum in strata if stratum]
-    if not strata:
+def pool(
+    pairs: Sequence[tuple[Mapping[int, float], Mapping[int, float]]],
+    alpha: float = ALPHA,
+    machines: Sequence[tuple[MadeOn, MadeOn]] | None = None,
+) -> Pooled | None:
+    """(base, arm) by round of each site and link, and which machines made them; None: one made all. None where none
+    has a round with both."""
+    known_of: Sequence[tuple[MadeOn, MadeOn] | None] = machines or [None] * len(pairs)
+    logs, groups, most = [], 0, 1
+    for (base, arm), made_on in zip(pairs, known_of, strict=True):
+        both = [[(base[number], arm[number]) for number in rounds] for rounds in strata(base, arm, made_on).rounds]
+        known = [[(one, other) for one, other in some if not one == other == float("inf")] for some in both]
+        found = [log_ratios(some) for some in known if some]
+        groups, most = groups + bool(found), max(most, len(found))
+        logs += found
+    if not logs:
         return None
-    return Pooled(Change.of_logarithms(signed_rank(strata, alpha)), len(strata))
+    return Pooled(Change.of_logarithms(signed_rank(logs, alpha)), groups, most)

@@ -38,9 +38,9 @@ NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE, Reason.STOPPED}
 Moment = Literal["before", "after"]  # the trials that used a link
 
 
-def attempt_of(ok: bool, value: float | None, reasons: Collection[str]) -> Attempt:
+def attempt_of(ok: bool, value: float | None, reasons: Collection[str], machine: int = 1) -> Attempt:
     """An attempt as the schedule wants it."""
-    return Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set(reasons), timed_out(reasons))
+    return Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set(reasons), timed_out(reasons), machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +164,15 @@ class Store:
         """(cell id, round) -> its attempts so far, in order, as the schedule wants them."""
         history: dict[tuple[str, int], list[Attempt]] = {}
         query = """
-            SELECT id, round, status, value, group_concat(reason) FROM trials JOIN cells USING (cell)
+            SELECT id, round, status, value, group_concat(reason), ifnull(machine, 1)
+            FROM trials JOIN cells USING (cell) LEFT JOIN beds USING (bed)
             LEFT JOIN measures ON measures.trial = trials.trial AND name = ?
             LEFT JOIN failures ON failures.trial = trials.trial
             GROUP BY trials.trial ORDER BY cell, round, attempt
         """
-        for cell, number, status, value, reasons in self._database.execute(query, (PRIMARY[self.workload],)):
-            history.setdefault((cell, number), []).append(attempt_of(status == "ok", value, (reasons or "").split(",")))
+        for cell, number, status, value, reasons, machine in self._database.execute(query, (PRIMARY[self.workload],)):
+            attempt = attempt_of(status == "ok", value, (reasons or "").split(","), machine)
+            history.setdefault((cell, number), []).append(attempt)
         return history
 
     def reasons(self) -> dict[str, dict[str, int]]:
@@ -243,6 +245,11 @@ class Store:
         """Note a machine, or what a known one has become."""
         with writing("note a machine"), self._database:
             self._database.execute(_MACHINE, (facts.name, json.dumps(facts.to_json())))
+
+    def machine_number(self, name: str) -> int:
+        """The number of a machine that was noted."""
+        (number,) = self._database.execute("SELECT machine FROM machines WHERE name = ?", (name,)).fetchone()
+        return int(number)
 
     def add_bed(self, facts: BedFacts) -> int:
         """The number of a bed within this run; one that is known keeps its own. Its machine has to be known."""

@@ -22,6 +22,7 @@ class Attempt:
     value: float | None = None
     uses_retry: bool = True  # False: it failed for a reason that is not the trial's, such as a lost bed
     timed_out: bool = False
+    machine: int = 1  # the number of the one that made it
 
     @property
     def is_result(self) -> bool:
@@ -48,6 +49,7 @@ class Results:
         self._worst = primary_of(experiment.workload).worst
         self._attempts = {key: list(attempts) for key, attempts in history.items()}
         self._values: dict[str, dict[int, float]] = {}
+        self._made_on: dict[str, dict[int, int]] = {}
         for (cell, number), attempts in self._attempts.items():
             for attempt in attempts:
                 self._note(cell, number, attempt)
@@ -67,6 +69,7 @@ class Results:
         value = attempt.result(self._worst)
         if value is not None:
             self._values.setdefault(cell, {}).setdefault(number, value)
+            self._made_on.setdefault(cell, {}).setdefault(number, attempt.machine)
 
     def forget(self, key: tuple[str, int]) -> None:
         """Nobody will ask for this trial again: a run of very many must not keep all of them."""
@@ -82,7 +85,7 @@ class Results:
         repeat, statistics = self._experiment.repeat, self._statistics
         if repeat.of == "change":
             pairs = [(base.id, arm.id) for base, arm in self._experiment.pairs.made]
-            return not unknown_changes(pairs, self._values, repeat, look, statistics)
+            return not unknown_changes(pairs, self._values, repeat, look, statistics, self._made_on)
         values = {cell.id: self._values.get(cell.id, {}) for cell in phase}
         return not unknown_cells(values, repeat, look, statistics)
 

@@ -13,6 +13,7 @@ from driver.experiment.model import Repeat
 from model.looks import Look
 
 Values = Mapping[int, float]  # round -> value; of infinity, where the trial timed out
+MadeOn = Mapping[int, int]  # round -> the machine that made it
 Known = tuple[float, float, float]  # low end of an interval, estimate, high end
 
 
@@ -22,8 +23,11 @@ class Statistics(Protocol):
     def median(self, values: Sequence[float], alpha: float) -> Known:
         """Of a cell. Without ends, where the values are too few for such an interval."""
 
-    def change(self, base: Values, arm: Values, alpha: float) -> Known | None:
-        """The ratio of an arm's values to the base's, by round. None where no round has both."""
+    def change(
+        self, base: Values, arm: Values, alpha: float, machines: tuple[MadeOn, MadeOn] | None = None
+    ) -> Known | None:
+        """The ratio of an arm's values to the base's, by round. None where no round has both. `machines`: which made
+        the trials of the base, and of the arm, since a round of two machines is no pair; None: one made all."""
 
 
 def unknown_cells(values: Mapping[str, Values], repeat: Repeat, look: Look, statistics: Statistics) -> list[str]:
@@ -41,9 +45,16 @@ def unknown_changes(
     repeat: Repeat,
     look: Look,
     statistics: Statistics,
+    made_on: Mapping[str, MadeOn] | None = None,
 ) -> list[tuple[str, str]]:
-    """The (base, arm) pairs of cells whose change is not known well enough yet."""
-    known = {pair: statistics.change(values.get(pair[0], {}), values.get(pair[1], {}), look.alpha) for pair in pairs}
+    """The (base, arm) pairs of cells whose change is not known well enough yet. `made_on`: the machines of the values;
+    None: one made all."""
+
+    def change(base: str, arm: str) -> Known | None:
+        machines = None if made_on is None else (made_on.get(base, {}), made_on.get(arm, {}))
+        return statistics.change(values.get(base, {}), values.get(arm, {}), look.alpha, machines)
+
+    known = {pair: change(*pair) for pair in pairs}
     return [pair for pair, found in known.items() if found and not _is_within(*found, repeat, 1.0)]
 
 

@@ -149,12 +149,12 @@ class Deliveries:
         self._store.adopt(trials, content, member.beds, tests)
         primary = primary_of(self._store.workload).name
         planned = {each.cell.id: each for each in one.portion.trials}
-        failed = 0
+        failed, machine = 0, self._store.machine_number(member.machine)
         for trial in trials:
             reasons = [failure["reason"] for failure in trial.record["failures"]]
             failed += bool(reasons)
             value = trial.record["measures"].get(primary)
-            self._spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons))
+            self._spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons, machine))
         seconds = round(time.monotonic() - member.began, 3)
         told = {"worker": member.worker, "name": member.name, "trials": len(trials), "failed": failed}
         self._tell(Event("portion-stored", {**told, "seconds": seconds}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import hashlib
 import json
 import random
 import sqlite3
@@ -15,6 +16,7 @@ from typing import Any
 from model import run_format
 from model.claims import Claim, digest_of
 from model.link import Link
+from model.machines import BedFacts, MachineFacts
 from model.site.about import AboutSite
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)
@@ -33,6 +35,30 @@ sites: [dummy]
 links: {rate: 10mbit, rtt: [20ms, 100ms]}
 trials: 5
 """
+
+
+@dataclass(frozen=True)
+class MadeMachine:
+    """A machine of a made run: `pace` and `change` are factors, of all its times and of all times but the base's."""
+
+    name: str
+    pace: float = 1.0
+    change: float = 1.0
+    noise: float | None = None  # None: the run's
+    versions: Mapping[str, str] = field(default_factory=lambda: {"chromium": "140.0.7339.80", "kernel": "6.1.176"})
+    refused: Sequence[str] = ()  # labels of links
+    clock_ahead_s: float = 0.0
+
+    def facts(self) -> MachineFacts:
+        return MachineFacts(
+            name=self.name, identity=f"id of {self.name}", system="Debian GNU/Linux 12", kernel="6.1.0-30-amd64",
+            processor="AMD EPYC 7B13", processors=4, memory_mib=16_000, clock_ahead_s=self.clock_ahead_s,
+            clock_uncertainty_s=0.002, fixed_work_ms=10 * self.pace, noise=0.01,
+        )  # fmt: skip
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(json.dumps(dict(self.versions), sort_keys=True).encode()).hexdigest()
 
 
 @dataclass
@@ -75,6 +101,11 @@ class Made:
     flags: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)  # by trial: name and detail
     claims: Sequence[Claim] = ()
     variant: str = ""
+    machines: Sequence[MadeMachine] = ()  # beds are dealt to them in turn; none: a run that knows no machines
+    origins: Mapping[int, str] = field(default_factory=dict)  # by round: the run that its trials were taken from
+    trials_on: Mapping[tuple[int, int], int] = field(
+        default_factory=dict
+    )  # (cell, round) -> bed, where another made it
 
 
 def make_run(folder: Path, made: Made | None = None) -> Path:
@@ -111,7 +142,8 @@ class _Writer:
         made = self.made
         for key, value in self.meta().items():
             self.add("meta", key, value)
-        self.add("sessions", 1, stamp(0), stamp(600), "finished", json.dumps({**PROVENANCE, **made.provenance}))
+        told = {**PROVENANCE, **self.add_machines(), **made.provenance}
+        self.add("sessions", 1, stamp(0), stamp(600), "finished", json.dumps(told))
         for number, settings in enumerate(made.links, 1):
             self.add("links", number, label(settings), json.dumps(Link.parse(settings).to_mapping()))
             self.add("self_tests", number, 1, 1, number, "before", stamp(number), 1, json.dumps(self_test(settings)))
@@ -129,8 +161,35 @@ class _Writer:
             for cell, (site, link, arm) in enumerate(cells, 1):
                 self.attempts(cell, number, site, made.links[link - 1], list(made.arms)[arm - 1])
 
-    def bed(self, number: int) -> int:
-        """The bed of a round."""
+    def add_machines(self) -> dict[str, Any]:
+        """All of them with their beds; what the session notes of their workers."""
+        for number, machine in enumerate(self.made.machines, 1):
+            self.add("machines", number, machine.name, json.dumps(machine.facts().to_json()))
+        for digest, machine in {machine.digest: machine for machine in self.made.machines}.items():
+            self.add("versions", digest, json.dumps(dict(machine.versions)))
+        for bed in range(1, self.made.beds + 1):
+            if machine := self.machine(bed):
+                facts = BedFacts(f"bed {bed}", machine.name, "0-1", stamp(0), "namespace", "6.1.0-30-amd64", 2.0)
+                self.add("beds", bed, self.made.machines.index(machine) + 1, facts.uid, json.dumps(facts.to_json()))
+        workers = {
+            f"{machine.name} 1": {
+                "machine": machine.name, "processors": "0-1", "versions": dict(machine.versions),
+                "refused_links": [{"label": label, "why": "too noisy"} for label in machine.refused],
+            }
+            for machine in self.made.machines
+        }  # fmt: skip
+        return {"workers": workers} if workers else {}
+
+    def machine(self, bed: int) -> MadeMachine | None:
+        """That of a bed."""
+        return self.made.machines[(bed - 1) % len(self.made.machines)] if self.made.machines else None
+
+    def bed(self, cell: int, number: int) -> int:
+        """The bed of a round, in this cell. One machine has its beds one after the other, several have them at once."""
+        if known := self.made.trials_on.get((cell, number)):
+            return known
+        if self.made.machines:
+            return (number - 1) % self.made.beds + 1
         return (number - 1) * self.made.beds // self.made.rounds + 1
 
     def meta(self) -> dict[str, str]:
@@ -175,8 +234,13 @@ class _Writer:
         bound = link.rtt.milliseconds * 2 + size * 8.4 / rate * 1000
         trips = ROUND_TRIPS.get(arm, 5.0)
         drifted = 1 + self.made.drift * self.trial / max(1, self.total)
-        factor = drifted * self.made.pace * self.bed_factors[self.bed(number) - 1]
-        factor *= self.rng.lognormvariate(0, self.made.noise)
+        bed = self.bed(cell, number)
+        machine = self.machine(bed)
+        factor = drifted * self.made.pace * self.bed_factors[bed - 1]
+        noise = self.made.noise if machine is None or machine.noise is None else machine.noise
+        factor *= self.rng.lognormvariate(0, noise)
+        if machine:
+            factor *= machine.pace * (machine.change if arm != next(iter(self.made.arms)) else 1.0)
         plt = (bound * 1.02 + trips * link.rtt.milliseconds + 45) * factor
         requests = made_requests(self.rng, plt, arm) if self.made.with_requests else []
         connections = 1 if arm == "h2" else 24 if arm == "http" else 6
@@ -196,8 +260,9 @@ class _Writer:
             "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip
         self.add(
-            "trials", self.trial, 1, self.bed(number), cell, number, attempt, stamp(2 + self.trial * 2),
-            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record), "", "", "",
+            "trials", self.trial, 1, bed, cell, number, attempt, stamp(2 + self.trial * 2),
+            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record), "",
+            machine.digest if machine else "", self.made.origins.get(number, ""),
         )  # fmt: skip
         for name, value in measures.items():
             self.add("measures", self.trial, name, value)

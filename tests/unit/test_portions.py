@@ -26,7 +26,11 @@ class Narrow:
         return values[0] - wide, values[0], values[0] + wide
 
     def change(
-        self, base: Mapping[int, float], _arm: Mapping[int, float], alpha: float
+        self,
+        base: Mapping[int, float],
+        _arm: Mapping[int, float],
+        alpha: float,
+        _machines: tuple[Mapping[int, object], Mapping[int, object]] | None = None,
     ) -> tuple[float, float, float] | None:
         return self.median(list(base.values()), alpha)
 

@@ -37,7 +37,11 @@ class Spread:
         return min(values), statistics.median(values), max(values)
 
     def change(
-        self, base: Mapping[int, float], arm: Mapping[int, float], alpha: float
+        self,
+        base: Mapping[int, float],
+        arm: Mapping[int, float],
+        alpha: float,
+        _machines: tuple[Mapping[int, object], Mapping[int, object]] | None = None,
     ) -> tuple[float, float, float] | None:
         both = base.keys() & arm.keys()
         return self.median([arm[number] / base[number] for number in both], alpha) if both else None
