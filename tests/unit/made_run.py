@@ -168,9 +168,9 @@ class _Writer:
         for digest, machine in {machine.digest: machine for machine in self.made.machines}.items():
             self.add("versions", digest, json.dumps(dict(machine.versions)))
         for bed in range(1, self.made.beds + 1):
-            if machine := self.machine(bed):
-                facts = BedFacts(f"bed {bed}", machine.name, "0-1", stamp(0), "namespace", "6.1.0-30-amd64", 2.0)
-                self.add("beds", bed, self.made.machines.index(machine) + 1, facts.uid, json.dumps(facts.to_json()))
+            if own := self.machine(bed):
+                facts = BedFacts(f"bed {bed}", own.name, "0-1", stamp(0), "namespace", "6.1.0-30-amd64", 2.0)
+                self.add("beds", bed, self.made.machines.index(own) + 1, facts.uid, json.dumps(facts.to_json()))
         workers = {
             f"{machine.name} 1": {
                 "machine": machine.name, "processors": "0-1", "versions": dict(machine.versions),
