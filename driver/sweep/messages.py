@@ -6,7 +6,7 @@
     site_done SiteDone              ->  nothing: the site is there
     qualify   QualifyRequest        ->  Qualification: machine, versions, links that passed
     play      Portion               ->  Delivery: trials, self-tests, and a pack of artifacts on its disk
-    piece     PieceRequest          ->  {"data": bytes, "sha256": of them}
+    piece     PieceRequest          ->  bytes: sha256 of the piece, and the piece (packs.piece_of)
     drop_pack {"name": …}           ->  nothing: what was delivered is removed
     end_run   {"run", "measure_links"}  ->  Delivery without trials: the last self-tests. All of the run is removed
 
@@ -40,6 +40,16 @@ class Assignment(Coded):
     cells: str  # digest of their identifiers: assignments.cells_digest
     sites: Mapping[str, str]  # digest of each site by its name, as the controller has it, and of each variant
     asks: tuple[str, ...]  # what of it runs code of its author: directives, flags, scripts
+
+
+@dataclass(frozen=True, slots=True)
+class SitePiece(Coded):
+    """A part of the archive of a site's bodies. One at 0 begins it anew."""
+
+    digest: str  # of the site
+    offset: int
+    data: str  # base64
+    sha256: str  # of the bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,18 @@ folders that a store takes."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from driver.run.copies import TrialCopy
 from driver.sweep.archives import PackError, unpack
 from driver.sweep.messages import Pack
 from model.writing import writing
 
-__all__ = ["PackError", "PackFile", "piece_of", "wanted_of"]
+__all__ = ["PackError", "PackFile", "part_of", "piece_of", "wanted_of"]
 
+CHECKSUM_BYTES = 32  # before each piece: sha256
 TRIES = 3  # of a piece that is damaged on its way, and of a whole pack
 
 
@@ -30,12 +31,12 @@ class PackFile:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = path.open("wb")
 
-    def add(self, piece: Mapping[str, Any]) -> None:
+    def add(self, piece: bytes) -> None:
         """A piece, as `piece_of` made it, that begins at `have`. Raises PackError where pieces, or the whole, come
         damaged time and again."""
-        data = bytes(piece["data"])
+        checksum, data = piece[:CHECKSUM_BYTES], piece[CHECKSUM_BYTES:]
         fits = 0 < len(data) <= self.pack.bytes - self.have
-        if not fits or hashlib.sha256(data).hexdigest() != piece["sha256"]:
+        if not fits or hashlib.sha256(data).digest() != checksum:
             self._damaged += 1
             if self._damaged >= TRIES:
                 raise PackError(f"a piece of {self.pack.name} came damaged {TRIES} times", "Check the network")
@@ -89,9 +90,13 @@ def wanted_of(trials: Iterable[TrialCopy]) -> dict[str, int]:
     return wanted
 
 
-def piece_of(path: Path, offset: int, length: int) -> dict[str, Any]:
-    """A part of a file as it travels: with a checksum of its own."""
+def piece_of(path: Path, offset: int, length: int) -> bytes:
+    """A part of a file as it travels: behind a checksum of its own."""
+    data = part_of(path, offset, length)
+    return hashlib.sha256(data).digest() + data
+
+
+def part_of(path: Path, offset: int, length: int) -> bytes:
     with writing(f"read {path.name}"), path.open("rb") as file:
         file.seek(offset)
-        data = file.read(length)
-    return {"data": data, "sha256": hashlib.sha256(data).hexdigest()}
+        return file.read(length)

@@ -6,6 +6,8 @@ whoever sends a site.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +18,8 @@ from driver.run.store import SCRATCH
 from driver.sweep.archives import pack
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
-from driver.sweep.messages import PIECE_BYTES, SiteDone
-from driver.sweep.packs import piece_of
+from driver.sweep.messages import PIECE_BYTES, SiteDone, SitePiece
+from driver.sweep.packs import part_of
 from model.errors import LanelabError
 from model.site.site import Site
 from model.writing import writing
@@ -82,10 +84,11 @@ class _Sending:
         if self._offset >= done.bytes:
             self._start(self._member, "site_done", done.to_json(), self._over)
             return
-        piece = piece_of(self._pack.path, self._offset, min(PIECE_BYTES, done.bytes - self._offset))
-        where = {"digest": done.digest, "offset": self._offset}
-        self._offset += len(piece["data"])
-        self._start(self._member, "site_piece", {**where, **piece}, self._over_piece)
+        data = part_of(self._pack.path, self._offset, min(PIECE_BYTES, done.bytes - self._offset))
+        sha256 = hashlib.sha256(data).hexdigest()
+        piece = SitePiece(done.digest, self._offset, base64.b64encode(data).decode(), sha256)
+        self._offset += len(data)
+        self._start(self._member, "site_piece", piece.to_json(), self._over_piece)
 
     def _over_piece(self, member: Member, finished: Finished) -> None:
         if finished.error is not None:

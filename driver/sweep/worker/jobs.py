@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from driver.sweep.archives import PackError
-from driver.sweep.messages import PieceRequest, Portion, QualifyRequest, SiteDone
+from driver.sweep.messages import PieceRequest, Portion, QualifyRequest, SiteDone, SitePiece
 from driver.sweep.worker import assigned
 from driver.sweep.worker.context import WorkerContext
 from driver.sweep.worker.work import Work
@@ -18,7 +19,7 @@ WORK = "work"  # what is kept from one job to the next
 Job = Callable[[Mapping[str, Any], WorkerContext], Any]
 
 
-def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:  # noqa: ANN401 - JSON, and bytes
+def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:  # noqa: ANN401 - JSON, or bytes
     """Do a job; what the controller gets. Raises LanelabError where it cannot be done."""
     if name not in JOBS:
         raise InputError(f"this worker knows no job {name[:60]!r}", assigned.SAME)
@@ -34,10 +35,11 @@ def _assign(payload: Mapping[str, Any], context: WorkerContext) -> dict[str, Any
 
 
 def _site_piece(payload: Mapping[str, Any], context: WorkerContext) -> None:
-    data = bytes(payload["data"])
-    if hashlib.sha256(data).hexdigest() != payload["sha256"]:
+    piece = SitePiece.from_json(payload)
+    data = base64.b64decode(piece.data)
+    if hashlib.sha256(data).hexdigest() != piece.sha256:
         raise PackError("a piece of a site came damaged")
-    _work(context).assigned.cache.add_piece(payload["digest"], payload["offset"], data)
+    _work(context).assigned.cache.add_piece(piece.digest, piece.offset, data)
 
 
 def _site_done(payload: Mapping[str, Any], context: WorkerContext) -> None:
@@ -52,7 +54,7 @@ def _play(payload: Mapping[str, Any], context: WorkerContext) -> dict[str, Any]:
     return _work(context).play(Portion.from_json(payload)).to_json()
 
 
-def _piece(payload: Mapping[str, Any], context: WorkerContext) -> dict[str, Any]:
+def _piece(payload: Mapping[str, Any], context: WorkerContext) -> bytes:
     return _work(context).outbox.piece(PieceRequest.from_json(payload))
 
 

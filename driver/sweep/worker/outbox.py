@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from driver.run.copies import TrialCopy
 from driver.sweep.archives import pack
@@ -34,7 +33,7 @@ class Outbox:
         size, sha256 = pack(self._path, _files(trials, run / run_format.ARTIFACTS))
         return Pack(name, size, sha256)
 
-    def piece(self, request: PieceRequest) -> dict[str, Any]:
+    def piece(self, request: PieceRequest) -> bytes:
         if self._path is None or request.pack != self._path.name:
             raise InputError(f"there is no pack {request.pack[:60]!r} here", "Its portion has to be begun anew")
         return piece_of(self._path, request.offset, min(request.length, LARGEST_PIECE))
