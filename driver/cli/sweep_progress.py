@@ -113,7 +113,7 @@ def event_words(event: Event) -> str:
 
 def _worker_words(data: dict[str, Any]) -> str:
     """Of what a worker says, only what went wrong: trials that count are too many to tell."""
-    told = data["event"]
+    told = data["told"]
     if told["event"] == "trial" and told["status"] != "ok":
         words = failed_words(told)
     elif told["event"] == "self-test" and not told["passed"]:

@@ -116,7 +116,7 @@ class SweepState:
         self._does(bed, "sending its trials")
 
     def _on_worker(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        told = data["event"]
+        told = data["told"]
         if not bed.is_fit and told["event"] in ("bed", "self-test-started"):
             self._does(bed, _QUALIFYING + (doing_words(told["event"], told) or "a bed is up"))
         elif words := doing_words(told["event"], told):

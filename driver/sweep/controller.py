@@ -107,7 +107,7 @@ class Controller:
                     then(one, happening)
             case Told(worker, event):
                 name = self._members[worker].name if worker in self._members else worker
-                self._tell(Event("on-worker", {"worker": worker, "name": name, "event": dict(event)}))
+                self._tell(Event("on-worker", {"worker": worker, "name": name, "told": dict(event)}))
             case Away(why):
                 self._tell(Event("cluster-away", {"why": why}))
                 lost = self._lost

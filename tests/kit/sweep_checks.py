@@ -86,7 +86,8 @@ def half_there(folder: Path, database: sqlite3.Connection) -> Iterator[str]:
 
 def _left_over(folder: Path) -> Iterator[str]:
     for path in sorted(folder.iterdir()):
-        if path.name not in KNOWN_NAMES:
+        empty_journal = path.name == "run.sqlite-journal" and path.stat().st_size == 0
+        if path.name not in KNOWN_NAMES and not empty_journal:
             yield f"{path.name} is left in the run folder"
     for path in sorted((folder / "cluster").glob("*")):
         if path.name not in CLUSTER_NAMES:

@@ -26,7 +26,7 @@ seed: 11
 """
 LIMIT_S = 300.0  # for one event, on a busy machine
 NAMES = ("one", "two", "three")
-WORKER_PROCESS = "driver.sweep.worker_process"  # modules that they are
+WORKER_PROCESS = "driver.sweep.worker.process"  # modules that they are
 SCHEDULER_PROCESS = "driver.sweep.scheduler_process"
 JOIN = re.compile(r"lanelab worker (\S+)")
 

@@ -44,7 +44,7 @@ class Sweep:
         self.tell("portion-stored", worker, trials=trials, failed=failed, seconds=seconds)
 
     def on_worker(self, worker: str, **event: object) -> None:
-        self.tell("on-worker", worker, event=event)
+        self.tell("on-worker", worker, told=event)
 
     def shown(self, worker: str) -> str:
         return next(" ".join(line) for line in self.state.lines(100) if line[0] == worker)
@@ -209,13 +209,13 @@ def test_of_a_worker_only_what_went_wrong_has_words() -> None:
     trial = {"event": "trial", "site": "s", "link": "l", "arm": "a", "round": 2, "attempt": 1}
     failed = {**trial, "status": "failed", "failures": [{"reason": "time-out", "detail": "60 s"}]}
     told = {"worker": "w", "name": "lab/1"}
-    assert event_words(Event("on-worker", {**told, "event": {**trial, "status": "ok"}})) == ""
-    words = event_words(Event("on-worker", {**told, "event": failed}))
+    assert event_words(Event("on-worker", {**told, "told": {**trial, "status": "ok"}})) == ""
+    words = event_words(Event("on-worker", {**told, "told": failed}))
     assert words == "lab/1: s, l, a, round 2, attempt 1 failed: time-out: 60 s"
 
 
 def test_json_is_the_events_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    event = Event("on-worker", {"worker": "w", "name": "lab/1", "event": {"event": "trial", "status": "ok"}})
+    event = Event("on-worker", {"worker": "w", "name": "lab/1", "told": {"event": "trial", "status": "ok"}})
     with watching_sweep(as_json=True, trials=1, done=0, primary=PRIMARY) as tell:
         tell(event)
     assert json.loads(capsys.readouterr().out) == event.to_json()
