@@ -146,7 +146,6 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "portion-undone": lambda data: f"{data['name']} could not make its portion, which is begun anew: {data['why']}",
     "link-refused": lambda data: f"{data['name']} gets no work on link {data['link']}: {data['why']}",
     "machine-differs": lambda data: f"{data['name']} differs from the first machine: {data['what']}",
-    "reused": lambda data: f"{data['trials']} of {data['of']} trials are reused",
     "bed-ended": lambda data: f"the worker of bed {data['number']} of this machine ended: {data['why']}",
     "scheduler-restarted": lambda data: f"the scheduler was started again: {data['why']}",
     "cluster-away": lambda data: f"the scheduler cannot be reached ({data['why']}); waiting for it",

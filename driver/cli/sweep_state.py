@@ -65,8 +65,6 @@ class SweepState:
             self.beds[data["worker"]] = BedLine(data["name"], machine, "joining", self._clock())
         elif event.kind == "worker-left":
             self.beds.pop(data.get("worker", ""), None)
-        elif event.kind == "reused":
-            self.done += data["trials"]
         elif event.kind == "fetching":
             self.fetched_bytes += data["bytes"]
         if seen and (bed := self._bed(data)):

@@ -82,10 +82,12 @@ def test_only_what_is_stored_is_done() -> None:
     assert sweep.state.lines(10) == []
 
 
-def test_what_is_reused_is_done() -> None:
-    sweep = Sweep(done=4)
-    sweep.tell("reused", trials=10, of=40)
-    assert sweep.state.whole().startswith("14/40")
+def test_what_an_earlier_session_made_is_done() -> None:
+    sweep = Sweep(done=36)
+    sweep.join("a/1")
+    sweep.start("a/1")
+    sweep.store("a/1")
+    assert sweep.state.whole().startswith("40/40 trials, 0 failed, 1 bed, ETA 0 s")
 
 
 def test_rounds_that_are_under_way_are_told() -> None:
@@ -197,7 +199,6 @@ def test_eta_of_the_first_portion_comes_from_its_trials() -> None:
             "bed 2 of this machine ended: killed",
         ),
         ("scheduler-restarted", {"why": "its process died"}, "started again: its process died"),
-        ("reused", {"trials": 3, "of": 9}, "3 of 9"),
         ("run", {"folder": "runs/x", "seed": 7, "trials": 9}, "runs/x"),
     ],
 )
