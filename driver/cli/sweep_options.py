@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from driver.run.events import Listener
     from driver.run.runner import StopRequest
     from driver.run.start import BegunRun
+    from driver.run.store import Store
     from driver.sweep.cluster import Cluster
 
 Decorated = Callable[..., Any]
@@ -114,8 +116,28 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
         if sweep.listen:
             note(f"other machines join with: lanelab worker {own.invitation}")
         if sweep.workers:
-            lent = Lent(
-                sweep.workers, allowed=frozenset(PERMISSIONS), router=made.router
-            )  # the experiment is the user's
-            stack.enter_context(Supervisor(own.where, lent, tell=tell))
+            processors = _own_processors(sweep, begun.store)
+            allowed = frozenset(PERMISSIONS)  # the experiment is the user's own
+            lent = Lent(sweep.workers, allowed=allowed, router=made.router)
+            # What becomes of its workers the controller tells, which sees those of other machines too.
+            stack.enter_context(Supervisor(own.where, lent, processors=processors))
         yield stack.enter_context(dask_cluster.connect(own.where, dashboard=own.dashboard))
+
+
+def _own_processors(sweep: SweepOptions, store: Store) -> list[list[int]]:
+    """Of each bed of this machine, once it is known how much they disturb one another."""
+    from driver.sweep import processors  # noqa: PLC0415
+    from driver.sweep.disturbance import measure_disturbance, require_little  # noqa: PLC0415
+
+    processors.require_memory(sweep.workers, processors.memory_available_here_mib())
+    division = processors.divided_here(sweep.workers)
+    own = sorted(os.sched_getaffinity(0))
+    for warning in processors.warnings(division, own, processors.places_here(own)):
+        note(f"mind: {warning}")
+    if others := processors.other_beds_here():
+        note(f"mind: {others} other bed{'s are' if others > 1 else ' is'} on this machine now, and will disturb")
+    if found := measure_disturbance(division):
+        note(f"{'mind: ' if found.is_noticed else ''}{found.words}")
+        store.add_provenance("disturbance", found.to_json())
+        require_little(found, accept=sweep.accept_disturbance)
+    return division
