@@ -27,7 +27,7 @@ from driver.cli.sweep_progress import watching_sweep
 from driver.host.install import prepare
 from driver.run.events import Event, Listener
 from model import paths
-from model.errors import EXIT_INCOMPLETE, BedError, InputError, Interrupted, LanelabError, StoreError
+from model.errors import EXIT_INCOMPLETE, InputError, Interrupted, LanelabError, StoreError
 from model.link import Link
 from model.metrics import primary_of
 from model.settings.kinds import LARGEST_SEED, MOST_BEDS
@@ -223,7 +223,7 @@ def play(
         raise Interrupted("stopped; everything that was finished is stored", remedy) from error
     except LanelabError as error:
         ending = f"failed: {error}"
-        if isinstance(error, BedError) and not store.last_bed() and store.session == 1:
+        if not store.last_bed() and store.session == 1:
             ending = NEVER_BEGUN
         raise
     finally:

@@ -55,6 +55,21 @@ class SweepOptions:
         if not self.is_asked_for and (self.insecure or self.accept_disturbance or self.dashboard):
             what = "--insecure, --accept-disturbance and --dashboard are for runs on several beds"
             raise InputError(what, "Add --workers, --listen or --cluster, or leave them out")
+        if self.workers:
+            self._check_workers()
+        if self.cluster:
+            from driver.sweep.address import address_of  # noqa: PLC0415 - only sweeps need Dask
+
+            address_of(self.cluster, insecure=self.insecure)
+
+    def _check_workers(self) -> None:
+        from driver.sweep import processors  # noqa: PLC0415
+
+        try:
+            processors.divided_here(self.workers)
+            processors.require_memory(self.workers, processors.memory_available_here_mib())
+        except InputError as error:
+            raise InputError(error.what, error.remedy, key="--workers") from None
 
 
 ONE_BED = SweepOptions()
@@ -129,7 +144,6 @@ def _own_processors(sweep: SweepOptions, store: Store) -> list[list[int]]:
     from driver.sweep import processors  # noqa: PLC0415
     from driver.sweep.disturbance import measure_disturbance, require_little  # noqa: PLC0415
 
-    processors.require_memory(sweep.workers, processors.memory_available_here_mib())
     division = processors.divided_here(sweep.workers)
     own = sorted(os.sched_getaffinity(0))
     for warning in processors.warnings(division, own, processors.places_here(own)):
