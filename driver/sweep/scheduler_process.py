@@ -50,6 +50,7 @@ async def _serve(settings: SchedulerSettings) -> None:
             security=settings.keys.security(),
             dashboard=settings.dashboard is not None,
             dashboard_address=DASHBOARD if settings.dashboard else "127.0.0.1:0",
+            extensions=_extensions(),
         )
     except (OSError, RuntimeError, ValueError) as error:
         say(error=_root(error))
@@ -60,6 +61,21 @@ async def _serve(settings: SchedulerSettings) -> None:
     await asyncio.wait([finished, asyncio.create_task(ended.wait())], return_when=asyncio.FIRST_COMPLETED)
     with contextlib.suppress(asyncio.TimeoutError, TimeoutError):
         await asyncio.wait_for(scheduler.close(), 3)
+
+
+def _extensions() -> dict[str, Any]:
+    """Those of Dask, with spans that remember nothing: else something stays of each job until the scheduler ends."""
+    from distributed.scheduler import DEFAULT_EXTENSIONS  # noqa: PLC0415
+    from distributed.spans import SpansSchedulerExtension  # noqa: PLC0415
+
+    class NoSpans(SpansSchedulerExtension):  # type: ignore[misc]
+        def observe_tasks(self, *_tasks: Any, **_about: Any) -> dict[Any, Any]:  # noqa: ANN401 - of Dask
+            return {}
+
+        def heartbeat(self, *_report: Any) -> None:  # noqa: ANN401 - of Dask
+            return
+
+    return {**DEFAULT_EXTENSIONS, "spans": NoSpans}
 
 
 def _root(error: BaseException) -> str:

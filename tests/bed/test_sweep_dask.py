@@ -211,7 +211,7 @@ def test_what_is_no_scheduler_is_called_by_its_name(scheduler: OwnScheduler, tmp
 def test_a_worker_is_no_scheduler(scheduler: OwnScheduler, lent: Supervisor, watched: Watched) -> None:
     assert lent.pids
     address = watched.next(Joined).worker.split()[0]
-    with pytest.raises(ClusterError, match="not a Dask scheduler, but a Worker"):
+    with pytest.raises(ClusterError, match="not a Dask scheduler, but a QuietWorker"):
         require_scheduler(SchedulerAddress(address, scheduler.where.keys))
 
 
