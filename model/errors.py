@@ -11,7 +11,8 @@
     ├── RecordingError        a page could not be recorded                        exit 1
     ├── VmError               a virtual machine could not be had, or failed       exit 1
     ├── ClusterError          a sweep's scheduler or workers could not be had     exit 1
-    │   └── ClusterAway       not now: that passes by itself, or when the scheduler is up again
+    │   ├── ClusterAway       not now: that passes by itself, or when the scheduler is up again
+    │   └── PackError         what came from another machine is not what was sent
     └── BedError              the bed could not be made, or failed                exit 1
         ├── NamespaceError    this machine does not let us make namespaces
         ├── MissingProgram    a program that a node needs is not installed
@@ -123,6 +124,10 @@ class ClusterError(LanelabError):
 
 class ClusterAway(ClusterError):
     """A scheduler does not answer: it may be there again later."""
+
+
+class PackError(ClusterError):
+    """What came from another machine is not what was sent."""
 
 
 class BedError(LanelabError):

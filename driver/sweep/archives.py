@@ -11,15 +11,11 @@ from typing import IO
 
 import zstandard
 
-from model.errors import LanelabError
+from model.errors import PackError
 from model.writing import writing
 
 LEVEL = 1  # a worker has other things to do; captures become a third of their size even so
 CHUNK = 1 << 20
-
-
-class PackError(LanelabError):
-    """What came is not what was sent."""
 
 
 def pack(path: Path, files: Iterable[tuple[str, Path]]) -> tuple[int, str]:

@@ -19,8 +19,9 @@ from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
 from driver.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
 from driver.sweep.our_clock import test_at_our_clock, trial_at_our_clock
-from driver.sweep.packs import PackError, PackFile
+from driver.sweep.packs import PackFile
 from model.clock import utc_now
+from model.errors import PackError
 from model.metrics import primary_of
 from model.reasons import Reason, timed_out
 from model.record import TrialRecord

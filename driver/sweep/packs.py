@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import IO
 
 from driver.run.copies import TrialCopy
-from driver.sweep.archives import PackError, unpack
+from driver.sweep.archives import unpack
 from driver.sweep.messages import Pack
+from model.errors import PackError
 from model.writing import writing
-
-__all__ = ["PackError", "PackFile", "part_of", "piece_of", "wanted_of"]
 
 CHECKSUM_BYTES = 32  # before each piece: sha256
 TRIES = 3  # of a piece that is damaged on its way, and of a whole pack

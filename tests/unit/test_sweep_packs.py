@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from driver.run.copies import Artifact, TrialCopy
-from driver.sweep.archives import PackError, digest_of, pack, unpack
+from driver.sweep.archives import digest_of, pack, unpack
 from driver.sweep.messages import Pack, PieceRequest
 from driver.sweep.packs import PackFile, piece_of, wanted_of
 from driver.sweep.worker.outbox import Outbox
-from model.errors import InputError
+from model.errors import InputError, PackError
 
 FILES = {"000001/page.har.gz": b"har" * 1000, "000001/empty": b"", "000012/client.pcapng": bytes(range(256)) * 40}
 

@@ -8,12 +8,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from driver.sweep.archives import PackError
 from driver.sweep.messages import PieceRequest, Portion, QualifyRequest, SiteDone, SitePiece
 from driver.sweep.worker import assigned
 from driver.sweep.worker.context import WorkerContext
 from driver.sweep.worker.work import Work
-from model.errors import InputError
+from model.errors import InputError, PackError
 
 WORK = "work"  # what is kept from one job to the next
 Job = Callable[[Mapping[str, Any], WorkerContext], Any]

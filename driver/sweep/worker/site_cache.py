@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from driver.run.served_sites import site_digest
-from driver.sweep.archives import PackError, digest_of, unpack
+from driver.sweep.archives import digest_of, unpack
 from driver.sweep.messages import SiteDone
-from model.errors import InputError, LanelabError, RecordError
+from model.errors import InputError, LanelabError, PackError, RecordError
 from model.paths import build_folder
 from model.site.site import Site
 from model.writing import writing
