@@ -117,7 +117,7 @@ def run(  # noqa: PLR0913 - an option each
     sweep.check(made)
     check_reuse(reused)
     if file:
-        experiment = _prepared(file, made, (beds, scale), variant)
+        experiment = _prepared(file, made, sweep, (beds, scale), variant)
         if sweep.is_asked_for:
             require_portions(experiment)
         begun = start.begin(experiment, VERSION, out, seed, placed(made, experiment).to_json())
@@ -129,7 +129,7 @@ def run(  # noqa: PLR0913 - an option each
         if resumed:
             made.nodes()
         warn_of(made)
-        play(begun, programs_of(begun.experiment, made), made, sweep, reused, as_json=as_json)
+        play(begun, programs_of(begun.experiment, made, sweep), made, sweep, reused, as_json=as_json)
         missing = tell_missing(begun, as_json=as_json)
     finally:
         store.close()
@@ -139,7 +139,7 @@ def run(  # noqa: PLR0913 - an option each
 
 
 def _prepared(
-    file: Path, made: BedOptions, instead: tuple[int | None, float | None], variant: str | None
+    file: Path, made: BedOptions, sweep: SweepOptions, instead: tuple[int | None, float | None], variant: str | None
 ) -> Experiment:
     """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
     from driver.experiment.read import over_beds, read_experiment  # noqa: PLC0415
@@ -151,7 +151,7 @@ def _prepared(
     if beds is not None:
         experiment = over_beds(experiment, beds, "--beds")
     made.require(links_of(experiment))
-    programs_of(experiment, made)
+    programs_of(experiment, made, sweep)
     made.nodes()  # an error in the inventory is reported now, too
     return experiment
 
@@ -170,11 +170,14 @@ def warn_of(made: BedOptions) -> None:
         note(warning)
 
 
-def programs_of(experiment: Experiment, made: BedOptions) -> Programs:
-    """Others' are installed, ours are built, where they are not there. What other machines need they have to have."""
+def programs_of(experiment: Experiment, made: BedOptions, sweep: SweepOptions = ONE_BED) -> Programs:
+    """Others' are installed, ours are built, where they are not there. What other machines need they have to have, and
+    workers see to it themselves."""
     from driver.run.built_programs import Programs  # noqa: PLC0415
     from driver.run.needs import needs_of  # noqa: PLC0415
 
+    if sweep.is_elsewhere:
+        return Programs()
     prepare(made.needs(needs_of(experiment)))
     return Programs.built(experiment)
 
@@ -200,7 +203,7 @@ def play(
     stop = StopRequest()
     ending = "failed"
     try:
-        if reused:
+        if reused and not sweep.is_asked_for:
             reuse_first(begun, reused, programs, made, as_json=as_json)
         done = sum(attempt.ok for attempts in store.history().values() for attempt in attempts)
         trials = experiment.repeat.max * len(experiment.cells)
@@ -213,7 +216,7 @@ def play(
         with watched as tell, _stopping(stop, tell):
             tell(Event("run", {"folder": str(store.folder), "seed": int(store.meta("seed")), "trials": trials}))
             if sweep.is_asked_for:
-                play_sweep(sweep, begun, made, tell, stop)
+                play_sweep(sweep, begun, made, reused, tell, stop)
             else:
                 _play_one_bed(begun, programs, made, tell, stop)
         ending = "finished"

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,6 +43,11 @@ class SweepOptions:
     @property
     def is_asked_for(self) -> bool:
         return bool(self.workers or self.listen or self.cluster)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether no bed is on this machine."""
+        return self.is_asked_for and not self.workers
 
     def check(self, made: BedOptions) -> None:
         """Raises InputError where options do not go together."""
@@ -98,9 +105,13 @@ def sweep_options(command: Decorated) -> Decorated:
     return decorated
 
 
-def play_sweep(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Listener, stop: StopRequest) -> None:
-    """Make the trials that the run still lacks, on all the workers that there are."""
+def play_sweep(
+    sweep: SweepOptions, begun: BegunRun, made: BedOptions, store: Path | None, tell: Listener, stop: StopRequest
+) -> None:
+    """Make the trials that the run still lacks, on all the workers that there are. `store`: other runs, whose trials
+    are reused."""
     from analysis.stats import KNOWN  # noqa: PLC0415
+    from driver.run.reuse import reuse  # noqa: PLC0415
     from driver.sweep.controller import Controller, Patience  # noqa: PLC0415 - only sweeps need Dask
 
     own_alone = bool(sweep.workers) and not sweep.listen
@@ -108,7 +119,10 @@ def play_sweep(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
     with _connected(sweep, begun, made, tell) as cluster:
         if cluster.dashboard:
             note(f"Dask's pages: {cluster.dashboard}")
-        Controller(begun, cluster, tell, stop, KNOWN, patience).run()
+        controller = Controller(begun, cluster, tell, stop, KNOWN, patience)
+        if store:
+            controller.reuse = partial(reuse, begun, store, tell=tell)
+        controller.run()
 
 
 @contextmanager

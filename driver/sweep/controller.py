@@ -14,6 +14,7 @@ from typing import Any
 from driver.run.events import Event, Listener
 from driver.run.runner import StopRequest
 from driver.run.start import BegunRun
+from driver.run.trial_keys import digest_of
 from driver.schedule.portions import Spread
 from driver.schedule.until import Statistics
 from driver.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, Told
@@ -25,6 +26,7 @@ from model.errors import BedError, Interrupted
 from model.metrics import LOAD
 from model.reasons import Reason
 
+Versions = Mapping[str, Mapping[str, str]]  # by digest
 TICK_S = 0.5
 REST_S = 30.0  # of a worker that could not do its work
 LOST_IN_A_ROW = 3  # portions of each worker, after which a run ends: they would be lost for ever
@@ -53,7 +55,9 @@ class Controller:
         self._experiment, self._store = begun.experiment, begun.store
         self._cluster, self._tell, self._stop, self._patience = cluster, tell, stop, patience
         self._seed = int(begun.store.meta("seed"))
-        self._spread = Spread(begun.experiment, self._seed, statistics, begun.store.history())
+        self._begun, self._statistics = begun, statistics
+        self.reuse: Callable[[Versions], object] | None = None  # takes trials of other runs, once versions are known
+        self._spread = self._made_spread()
         self._members: dict[str, Member] = {}
         self._jobs: dict[int, Callable[[Member, Finished], None]] = {}
         self._enrolment = Enrolment(begun, tell, self._start)
@@ -64,6 +68,9 @@ class Controller:
         self._why_lost = ""
         self._alone_since = time.monotonic()
         self._had_fit = False
+
+    def _made_spread(self) -> Spread:
+        return Spread(self._experiment, self._seed, self._statistics, self._store.history())
 
     def run(self) -> None:
         """Until the experiment has what it asks for. Raises Interrupted after Ctrl-C, when the portions that were under
@@ -145,13 +152,26 @@ class Controller:
                 self._enrolment.qualify(member)
 
     def _give_to_all(self) -> None:
-        if self._stop.asked:
+        if self._stop.asked or not self._has_reused():
             return
         for member in self._members.values():
             if member.doing is Doing.IDLE:
                 self._give(member)
         if not self._spread.under_way and self._spread.is_waiting:
             self._give_up()
+
+    def _has_reused(self) -> bool:
+        """Trials of other runs are taken before the first portion, when it is known which versions workers have: all
+        that there are have qualified, or were refused."""
+        if self.reuse is None:
+            return True
+        fit = any(member.is_fit for member in self._members.values())
+        if not fit or any(member.doing is Doing.JOINING for member in self._members.values()):
+            return False
+        self.reuse({digest_of(versions): versions for versions in self._enrolment.versions.values()})
+        self.reuse = None
+        self._spread = self._deliveries.spread = self._made_spread()
+        return True
 
     def _give(self, member: Member) -> None:
         portion = self._spread.next(member.machine, member.can, member.block)

@@ -46,7 +46,7 @@ class Deliveries:
 
     def __init__(self, begun: BegunRun, spread: Spread, tell: Listener, start: Start, done: Done) -> None:
         """`done` is told of each: stored, or why not."""
-        self._begun, self._spread, self._tell, self._start, self._done = begun, spread, tell, start, done
+        self._begun, self.spread, self._tell, self._start, self._done = begun, spread, tell, start, done
         self._store = begun.store
         self._folder = begun.store.folder / SCRATCH / "deliveries"
         self._waiting: deque[OnItsWay] = deque()
@@ -155,7 +155,7 @@ class Deliveries:
             reasons = [failure["reason"] for failure in trial.record["failures"]]
             failed += bool(reasons)
             value = trial.record["measures"].get(primary)
-            self._spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons, machine))
+            self.spread.add(planned[trial.cell], attempt_of(not reasons, value, reasons, machine))
         seconds = round(time.monotonic() - member.began, 3)
         told = {"worker": member.worker, "name": member.name, "trials": len(trials), "failed": failed}
         self._tell(Event("portion-stored", {**told, "seconds": seconds}))
@@ -165,10 +165,10 @@ class Deliveries:
         for planned in portion.trials:
             number, _ = self._store.begin_trial()
             record = TrialRecord.not_started(self._store.workload, utc_now(), reason, why)
-            attempt = len(self._spread.results.of(planned.key)) + 1
+            attempt = len(self.spread.results.of(planned.key)) + 1
             bed = self._store.last_bed()
             self._store.add_trial(Stored(number, planned.cell, bed, planned.round, attempt, 0.0, record))
-            self._spread.add(planned, attempt_of(False, None, {reason}))
+            self.spread.add(planned, attempt_of(False, None, {reason}))
 
 
 def _forget(_member: Member, _finished: Finished) -> None:

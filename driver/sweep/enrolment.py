@@ -29,7 +29,7 @@ class Enrolment:
         self._store = begun.store
         self._assignment = assignment_of(begun)
         self._sites = SitePacks(begun)
-        self._versions: dict[str, Mapping[str, str]] = {}  # by machine
+        self.versions: dict[str, Mapping[str, str]] = {}  # by machine
         self._workers: dict[str, dict[str, Any]] = {}  # for the provenance, by name
         self.unfit: dict[str, str] = {}  # name -> why
 
@@ -100,8 +100,8 @@ class Enrolment:
 
     def _note_versions(self, member: Member, versions: Mapping[str, str]) -> None:
         """Versions of machines may differ, but never silently."""
-        first = next(iter(self._versions.values()), versions)
-        self._versions[member.machine] = versions
+        first = next(iter(self.versions.values()), versions)
+        self.versions[member.machine] = versions
         names = sorted(name for name in first.keys() | versions.keys() if first.get(name) != versions.get(name))
         if names:
             what = "; ".join(f"{name}: {versions.get(name, 'none')} (not {first.get(name, 'none')})" for name in names)

@@ -257,7 +257,7 @@ def _play_figure(run: OpenStudyRun, number: int, made: BedOptions, sweep: SweepO
         begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), own)
     made = BedOptions.from_json(json.loads(begun.store.meta("bed")))
     try:
-        play(begun, programs_of(begun.experiment, made), made, sweep, as_json=False)
+        play(begun, programs_of(begun.experiment, made, sweep), made, sweep, as_json=False)
         missing = tell_missing(begun, as_json=False)
     finally:
         begun.store.close()
