@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver.host.build import dashboard as dashboard_packages
@@ -28,7 +29,7 @@ from driver.sweep.scheduler_process import SchedulerSettings
 from model.coded import Coded
 from model.errors import ClusterError, InputError, StoreError
 
-INVITATION, PLACE, LOG = "invitation.json", "scheduler.json", "scheduler.log"
+INVITATION, PLACE, LOG, SCRATCH = "invitation.json", "scheduler.json", "scheduler.log", "scratch"
 LOCAL = "127.0.0.1"
 PAUSES_S = (0.2, 1.0, 5.0, 20.0)
 
@@ -61,7 +62,9 @@ def start(
     place = _place(folder, listen)
     keys = read_invitation(folder / INVITATION).keys if (folder / INVITATION).exists() else make_keys(run)
     _make(folder)
-    keeper = _Keeper(SchedulerSettings(place.host, place.port, keys, packages), folder / LOG, listen, tell)
+    keeper = _Keeper(
+        SchedulerSettings(place.host, place.port, keys, folder / SCRATCH, packages), folder / LOG, listen, tell
+    )
     try:
         address = keeper.begin()
         _, port = divided(address.partition("://")[2])
@@ -74,6 +77,7 @@ def start(
         yield keeper.scheduler
     finally:
         keeper.end()
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
 
 
 def _place(folder: Path, listen: str) -> _Place:
@@ -132,7 +136,7 @@ class _Keeper:
     def keep(self, port: int) -> None:
         """Begin to watch it. Should it die, it comes back at the same port."""
         kept = self._settings
-        self._settings = SchedulerSettings(kept.host, port, kept.keys, kept.dashboard)
+        self._settings = replace(kept, port=port)
         self._thread = threading.Thread(target=self._watch, name="scheduler", daemon=True)
         self._thread.start()
 

@@ -23,6 +23,7 @@ class SchedulerSettings(Coded):
     host: str
     port: int  # 0: any
     keys: Keys
+    scratch: Path  # what Dask keeps on its disk; whoever starts this process removes it
     dashboard: Path | None  # the folder of what it is drawn with; None: there is none
 
 
@@ -36,6 +37,7 @@ async def _serve(settings: SchedulerSettings) -> None:
     import dask  # noqa: PLC0415
     import distributed  # noqa: PLC0415
 
+    dask.config.set({"temporary-directory": str(settings.scratch)})
     if settings.dashboard:
         sys.path.append(str(settings.dashboard))  # last: what both have is the environment's
     else:
