@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 from rich import box
@@ -22,9 +23,26 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(highlight=False, markup=False, width=160, soft_wrap=True)
 
 
+def _to_stderr(line: str) -> None:
+    click.echo(line, err=True)
+
+
+_says: list[Callable[[str], None]] = [_to_stderr]
+
+
 def note(text: str) -> None:
     """A line for the person who waits, not for what reads the output."""
-    click.echo(f"lanelab: {text}", err=True)
+    _says[-1](f"lanelab: {text}")
+
+
+@contextmanager
+def notes_to(say: Callable[[str], None]) -> Iterator[None]:
+    """Lines go there meanwhile: above what a live display draws, and not into it."""
+    _says.append(say)
+    try:
+        yield
+    finally:
+        _says.pop()
 
 
 def print_json(data: object) -> None:

@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from driver.cli.output import notes_to
 from driver.cli.progress import failed_words, self_test_words, words_of_run
 from driver.cli.sweep_state import SweepState
 from driver.run.events import Event, Listener
@@ -49,7 +50,10 @@ def _live(state: SweepState) -> Iterator[Listener]:
         with guard:
             return _picture(state, console.height)
 
-    with Live(get_renderable=picture, console=console, refresh_per_second=4, transient=True):
+    def say(line: str) -> None:
+        console.print(Text(line))
+
+    with Live(get_renderable=picture, console=console, refresh_per_second=4, transient=True), notes_to(say):
 
         def listen(event: Event) -> None:
             with guard:

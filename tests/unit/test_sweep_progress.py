@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from driver.cli import sweep_progress
+from driver.cli.output import note, notes_to
 from driver.cli.sweep_progress import event_words, plain, watching_sweep
 from driver.cli.sweep_state import SweepState
 from driver.run.events import Event
@@ -249,3 +250,12 @@ def test_what_is_shown_live_fits_the_terminal() -> None:
     assert len(lines) < 10
     assert all(len(line) <= 60 for line in lines)
     assert lines[-1].startswith("0/40 trials")
+
+
+def test_notes_go_above_what_is_drawn_while_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    said: list[str] = []
+    with notes_to(said.append):
+        note("in between")
+    note("afterwards")
+    assert said == ["lanelab: in between"]
+    assert capsys.readouterr().err == "lanelab: afterwards\n"
