@@ -32,12 +32,16 @@ class RunLine:
 def list_runs(folder: Path = RUNS) -> list[RunLine]:
     """The runs directly in this folder, the newest last."""
     try:
-        folders = sorted(path for path in folder.iterdir() if (path / run_format.DATABASE).is_file())
+        folders = sorted(path for path in folder.iterdir() if _is_run(path))
     except FileNotFoundError:
         return []
     except NotADirectoryError:
         raise InputError(f"{folder} is not a folder", "Name the folder that has the runs") from None
     return sorted((_line(path) for path in folders), key=lambda line: (line.created_utc, line.folder.name))
+
+
+def _is_run(path: Path) -> bool:
+    return (path / run_format.DATABASE).is_file() and not path.name.endswith(run_format.MERGING)
 
 
 def _line(path: Path) -> RunLine:

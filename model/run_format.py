@@ -18,6 +18,8 @@ EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
 REPORT = "report.html"
 # Keys of meta.
+MERGING = ".merging"  # how the name of a folder ends that a merge has not finished
+MERGED = "merged"  # key of meta: JSON, identifiers of the runs that it was merged of; not there in other runs
 ID = "id"  # of the run, wherever its folder is
 VARIANT = "variant"  # of the experiment; "" where it has none
 SCALE = "scale"  # of loads, against what the experiment says; 1 where it is run as it stands

@@ -81,7 +81,7 @@ def _available(
 
 def _take(begun: BegunRun, plan: Plan, folders: Mapping[str, Path], tell: Listener) -> None:
     """A run after the other; what is damaged is left out and told."""
-    taker = Taker(begun.store, begun.experiment.links)
+    taker = Taker(begun.store, {case.label: case.link.to_mapping() for case in begun.experiment.links})
     kept: list[Taken] = []
     for run in dict.fromkeys(each.run for each in plan.taken):
         with SourceRun.open(folders[run]) as source:

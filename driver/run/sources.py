@@ -104,7 +104,19 @@ class SourceRun:
     @property
     def is_of_fixed_number(self) -> bool:
         """Whether the number of its rounds was known before the first: none of its values ended it."""
-        return "trials" in self.plan.get("repeat", {})
+        return "ci" not in self.plan.get("repeat", {}) and len(self.plan.get("looks", ())) < 2
+
+    def table(self, name: str) -> list[tuple[Any, ...]]:
+        """All rows of a table, as they are."""
+        return self._database.execute(f"SELECT * FROM {name}").fetchall()  # noqa: S608 - a name of the format's
+
+    def asked(self) -> dict[str, set[str]]:
+        """The digests of what was asked for in each cell that has trials."""
+        found: dict[str, set[str]] = {}
+        query = "SELECT DISTINCT id, asked FROM trials JOIN cells USING (cell) WHERE asked != ''"
+        for cell, asked in self._database.execute(query):
+            found.setdefault(cell, set()).add(asked)
+        return found
 
     def cells(self) -> dict[str, tuple[str, str]]:
         """Label of its link, and name of its arm, of each cell by its identifier."""
@@ -189,7 +201,8 @@ def found_in(store: Path) -> list[Path]:
         return [store]
     if not store.is_dir():
         raise InputError(f"there is no folder {store}", "Name a run, or a folder that has runs", key="--reuse")
-    return sorted({path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")})
+    found = {path.parent for depth in ("*", "*/*") for path in store.glob(f"{depth}/{run_format.DATABASE}")}
+    return sorted(folder for folder in found if not folder.name.endswith(run_format.MERGING))
 
 
 def _format_of(database: sqlite3.Connection) -> str:

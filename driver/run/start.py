@@ -64,6 +64,9 @@ def resume(folder: Path) -> BegunRun:
     """A run that was interrupted; what it has stored is what it knows."""
     store = Store.open(folder)
     try:
+        if store.meta(run_format.MERGED):
+            what = f"the run in {folder} was merged of several, and none of them goes on in it"
+            raise InputError(what, f"To add trials, make a run: lanelab run FILE --reuse {folder}")
         path = folder / run_format.EXPERIMENT
         experiment = read_back(path, store.all_meta(), site_names())
         if [cell.id for cell in experiment.cells] != store.cell_ids():

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -76,6 +76,12 @@ class Store:
     @classmethod
     def create(cls, folder: Path, text: str, meta: Mapping[str, str], cells: Sequence[Cell]) -> Store:
         """A new run folder. It has its database only when that is whole."""
+        return cls.made(folder, text, lambda database: insert_plan(database, meta, cells))
+
+    @classmethod
+    def made(cls, folder: Path, text: str, fill: Callable[[sqlite3.Connection], None]) -> Store:
+        """The same with whatever `fill` puts into it, within one transaction: what is known of the run, its links, arms
+        and cells."""
         with writing(f"make the run folder {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             names = {path.name for path in folder.iterdir()}
@@ -90,7 +96,7 @@ class Store:
             database = _connect(part)
             database.executescript(run_format.SCHEMA)
             with database:
-                insert_plan(database, meta, cells)
+                fill(database)
             database.close()
             part.with_name(part.name + "-journal").unlink(missing_ok=True)
             part.replace(folder / run_format.DATABASE)
@@ -205,6 +211,14 @@ class Store:
     def machines(self) -> dict[str, MachineFacts]:
         rows = self._database.execute("SELECT name, facts FROM machines")
         return {name: MachineFacts.from_json(json.loads(facts)) for name, facts in rows}
+
+    def versions_by_cell(self) -> dict[str, set[str]]:
+        """The digests of what the trials of each cell were made with."""
+        found: dict[str, set[str]] = {}
+        query = "SELECT DISTINCT id, versions FROM trials JOIN cells USING (cell)"
+        for cell, versions in self._database.execute(query):
+            found.setdefault(cell, set()).add(versions)
+        return found
 
     def self_tested(self) -> set[tuple[int, str]]:
         """Bed and label of every link that was tested."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from driver.experiment.model import LATER_LINK_SETTINGS, LinkCase
+from driver.experiment.model import LATER_LINK_SETTINGS
 from driver.run.copies import SelfTestCopy
 from driver.run.sources import SourceRun
 from driver.run.store import SCRATCH, Store
+from model.errors import RecordError, StoreError
 from model.link import SETTINGS
 from model.machines import BedFacts, MachineFacts
 from model.writing import writing
@@ -31,11 +32,12 @@ class Wanted:
 class Taker:
     """Takes trials from one run after the other into a store."""
 
-    def __init__(self, store: Store, links: Iterable[LinkCase]) -> None:
+    def __init__(self, store: Store, links: Mapping[str, Mapping[str, str]]) -> None:
+        """`links`: the settings of each link of the run by its label."""
         self._store = store
         self._labels: dict[str, str] = {}
-        for case in links:
-            self._labels.setdefault(_settings_of(case.link.to_mapping()), case.label)
+        for label, settings in links.items():
+            self._labels.setdefault(_settings_of(settings), label)
         self._tested = store.self_tested()
         self._folder = store.folder / SCRATCH / "taken"
 
@@ -78,17 +80,14 @@ class From:
                     store.add_versions(digest, self._versions[digest])
                 self._noted.add(digest)
             tests = self._tests_of(beds)
-            store.adopt(copies, folder, beds, tests)
+            try:
+                store.adopt(copies, folder, beds, tests)
+            except RecordError as error:
+                what = f"a trial of the run in {self._source.folder} has a record of another lanelab: {error.what}"
+                raise StoreError(what, "Use the lanelab that made it") from error
             self._taker._tested |= {(beds[test.bed], test.link) for test in tests}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-
-    def take_all_tests(self) -> None:
-        """Of beds that came here, also those of links that no trial of theirs used."""
-        tests = self._tests_of(self._numbers)
-        if tests:
-            self._store.adopt([], self._store.folder, self._numbers, tests)
-            self._taker._tested |= {(self._numbers[test.bed], test.link) for test in tests}
 
     def _tests_of(self, beds: Mapping[int, int]) -> list[SelfTestCopy]:
         """Those of all links on these beds that are not here yet."""
@@ -101,7 +100,10 @@ class From:
 
     def _number_of(self, bed: int) -> int:
         if bed not in self._numbers:
-            facts = self._beds[bed]
+            facts = self._beds.get(bed)
+            if facts is None:
+                what = f"the run in {self._source.folder} has no record of its bed {bed}: an older lanelab made it"
+                raise StoreError(what, "Leave this run out")
             self._numbers[bed] = self._store.add_bed(self._on_its_machine(facts))
         return self._numbers[bed]
 

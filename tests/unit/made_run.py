@@ -48,12 +48,13 @@ class MadeMachine:
     versions: Mapping[str, str] = field(default_factory=lambda: {"chromium": "140.0.7339.80", "kernel": "6.1.176"})
     refused: Sequence[str] = ()  # labels of links
     clock_ahead_s: float = 0.0
+    identity: str = ""  # "": made of its name
 
     def facts(self) -> MachineFacts:
         return MachineFacts(
-            name=self.name, identity=f"id of {self.name}", system="Debian GNU/Linux 12", kernel="6.1.0-30-amd64",
-            processor="AMD EPYC 7B13", processors=4, memory_mib=16_000, clock_ahead_s=self.clock_ahead_s,
-            clock_uncertainty_s=0.002, fixed_work_ms=10 * self.pace, noise=0.01,
+            name=self.name, identity=self.identity or f"id of {self.name}", system="Debian GNU/Linux 12",
+            kernel="6.1.0-30-amd64", processor="AMD EPYC 7B13", processors=4, memory_mib=16_000,
+            clock_ahead_s=self.clock_ahead_s, clock_uncertainty_s=0.002, fixed_work_ms=10 * self.pace, noise=0.01,
         )  # fmt: skip
 
     @property
@@ -101,6 +102,9 @@ class Made:
     flags: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)  # by trial: name and detail
     claims: Sequence[Claim] = ()
     variant: str = ""
+    id: str = ""  # of the run, for its beds too; "": of a lanelab that gave runs none
+    asked: Callable[[int], str] = lambda _cell: ""  # digest of what was asked for in a cell
+    repeat: Mapping[str, Any] | None = None  # of the plan
     machines: Sequence[MadeMachine] = ()  # beds are dealt to them in turn; none: a run that knows no machines
     origins: Mapping[int, str] = field(default_factory=dict)  # by round: the run that its trials were taken from
     trials_on: Mapping[tuple[int, int], int] = field(
@@ -169,7 +173,9 @@ class _Writer:
             self.add("versions", digest, json.dumps(dict(machine.versions)))
         for bed in range(1, self.made.beds + 1):
             if own := self.machine(bed):
-                facts = BedFacts(f"bed {bed}", own.name, "0-1", stamp(0), "namespace", "6.1.0-30-amd64", 2.0)
+                facts = BedFacts(
+                    f"{self.made.id} bed {bed}".strip(), own.name, "0-1", stamp(0), "namespace", "6.1.0-30-amd64", 2.0
+                )
                 self.add("beds", bed, self.made.machines.index(own) + 1, facts.uid, json.dumps(facts.to_json()))
         workers = {
             f"{machine.name} 1": {
@@ -201,6 +207,7 @@ class _Writer:
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
             "plan": json.dumps(self.plan()), "experiment_sha256": "0" * 64,
+            **({run_format.ID: made.id} if made.id else {}),
             **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
             run_format.VARIANT: made.variant,
             run_format.CLAIMS: json.dumps([claim.to_json() for claim in made.claims]),
@@ -213,6 +220,7 @@ class _Writer:
         pairs = [[f"{group + 1:016x}", f"{group + 1 + arm:016x}"] for group in groups for arm in range(1, arms)]
         return {
             "order": made.order, "looks": made.looks or [[max(1, made.rounds), 0.05]], "timeout_s": 60,
+            **({"repeat": made.repeat} if made.repeat else {}),
             "compared": pairs if made.compared is None else made.compared, "not_compared": list(made.not_compared),
         }  # fmt: skip
 
@@ -229,6 +237,8 @@ class _Writer:
     ) -> None:
         site, settings, arm = what
         link = Link.parse(settings)
+        facts = {"product": "Chromium/140.0", "flags": ["--headless=new"]}
+        evidence = {"browser": {"facts": facts, "console": []}}  # not whole: it cannot go into another run
         size = 1_128_000 * (1 + 0.4 * self.made.sites.index(site))
         rate = link.down.rate.bps if link.down.rate else 1e9
         bound = link.rtt.milliseconds * 2 + size * 8.4 / rate * 1000
@@ -253,15 +263,13 @@ class _Writer:
         record = {
             "workload": "page_load", "started_utc": stamp(2 + self.trial * 2), "artifacts": ["page.har.gz"],
             "marks": {"prepare_s": 0.31, "navigate_s": plt / 1000, "collect_s": 0.12},
-            "evidence": {
-                "browser": {"facts": {"product": "Chromium/140.0", "flags": ["--headless=new"]}, "console": []}
-            },
+            "evidence": None if self.made.id else evidence,
             "failures": [{"reason": self.made.reason, "detail": self.made.detail}] if failed else [],
             "series": {"load": {"unit": "processes", "points": []}}, "flags": [], "recordings": {},
         }  # fmt: skip
         self.add(
             "trials", self.trial, 1, bed, cell, number, attempt, stamp(2 + self.trial * 2),
-            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record), "",
+            plt / 1000 + 0.6, "failed" if failed else "ok", json.dumps(record), self.made.asked(cell),
             machine.digest if machine else "", self.made.origins.get(number, ""),
         )  # fmt: skip
         for name, value in measures.items():
@@ -284,7 +292,7 @@ class _Writer:
         path = self.folder / run_format.ARTIFACTS / f"{self.trial:06d}" / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
-        self.add("artifacts", self.trial, name, len(content), "0" * 64)
+        self.add("artifacts", self.trial, name, len(content), hashlib.sha256(content).hexdigest())
 
 
 def stamp(seconds: float) -> str:
