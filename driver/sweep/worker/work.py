@@ -11,13 +11,14 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from driver.bed.placement import placement, processors_here
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
+from driver.experiment.model import Cell
 from driver.host.install import prepare
 from driver.run.built_programs import Programs
 from driver.run.copies import SelfTestCopy, TrialCopy
@@ -38,7 +39,7 @@ from driver.sweep.worker.context import WorkerContext
 from driver.sweep.worker.outbox import Outbox
 from model import paths
 from model.clock import utc_now
-from model.errors import BedError, InputError, Interrupted, LanelabError, StoreError
+from model.errors import BedError, BedLost, InputError, Interrupted, LanelabError, StoreError
 from model.machines import BedFacts, MachineFacts
 from model.reasons import timed_out
 
@@ -70,7 +71,7 @@ class Work:
         try:
             self._machine = self._examined()
             self._require_space()
-            refused = self._measured() if request.measure_links else []
+            refused = self._all_measured() if request.measure_links else []
             versions = self._versions()
         except Interrupted:
             self._forget()
@@ -133,26 +134,34 @@ class Work:
             what = f"the disk of {self._context.scratch} on {self._context.machine} is full ({free_mib} MiB free)"
             raise StoreError(what, f"Free at least {LITTLE_SPACE_MIB} MiB, and start the worker again")
 
-    def _measured(self) -> list[RefusedLink]:
+    def _all_measured(self) -> list[RefusedLink]:
         """Measure each link of the experiment on a bed. A bed that is lost meanwhile gets one more chance."""
-        try:
-            return self._measured_on(self._ready())
-        except BedError as error:
-            self._tell(Event("bed-lost", {"what": str(error)}))
-            self._forget()
-            return self._measured_on(self._ready())
+        links = {cell.link.link: cell for cell in self.assigned.experiment.cells}
+        for chance in (1, 2):
+            runner = self._ready()
+            try:
+                runner.current.make_ready()
+                runner.current.reconsider_links()
+                return self._measured(runner, links.values())
+            except BedLost as error:
+                self._forget()
+                if chance == 2:
+                    raise
+                self._tell(Event("bed-lost", {"what": str(error)}))
+        raise AssertionError  # the second chance returned or raised
 
-    def _measured_on(self, runner: Runner) -> list[RefusedLink]:
-        runner.current.make_ready()
-        runner.current.reconsider_links()
-        runner.current.bed.end_trial()  # what the last one has running would disturb
+    def _measured(self, runner: Runner, cells: Iterable[Cell]) -> list[RefusedLink]:
+        """Measure the links of these cells that were not measured on this bed: which are refused."""
         refused = []
-        for link, cell in {cell.link.link: cell for cell in self.assigned.experiment.cells}.items():
+        for cell in cells:
+            if runner.current.links.has_passed(cell):
+                continue
             if self._context.is_halted():
                 raise Interrupted("stopped while links were measured")
+            runner.current.bed.end_trial()  # what the last one has running would disturb
             why = runner.current.links.bring(cell)
             if why:
-                refused.append(RefusedLink(self._label_of(link), why))
+                refused.append(RefusedLink(self._label_of(cell.link.link), why))
         return refused
 
     def _versions(self) -> dict[str, str]:
@@ -219,6 +228,10 @@ class Work:
         before = {cell: (portion.tried[cell], portion.used[cell]) for cell in portion.cells}
         self._stop.asked = self._stop.under_way = False
         runner, store = self._ready(), self._begun_store()
+        self._use_for(runner, portion)
+        links = {planned.cell.link.link: planned.cell for planned in trials}
+        if refused := self._measured(runner, links.values()):
+            return self._refused(portion, refused)
         for _ in range(BEDS_LOST_IN_A_ROW):
             agenda = PortionAgenda(trials, portion.block, retries, before)
             last = store.last_trial()
@@ -228,7 +241,7 @@ class Work:
             copies = store.copies(made)
             if agenda.given_up:
                 store.forget(made)
-                return self._refused(portion, agenda.given_up, copies)
+                return self._refused(portion, self._refused_by(agenda.given_up, copies))
             if len({copy.bed for copy in copies if _is_result(copy)}) <= 1:
                 pack = self.outbox.put(f"portion-{portion.number}.tar.zst", copies, store.folder)
                 store.forget(made)
@@ -243,14 +256,23 @@ class Work:
             raise InputError(f"the portion has a cell that the experiment does not have: {unknown[0]}", SAME)
         return [PlannedTrial(cells[cell], portion.round) for cell in portion.cells]
 
-    def _refused(self, portion: Portion, given_up: Sequence[PlannedTrial], copies: Sequence[TrialCopy]) -> Delivery:
-        """A link failed its self-test on this bed; another machine's may pass."""
+    def _use_for(self, runner: Runner, portion: Portion) -> None:
+        """A bed for the portion's block of rounds."""
+        runner.current.use_for(portion.block)
+        runner.current.make_ready()
+        runner.current.reconsider_links()
+
+    def _refused_by(self, given_up: Sequence[PlannedTrial], copies: Sequence[TrialCopy]) -> list[RefusedLink]:
+        """The links of trials that were not begun: the bed that took a lost one's place cannot have them."""
         details = {copy.cell: copy.record["failures"][0]["detail"] for copy in copies if copy.record["failures"]}
         why = {self._label_of(each.cell.link.link): details[each.cell.id] for each in given_up}
-        refused = tuple(RefusedLink(label, words) for label, words in why.items())
+        return [RefusedLink(label, words) for label, words in why.items()]
+
+    def _refused(self, portion: Portion, refused: Sequence[RefusedLink]) -> Delivery:
+        """A link failed its self-test on this bed; another machine's may pass."""
         what = f"{self._context.name} cannot have the link {refused[0].label}: {refused[0].why}"
         undone = self._undone(portion.number, what, "See the self-tests", *self._news(), is_workers_fault=False)
-        return replace(undone, refused=refused)
+        return replace(undone, refused=tuple(refused))
 
     # --- what the controller is told
 
