@@ -92,6 +92,7 @@ class BedsOfRun:
     within: float | None  # pooled over cells
     between: float | None
     p: float | None
+    machines: int = 1  # beds of one machine are not independent of one another
 
     @property
     def has_intervals(self) -> bool:
@@ -103,7 +104,7 @@ class BedsOfRun:
             "sd_within_beds": self.within,
             "sd_between_beds": self.between,
             "p_alike": self.p,
-            "words": sentences(self),
+            "words": [] if self.machines > 1 else sentences(self),  # those of machines say it then
             "cells": [{**_names(row.cell), **row.made.to_json()} for row in self.cells],
             "changes": [
                 {**_names(row.cell), "base": row.base.name, "rounds_left_out": row.left_out, **row.made.to_json()}
@@ -113,8 +114,12 @@ class BedsOfRun:
 
 
 def _bed_json(one: OfBed) -> dict[str, Any]:
-    value = one.value if math.isfinite(one.value) else None  # JSON knows no infinity
-    return {"bed": one.bed, "n": one.n, "value": value, "counts": one.counts}
+    return {"bed": one.bed, "n": one.n, "value": finite_or_none(one.value), "counts": one.counts}
+
+
+def finite_or_none(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
 
 
 def _names(cell: Cell) -> dict[str, str]:
@@ -148,6 +153,7 @@ def beds_of_run(run: Run, pairs: Iterable[tuple[Cell, Arm]]) -> BedsOfRun:
         within=math.sqrt(statistics.fmean(within for within, _ in spreads)) if spreads else None,
         between=math.sqrt(max(0.0, statistics.fmean(own for _, own in spreads))) if spreads else None,
         p=beds_alike(made.values()),
+        machines=len({trial.machine for trial in run.trials}),
     )
 
 
@@ -158,6 +164,7 @@ class Result:
     trial: int  # its number
     bed: int
     value: float
+    machine: int = 1
 
 
 def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
@@ -173,7 +180,9 @@ def results(run: Run, metric: str = "") -> dict[int, dict[int, Result]]:
     for (cell, number), trial in first.items():
         if cell not in refused:
             worst, own = run.primary.worst, trial.measures[metric] if other else trial.value
-            found[cell][number] = Result(trial.number, trial.bed, worst if own is None or trial.timed_out else own)
+            found[cell][number] = Result(
+                trial.number, trial.bed, worst if own is None or trial.timed_out else own, trial.machine
+            )
     return found
 
 

@@ -11,6 +11,7 @@ import random
 import statistics
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 LEAST_TRIALS = 3  # of a cell: below it, deviations from the cell's own median say nothing
 LEAST_POINTS = 8
@@ -67,6 +68,14 @@ class Drift:
             f"No drift found: the trend over the run is {change} {way}, which chance alone gives easily, or is too "
             f"small to matter (n = {self.n}, p = {self.p:.2g})."
         )
+
+
+class Series(NamedTuple):
+    """Trials of a run that differ by chance and time alone: of a cell, on one machine, in one run."""
+
+    cell: int
+    machine: int
+    origin: str  # the run that they were taken from; "": this one
 
 
 def points(values: Iterable[tuple[Hashable, float, float]]) -> list[Point]:

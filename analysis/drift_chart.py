@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis import palette
 from analysis.chart_parts import altair, described, specification
-from analysis.drift import Point
+from analysis.drift import Point, Series
 from analysis.model import Run
 
 LEAST_SPAN_PERCENT = 2.0  # of the axis: noise of a part of a percent should look small
@@ -26,8 +26,8 @@ def drift_chart(run: Run, points: Sequence[Point]) -> dict[str, Any] | None:
         {
             "at": point.at_s / 60 if minutes else point.at_s,
             "percent": point.percent,
-            "colour": palette.of(arms.index(cells[int(str(point.group))].arm.name)).light,
-            "words": described(f"{cells[int(str(point.group))]}: {point.percent:+.1f}%"),
+            "colour": palette.of(arms.index(cells[_cell(point)].arm.name)).light,
+            "words": described(f"{cells[_cell(point)]}: {point.percent:+.1f}%"),
         }
         for point in points
     ]
@@ -43,3 +43,7 @@ def drift_chart(run: Run, points: Sequence[Point]) -> dict[str, Any] | None:
         description="words:N",
     )
     return specification(alt.layer(zero, dots).properties(width=660, height=170), "drift")
+
+
+def _cell(point: Point) -> int:
+    return point.group.cell if isinstance(point.group, Series) else int(str(point.group))

@@ -30,7 +30,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
     link_keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
     fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
-    names = _measured(run)
+    names, named = _measured(run), {machine.number: machine.name for machine in run.machines}
     for trial in run.trials:
         cell = trial.cell
         yield {
@@ -38,6 +38,9 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             **_identity(trial),
             "session": trial.session,
             "bed": trial.bed,
+            "machine": named.get(trial.machine, ""),
+            "origin": trial.origin,
+            "versions": trial.versions,
             "started": trial.started,
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
@@ -241,6 +244,7 @@ def everything(run: Run, *, requests: bool = False) -> dict[str, Any]:
             {"link": t.link.label, "bed": t.bed, "moment": t.moment, "at_utc": t.at_utc, "session": t.session, **t.data}
             for t in run.self_tests
         ],
+        "versions": {digest: dict(versions) for digest, versions in run.versions.items()},
         **results(run),
     }  # fmt: skip
     exported["trials"] = list(_trials_json(run, requests=requests))
@@ -256,6 +260,7 @@ def results(run: Run) -> dict[str, Any]:
         "pooled": [row.to_json() for row in comparisons.pooled(run)],
         "not_compared": comparisons.not_compared(run),
         "between_beds": tables.beds(run, compared).to_json(),
+        "machines": tables.machines(run, compared).to_json(),
         "claims": _claims(run),
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
@@ -276,6 +281,7 @@ def _claims(run: Run) -> list[dict[str, Any]]:
 
 def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
     records, names = dict(each_record(run.folder)), _measured(run)
+    named = {machine.number: machine.name for machine in run.machines}
     for number, name, t_ms, value in each_series(run.folder):
         if number in records:  # else it was stored after the records were read
             records[number]["series"][name]["points"].append([t_ms, value])
@@ -287,6 +293,9 @@ def _trials_json(run: Run, *, requests: bool) -> Iterator[dict[str, Any]]:
             **_identity(trial),
             "session": trial.session,
             "bed": trial.bed,
+            "machine": named.get(trial.machine, ""),
+            "origin": trial.origin,
+            "versions": trial.versions,
             "wall_s": trial.wall_s,
             "status": "ok" if trial.ok else "failed",
             **{name: _number(name, trial.measures.get(name)) for name in names},

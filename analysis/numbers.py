@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from model.metrics import Metric
 
@@ -104,3 +105,9 @@ def span(seconds_: float) -> str:
 def counted(number: int, what: str) -> str:
     """1 round, 2 rounds."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """a, b and c."""
+    several = list(words)
+    return " and ".join([", ".join(several[:-1]), several[-1]]) if len(several) > 1 else "".join(several)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import statistics
 from collections import Counter
@@ -12,7 +13,8 @@ from typing import Any
 from analysis import stats
 from analysis.between_beds import BedsOfRun, beds_of_run
 from analysis.comparisons import ComparisonRow, change_json, comparisons, finite
-from analysis.drift import Drift, drift
+from analysis.drift import Drift, Series, drift
+from analysis.machines import MachinesOfRun, machines_of_run
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import shown
 from analysis.refusals import Refusal, refusals
@@ -143,6 +145,11 @@ def beds(run: Run, compared: Iterable[ComparisonRow]) -> BedsOfRun:
     return beds_of_run(run, [(row.cell, row.base) for row in compared])
 
 
+def machines(run: Run, compared: Iterable[ComparisonRow]) -> MachinesOfRun:
+    """What the run's machines are and say, one by one and together."""
+    return machines_of_run(run, [(row.cell, row.base) for row in compared])
+
+
 def median_trial(trials: Iterable[Trial]) -> Trial | None:
     """The one whose primary metric is nearest to the median; the lower of the two middle ones where n is even."""
     counted = sorted(
@@ -163,15 +170,22 @@ def run_drift(run: Run) -> Drift:
     return found if run.plan.is_interleaved else replace(found, p=None, is_interleaved=False)
 
 
-def timed(run: Run) -> list[tuple[int, float, float]]:
-    """(cell, seconds since the first trial, primary metric) of the trials that count, and of those that timed out: left
-    out, a run that became too slow to end in time would look as steady as the loads that were fast enough."""
+def timed(run: Run) -> list[tuple[Series, float, float]]:
+    """(series, seconds since the first trial, primary metric) of trials that count, and of those that timed out: left
+    out, a run that became too slow to end in time would look as steady as the loads that were fast enough. A series is
+    a cell on one machine: machines differ in speed. The clock of trials from another run starts with that run's."""
     limit = 0.0 if run.primary.higher_is_better else run.plan.timeout_s * 1000
     known = [(trial, limit if trial.timed_out else trial.value) for trial in run.trials if trial.timed_out or trial.ok]
     if not run.ok:
         return []
-    began = min(trial.started for trial, _ in known)
-    return [(t.cell.number, (t.started - began).total_seconds(), value) for t, value in known if value is not None]
+    began: dict[str, datetime.datetime] = {}
+    for trial, _ in known:
+        began[trial.origin] = min(trial.started, began.get(trial.origin, trial.started))
+    return [
+        (Series(t.cell.number, t.machine, t.origin), (t.started - began[t.origin]).total_seconds(), value)
+        for t, value in known
+        if value is not None
+    ]
 
 
 def noise_percent(rows: Iterable[Row]) -> float | None:

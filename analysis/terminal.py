@@ -17,6 +17,7 @@ from analysis import (
     links,
     load_reports,
     machine,
+    machines_table,
     sites,
     tables,
     witnesses,
@@ -36,6 +37,7 @@ def results(run: Run) -> RenderableType:
     """Everything worth a look: the table, comparisons, what the gateway costs, failures, drift."""
     rows = tables.rows(run)
     parts: list[RenderableType] = [result_table(run, rows)]
+    parts += [Text(f"Medians, intervals and quartiles are {over}: see below for each.") for over in [run.over] if over]
     if judged := judge(run):
         parts += [Text(), Text("claims", style="bold"), verdict_table(judged), Text(summary(judged))]
     compared = tables.comparisons(run)
@@ -43,10 +45,11 @@ def results(run: Run) -> RenderableType:
         names = ", ".join(comparisons.bases(compared))
         parts += [Text(), Text(f"against {names}, by round", style="bold"), comparison_table(compared)]
         parts += [Text(row.words()) for row in comparisons.pooled(run)]
-        parts += [Text(words, style="dim") for words in [comparisons.together(compared)] if words]
+        said = [comparisons.across_machines(compared), comparisons.together(compared)]
+        parts += [Text(words, style="dim") for words in said if words]
     parts += [Text(words, style="yellow") for words in comparisons.not_compared(run)]
     parts += _meaning(rows)
-    parts += beds_table.parts(tables.beds(run, compared), run.primary)
+    parts += _levels(run, compared)
     gateway = gateway_cost.cost(run).sentences()
     if gateway and run.ok:
         parts += [Text(), Text("what the gateway costs", style="bold"), *map(Text, gateway)]
@@ -71,6 +74,13 @@ def results(run: Run) -> RenderableType:
     return Group(*parts)
 
 
+def _levels(run: Run, compared: Sequence[ComparisonRow]) -> list[RenderableType]:
+    """What beds say of a run on one machine, and what machines say of a run on several."""
+    made_on = tables.machines(run, compared)
+    beds = beds_table.parts(tables.beds(run, compared), run.primary) if made_on.used < 2 else []
+    return [*beds, *machines_table.parts(made_on, run.primary)]
+
+
 def _meaning(rows: Sequence[Row]) -> list[RenderableType]:
     """What the weakest interval of the tables above means, where it is a weak one."""
     least = min((row.summary.estimate for row in rows if row.summary), key=lambda estimate: estimate.n, default=None)
@@ -88,7 +98,14 @@ def result_table(run: Run, rows: Sequence[Row]) -> Table:
     names = [*(["site"] if sites else []), "link", "arm"]
     interval = interval_name(row.summary.estimate for row in rows if row.summary)
     columns, bound = tables.columns(run), tables.has_bound(run)
-    numbers = ["ok", "failed", f"median {run.primary.unit}", interval, "quartiles", "sd"]
+    numbers = [
+        "ok",
+        "failed",
+        " ".join(filter(None, ["median", run.primary.unit, run.over])),
+        interval,
+        "quartiles",
+        "sd",
+    ]
     numbers += [*(metric.column for metric in columns), *(["of bound"] if bound else [])]
     made = _table([*names, *numbers], right=numbers)
     last = ("", "")

@@ -125,9 +125,18 @@ class Beyond:
 
 @dataclass(frozen=True, slots=True)
 class OverRounds:
-    """Signed ranks of one number of each round. Infinities are allowed."""
+    """Signed ranks of one number of each round. Infinities are allowed. `machines`: which made each; every one is a
+    stratum. None: one made all."""
 
     numbers: Sequence[float]
+    machines: Sequence[int] = ()
+
+    @property
+    def strata(self) -> list[list[float]]:
+        found: dict[int, list[float]] = {}
+        for number, machine in zip(self.numbers, self.machines or [1] * len(self.numbers), strict=True):
+            found.setdefault(machine, []).append(number)
+        return list(found.values())
 
     @property
     def count(self) -> int:
@@ -135,10 +144,10 @@ class OverRounds:
 
     @property
     def value(self) -> float:
-        return signed_rank([self.numbers]).value
+        return signed_rank(self.strata).value
 
     def interval(self, alpha: float) -> tuple[float, float] | None:
-        found = signed_rank([self.numbers], alpha)
+        found = signed_rank(self.strata, alpha)
         return (found.low, found.high) if found.confidence >= 1 - alpha else None
 
     def reach(self, alpha: float) -> Reach:
@@ -152,7 +161,7 @@ class OverRounds:
         return lambda count: reach(count) / of_normal
 
     def above(self, bound: float) -> float:
-        return one_sided(self.numbers, bound)[0]
+        return one_sided(self.strata, bound)[0]
 
     def below(self, bound: float) -> float:
-        return one_sided(self.numbers, bound)[1]
+        return one_sided(self.strata, bound)[1]

@@ -37,6 +37,7 @@ def _effect_json(effect: Effect) -> dict[str, Any]:
         "n": effect.n,
         "beds": effect.beds,
         "between_beds": effect.between_beds,
+        "beds_are": f"{effect.unit}s",
         "value": _finite(effect.value),
         "interval_90": _interval_json(effect.interval_90),
         "interval_95": _interval_json(effect.interval_95),

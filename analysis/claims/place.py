@@ -11,52 +11,72 @@ from analysis.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
 from analysis.claims.levels import Levels
 from analysis.claims.needed import numbers_needed
 from analysis.claims.rules import SAME, effect_of, exact_effect, is_exact, outsiders, verdict_on
-from analysis.claims.samples import Observed, beds_of, logarithm
+from analysis.claims.samples import (
+    Observed,
+    are_on_several_machines,
+    logarithm,
+    unit_of,
+    units_of,
+    within_machines,
+)
 from analysis.claims.verdict import Effect, JudgedPlace, Verdict
 from analysis.claims.words import effect_words
 from analysis.numbers import counted
 from analysis.stats.signed_rank import law_of
 from model.claims import Claim, Place
 
-ENDLESS = "on one of the beds, half of the rounds or more have no number: a trial timed out, or its value is 0"
+ACROSS = "no machine has all its trials in one round"
+ENDLESS = "on one of the {unit}s, half of the rounds or more have no number: a trial timed out, or its value is 0"
 
 
 def judge_place(
     claim: Claim, place: Place, observed: Sequence[Observed], levels: Levels, *, whole: bool
 ) -> JudgedPlace:
     """`whole`: the metric is a count."""
-    by_bed = beds_of(observed)
+    observed = within_machines(observed)
+    if not observed:
+        return JudgedPlace(place, Verdict.NOT_TESTED, ACROSS, None, (), None)
+    machines = are_on_several_machines(observed)
+    unit = "machine" if machines else "bed"
+    by_bed = units_of(observed)
     values = {bed: [math.exp(log) for log in logs] for bed, logs in by_bed.items()}
     made = between(values, middle_of(claim)).beds if values else ()  # none: every round was made on several beds
     counting = {one.bed: logarithm(one.value) for one in made if one.counts}
-    numbers, too_few = list(counting.values()), _too_few(len(observed), levels)
+    numbers, too_few = list(counting.values()), _too_few(len(observed), levels, unit)
     logs, trials = [one.log for one in observed], tuple(trial for one in observed for trial in one.trials)
     if too_few and len(numbers) < ENOUGH_BEDS:
         return JudgedPlace(place, Verdict.NOT_TESTED, f"{too_few}{_seen(claim, observed)}", None, trials, None)
     if is_exact(claim, logs, whole=whole):
-        effect = exact_effect(claim, logs, beds=len(by_bed))
+        effect = exact_effect(claim, logs, beds=len(by_bed), unit=unit)
         verdict, detail = verdict_on(claim, effect, levels)
         return JudgedPlace(place, verdict, _counts(claim, logs, detail), effect, trials, None)
     if len(numbers) >= ENOUGH_BEDS and not all(map(math.isfinite, numbers)):
-        return JudgedPlace(place, Verdict.NOT_TESTED, ENDLESS, None, trials, None)
+        return JudgedPlace(place, Verdict.NOT_TESTED, ENDLESS.format(unit=unit), None, trials, None)
     across = len(numbers) >= ENOUGH_BEDS and max(numbers) - min(numbers) > SAME
     if too_few and not across:
-        alike = f"{len(numbers)} beds with exactly the same number, which tells nothing of others; {too_few}"
+        alike = f"{len(numbers)} {unit}s with exactly the same number, which tells nothing of others; {too_few}"
         return JudgedPlace(place, Verdict.NOT_TESTED, alike, None, trials, None)
     if across:
-        logs = [one.log for one in observed if one.bed in counting]
-        trials = tuple(trial for one in observed if one.bed in counting for trial in one.trials)
+        counted_in = [one for one in observed if unit_of(one, machines=machines) in counting]
+        logs, trials = [one.log for one in counted_in], tuple(trial for one in counted_in for trial in one.trials)
     beds = len(numbers) if across else len(by_bed)
-    known: Estimate = OverBeds(numbers) if across else OverRounds(logs)
+    known: Estimate = OverBeds(numbers) if across else OverRounds(logs, machines_of(observed))
     known = _with_bounds(known, observed, counting if across else None)
-    effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across)
+    effect = effect_of(claim, known, levels, rounds=len(logs), beds=beds, between_beds=across, unit=unit)
     verdict, detail = verdict_on(claim, effect, levels)
     rounds = None
     if verdict == Verdict.INCONCLUSIVE:
         rounds, detail = _more(claim, known, levels, effect)
     if bounds := bounds_words(observed):
         rounds, detail = None, f"{detail}; {bounds}" if detail and rounds is None else bounds
+    if machines and claim.kind == "value":
+        detail = "; ".join(filter(None, (detail, f"an absolute number over {beds} machines")))
     return JudgedPlace(place, verdict, detail, effect, trials, rounds)
+
+
+def machines_of(observed: Sequence[Observed]) -> tuple[int, ...]:
+    """The machine of each round, which is its stratum."""
+    return tuple(one.machine for one in observed if one.machine is not None)
 
 
 def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[int, float] | None) -> Estimate:
@@ -66,8 +86,8 @@ def _with_bounds(known: Estimate, observed: Sequence[Observed], beds: Mapping[in
         return known
     if beds is not None:  # one open round opens that side of its bed's number, whatever the others say
         return Beyond(known, None if -1 in sides else known, None if 1 in sides else known)
-    least = OverRounds([-math.inf if one.beyond < 0 else one.log for one in observed])
-    most = OverRounds([math.inf if one.beyond > 0 else one.log for one in observed])
+    least = OverRounds([-math.inf if one.beyond < 0 else one.log for one in observed], machines_of(observed))
+    most = OverRounds([math.inf if one.beyond > 0 else one.log for one in observed], machines_of(observed))
     return Beyond(known, least, most)
 
 
@@ -93,10 +113,12 @@ def middle_of(claim: Claim) -> Callable[[Sequence[float]], float]:
     return statistics.median if claim.kind == "value" else hodges_lehmann
 
 
-def _too_few(rounds: int, levels: Levels) -> str:
+def _too_few(rounds: int, levels: Levels, unit: str) -> str:
     """Whether there are enough rounds of one bed or two for an interval as sure as it has to be."""
     least = next(n for n in range(1, 100) if 2 * law_of((n,)).at_most(0) <= levels.wide)
-    return "" if rounds >= least else f"too few rounds: {rounds}, and on fewer than {ENOUGH_BEDS} beds it takes {least}"
+    return (
+        "" if rounds >= least else f"too few rounds: {rounds}, and on fewer than {ENOUGH_BEDS} {unit}s it takes {least}"
+    )
 
 
 def _counts(claim: Claim, logs: Sequence[float], detail: str) -> str:
@@ -115,4 +137,4 @@ def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tupl
     if not effect.between_beds:
         return needed, f"about {counted(needed, 'round')} would probably settle it"
     rounds = needed * math.ceil(effect.n / effect.beds)
-    return rounds, f"about {counted(rounds, 'round')} on {needed} beds would probably settle it"
+    return rounds, f"about {counted(rounds, 'round')} on {needed} {effect.unit}s would probably settle it"

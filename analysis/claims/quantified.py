@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from analysis.claims.levels import Levels
 from analysis.claims.rules import OPEN, REFUTED, p_direction, p_not_reproduced, p_reproduced
 from analysis.claims.verdict import Effect, JudgedPlace, Verdict
-from analysis.explain.made_of import listed
+from analysis.numbers import listed
 from model.claims import Claim
 from model.looks import ALPHA
 

@@ -40,7 +40,9 @@ def is_direction_alone(claim: Claim) -> bool:
 # --- effects
 
 
-def effect_of(claim: Claim, known: Estimate, levels: Levels, *, rounds: int, beds: int, between_beds: bool) -> Effect:
+def effect_of(
+    claim: Claim, known: Estimate, levels: Levels, *, rounds: int, beds: int, between_beds: bool, unit: str
+) -> Effect:
     (low, high), (lower, higher) = region(claim), directions(claim)
     down, up = _below(known, lower), _above(known, higher)
     return Effect(
@@ -54,6 +56,7 @@ def effect_of(claim: Claim, known: Estimate, levels: Levels, *, rounds: int, bed
         p_direction={-1: down, 1: up}.get(claim.side, 1.0),
         p_reversed={-1: up, 1: down}.get(claim.side, 1.0),
         p_outside=min(1.0, 2 * min(_below(known, low), _above(known, high))),
+        unit=unit,
     )
 
 
@@ -84,7 +87,7 @@ def has_no_margin(claim: Claim) -> bool:
     return bool(claim.published) and (claim.low, claim.high) == (claim.published[0], claim.published[-1])
 
 
-def exact_effect(claim: Claim, logs: Sequence[float], *, beds: int) -> Effect:
+def exact_effect(claim: Claim, logs: Sequence[float], *, beds: int, unit: str) -> Effect:
     """Its p are 0 or 1: the verdict is on these trials, and counts them. So it has no interval: that a few trials agree
     does not say within what others would."""
     lower, higher = directions(claim)
@@ -101,6 +104,7 @@ def exact_effect(claim: Claim, logs: Sequence[float], *, beds: int) -> Effect:
         p_direction={-1: down, 1: up}.get(claim.side, 1.0),
         p_reversed={-1: up, 1: down}.get(claim.side, 1.0),
         p_outside=float(outside == 0),
+        unit=unit,
     )
 
 

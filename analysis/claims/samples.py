@@ -7,7 +7,7 @@ what hits all trials of a round alike cancels out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.between_beds import Result, by_bed, results
@@ -27,6 +27,7 @@ class Observed:
     bed: int | None  # None: its trials were made on several
     log: float
     trials: tuple[int, ...]
+    machine: int | None = 1  # None: its trials were made on several
     beyond: int = 0  # the truth is 1: at least this, -1: at most this, because a load ended before it was reached
 
 
@@ -110,7 +111,16 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
             return NotTested("a load ended before it was reached, so there is no slope")
         made = [measured.found[cell][number] for cell in cells]
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
-        observed.append(Observed(number, _one_bed(made), effect, tuple(one.trial for one in made), sides[0] or 0))
+        observed.append(
+            Observed(
+                number,
+                _one(one.bed for one in made),
+                effect,
+                tuple(one.trial for one in made),
+                _one(one.machine for one in made),
+                sides[0] or 0,
+            )
+        )
     return tuple(observed) or NotTested("no round has all of its trials")
 
 
@@ -122,9 +132,10 @@ def logarithm(value: float) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def _one_bed(made: Sequence[Result]) -> int | None:
-    beds = {one.bed for one in made}
-    return beds.pop() if len(beds) == 1 else None
+def _one(places: Iterable[int]) -> int | None:
+    """The bed, or machine, that made all of a round."""
+    found = set(places)
+    return found.pop() if len(found) == 1 else None
 
 
 def weights_of(claim: Claim, place: Place) -> list[float]:
@@ -143,6 +154,22 @@ def weights_of(claim: Claim, place: Place) -> list[float]:
     return [(x - middle) / square * (xs[-1] - xs[0]) for x in xs]
 
 
-def beds_of(observed: Sequence[Observed]) -> dict[int, list[float]]:
-    """The numbers of each bed, without rounds that were made on several."""
+def within_machines(observed: Sequence[Observed]) -> list[Observed]:
+    """Without rounds that several machines made: these differ in speed, and nothing cancels that out."""
+    return [one for one in observed if one.machine is not None]
+
+
+def are_on_several_machines(observed: Sequence[Observed]) -> bool:
+    return len({one.machine for one in observed}) > 1
+
+
+def units_of(observed: Sequence[Observed]) -> dict[int, list[float]]:
+    """The numbers of each bed, without rounds that were made on several. Where there are several machines, of each
+    machine: beds of one machine are not independent of one another."""
+    if are_on_several_machines(observed):
+        return by_bed((one.machine, one.log) for one in observed if one.machine is not None)
     return by_bed((one.bed, one.log) for one in observed if one.bed is not None)
+
+
+def unit_of(one: Observed, *, machines: bool) -> int | None:
+    return one.machine if machines else one.bed

@@ -74,7 +74,7 @@ def behind(judged: Judged) -> list[str]:
         if effect is None:
             lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{numbers}")
             continue
-        beds = f"{effect.beds} beds" if effect.between_beds else "of this run alone"
+        beds = f"{effect.beds} {effect.unit}s" if effect.between_beds else "of this run alone"
         ends = f", {interval_words(claim, effect.interval_95)} (95%, {beds})" if effect.interval_95 else ""
         measured = f"{effect_words(claim, effect.value)}{ends}"
         lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}, {measured}{numbers}")

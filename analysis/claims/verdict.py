@@ -38,6 +38,7 @@ class Effect:
     p_direction: float  # one-sided: where it does not go as far as `at_least` on the published side
     p_reversed: float  # the same on the other side
     p_outside: float  # two-sided: where it lies inside the region
+    unit: str = "bed"  # what `beds` counts: with several machines they are machines
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ def n_words(effects: Sequence[Effect]) -> str:
     counts = sorted({effect.n for effect in effects})
     words = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     beds = max(effect.beds for effect in effects)
-    return f"{words} from {beds} beds" if beds > 1 else words
+    unit = next(effect.unit for effect in effects if effect.beds == beds)
+    return f"{words} from {beds} {unit}s" if beds > 1 else words
 
 
 def effects_of(places: Sequence[JudgedPlace]) -> list[Effect]:

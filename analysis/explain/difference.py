@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 from analysis.comparisons import alpha_of
-from analysis.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, listed, with_parts
+from analysis.explain.made_of import LEAST_MS, LEAST_SHARE, PLT, WORDS, MadeOf, with_parts
 from analysis.model import Cell, Run
-from analysis.numbers import counted, difference, kilobytes, seconds
+from analysis.numbers import counted, difference, kilobytes, listed, seconds
 from analysis.stats import ENOUGH, Change, Comparison, compare
 from analysis.tables import change_json
 from model.evidence.parts import Part

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.model import Cell, Run, Trial
-from analysis.numbers import counted, kilobytes, seconds
+from analysis.numbers import counted, kilobytes, listed, seconds
 from model.evidence.parts import Part
 from model.link import Link
 from model.metrics import metric_named
@@ -116,9 +116,3 @@ def _made_of(cell: Cell, trials: Sequence[Trial]) -> MadeOf:
         parts={part: middle(part.measure) for part in Part},
         facts={name: middle(name) for name in known},
     )
-
-
-def listed(words: Iterable[str]) -> str:
-    """a, b and c."""
-    several = list(words)
-    return " and ".join([", ".join(several[:-1]), several[-1]]) if len(several) > 1 else "".join(several)

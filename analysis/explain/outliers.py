@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.explain.made_of import PLT, WORDS, MadeOf, listed
+from analysis.explain.made_of import PLT, WORDS, MadeOf
 from analysis.model import Trial
-from analysis.numbers import seconds
+from analysis.numbers import listed, seconds
 from model.evidence.parts import Part, Parts, Stretch
 
 MOST = 3  # stretches that are named

@@ -112,7 +112,11 @@ def _place(claim: Claim, place: JudgedPlace, scale: plots.Scale | None) -> Html:
         interval_words(claim, effect.interval_90) if effect else NONE,
         interval_words(claim, effect.interval_95) if effect else NONE,
         effect.n if effect else 0,
-        NONE if effect is None else str(effect.beds) if effect.between_beds else "this run alone",
+        NONE
+        if effect is None
+        else (f"{effect.beds}" if effect.unit == "bed" else f"{effect.beds} {effect.unit}s")
+        if effect.between_beds
+        else "this run alone",
         NONE if place.rounds_needed is None else counted(place.rounds_needed, "round"),
         numbers_words(place.trials) or NONE,
     ]

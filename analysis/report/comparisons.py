@@ -47,7 +47,7 @@ def section_of(run: Run, compared: Sequence[ComparisonRow]) -> Html | None:
 
 def _note(compared: Sequence[ComparisonRow]) -> str:
     side = "Right" if compared[0].primary.higher_is_better else "Left"
-    together = comparisons.together(compared)
+    together = f"{comparisons.across_machines(compared)} {comparisons.together(compared)}".strip()
     neither = sum(row.comparison.both_timed_out for row in compared if row.comparison)
     words = (
         "Round by round: what changed between two loads made shortly after each other (Hodges and Lehmann's estimate, "

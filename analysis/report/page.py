@@ -28,6 +28,7 @@ from analysis.report import (
     load,
     loads,
     machine,
+    machines,
     provenance,
     sections,
     sites,
@@ -53,7 +54,7 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
 def page(run: Run) -> str:
     """The whole page."""
     rows, compared = tables.rows(run), tables.comparisons(run)
-    drawn = loads.drawn_loads(run)
+    drawn, made_on = loads.drawn_loads(run), tables.machines(run, compared)
     parts = [
         sections.header(run, sentences(run, rows, compared)),
         sections.tiles(run, rows),
@@ -62,7 +63,8 @@ def page(run: Run) -> str:
         sections.results(run, rows) if run.cells else None,
         load.section_of(run),
         comparisons.section_of(run, compared),
-        beds.section_of(run, tables.beds(run, compared)),
+        beds.section_of(run, tables.beds(run, compared)) if made_on.used < 2 else None,
+        machines.section_of(run, made_on),
         gateway.section_of(cost(run)),
         sites.section_of(run),
         loads.filmstrips(drawn),

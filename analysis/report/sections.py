@@ -73,7 +73,8 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
     arms = [arm.name for arm in run.arms]
     interval = interval_name(row.summary.estimate for row in rows if row.summary)
     columns, bound = tables.columns(run), tables.has_bound(run)
-    heads = ["arm", "trials", "median", interval, "", "quartiles", "sd", *(metric.column for metric in columns)]
+    over = f" {run.over}" if run.over else ""
+    heads = ["arm", "trials", f"median{over}", interval, "", "quartiles", "sd", *(metric.column for metric in columns)]
     heads += ["of bound"] if bound else []
     body: list[Html] = []
     group: tuple[str, str] | None = None
@@ -87,9 +88,12 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
         body.append(_result(row, top, arms.index(row.cell.arm.name), list(values[row.cell.number].values()), cells))
     table = el("table", el("thead", el("tr", [head_of(word) for word in heads])), el("tbody", body), class_="results")
     of_bound = " Of bound: how many times as long as the link needs at best." if bound else ""
+    machines = ""
+    if run.over:
+        machines = f" All numbers are {run.over}, which differ in speed: the section Machines has those of each."
     note = (
         f"{in_unit(run.primary)}. Bars show the interval of the median, dots single trials; all rows share "
-        f"one scale, from 0.{of_bound} Failed trials are in brackets."
+        f"one scale, from 0.{of_bound} Failed trials are in brackets.{machines}"
     )
     return section("results", "Results", scroll(table), el("p", note, class_="note"))
 

@@ -56,12 +56,12 @@ def signed_rank(strata: Sequence[Sequence[float]], alpha: float = ALPHA) -> Shif
     )
 
 
-def one_sided(values: Sequence[float], bound: float) -> tuple[float, float]:
+def one_sided(strata: Sequence[Sequence[float]], bound: float) -> tuple[float, float]:
     """How likely values as far above the bound are where they lie around it or below, and as far below where they lie
     around it or above. An end of the interval of `signed_rank` is beyond the bound exactly where one of these is at
     most half of its alpha."""
-    walsh = _Walsh([sorted(value - bound for value in values)])
-    law = law_of((len(values),))
+    walsh = _Walsh([sorted(value - bound for value in values) for values in strata if values])
+    law = law_of(tuple(sorted(len(values) for values in walsh.strata)))
     return law.at_least(walsh.above()), law.at_least(walsh.below())
 
 

@@ -118,3 +118,21 @@ def _divided(ways: list[int], power: int) -> list[int]:
     for i in range(power, len(ways)):
         ways[i] += ways[i - power]
     return ways[: len(ways) - power]
+
+
+def p_of_shift(first: Sequence[float], other: Sequence[float]) -> float:
+    """Two-sided, of no shift: how likely samples as far apart are where neither lies above the other. Equal values
+    count against it."""
+    differences = [b - a for a in first for b in other]
+    above, below = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
+    m, n = sorted((len(first), len(other)))
+    return min(1.0, 2 * min(_at_most(m, n, m * n - above), _at_most(m, n, m * n - below)))
+
+
+def _at_most(m: int, n: int, value: int) -> float:
+    if value < 0:
+        return 0.0
+    if m * n > MOST_DIFFERENCES:
+        deviation = math.sqrt(m * n * (m + n + 1) / 12)
+        return NormalDist(m * n / 2, deviation).cdf(value + 0.5)
+    return _cumulative(m, n)[value]
