@@ -222,7 +222,7 @@ def play(
         ending = "finished"
     except (Interrupted, KeyboardInterrupt) as error:
         ending = "stopped"
-        remedy = f"Go on with: lanelab run --resume {store.folder}"
+        remedy = f"Go on with: lanelab run --resume {store.folder}{sweep.words}"
         raise Interrupted("stopped; everything that was finished is stored", remedy) from error
     except LanelabError as error:
         ending = f"failed: {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -43,6 +44,14 @@ class SweepOptions:
     @property
     def is_asked_for(self) -> bool:
         return bool(self.workers or self.listen or self.cluster)
+
+    @property
+    def words(self) -> str:
+        """As one writes them behind a command."""
+        options = {"--workers": self.workers, "--listen": self.listen, "--cluster": self.cluster}
+        given = [f" {option} {shlex.quote(str(value))}" for option, value in options.items() if value]
+        flags = {"--insecure": self.insecure, "--accept-disturbance": self.accept_disturbance}
+        return "".join(given + [f" {option}" for option, value in flags.items() if value])
 
     @property
     def is_elsewhere(self) -> bool:

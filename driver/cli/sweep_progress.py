@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,9 +21,11 @@ from driver.cli.progress import failed_words, self_test_words, words_of_run
 from driver.cli.sweep_state import SweepState
 from driver.run.events import Event, Listener
 from model.metrics import Metric
+from model.reasons import Reason
 
 EVERY_S = 30.0  # plain lines of how far it is
 PLAIN_LINES = 16  # of beds; of more, machines are told
+REASON = 250  # characters of why a portion was undone
 ROOM = 4  # lines of a terminal that are left for what is printed above
 
 
@@ -118,7 +121,7 @@ def event_words(event: Event) -> str:
 def _worker_words(data: dict[str, Any]) -> str:
     """Of what a worker says, only what went wrong: trials that count are too many to tell."""
     told = data["told"]
-    if told["event"] == "trial" and told["status"] != "ok":
+    if told["event"] == "trial" and told["status"] != "ok" and not _is_of_the_link(told):
         words = failed_words(told)
     elif told["event"] == "self-test" and not told["passed"]:
         words = self_test_words(told)
@@ -127,6 +130,11 @@ def _worker_words(data: dict[str, Any]) -> str:
     else:
         return ""
     return f"{data['name']}: {words}"
+
+
+def _is_of_the_link(trial: Mapping[str, Any]) -> bool:
+    """Whether it was not begun: then the link's refusal is told, once for all its trials."""
+    return all(failure["reason"] == Reason.LINK_OUT_OF_TOLERANCE for failure in trial["failures"])
 
 
 def _qualified_words(data: Mapping[str, Any]) -> str:
@@ -147,7 +155,9 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         f"{data['name']} is not used: {data['why']}" + (f". {data['remedy']}" if data["remedy"] else "")
     ),
     "worker-left": _left_words,
-    "portion-undone": lambda data: f"{data['name']} could not make its portion, which is begun anew: {data['why']}",
+    "portion-undone": lambda data: (
+        f"{data['name']} could not make its portion, which is begun anew: {textwrap.shorten(data['why'], REASON)}"
+    ),
     "link-refused": lambda data: f"{data['name']} gets no work on link {data['link']}: {data['why']}",
     "machine-differs": lambda data: f"{data['name']} differs from the first machine: {data['what']}",
     "bed-ended": lambda data: f"the worker of bed {data['number']} of this machine ended: {data['why']}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -90,7 +91,7 @@ class SweepState:
 
     def _refused(self, bed: BedLine, data: Mapping[str, Any]) -> None:
         bed.is_fit = False
-        self._ends_portion(bed, f"refused: {data['why']}")
+        self._ends_portion(bed, f"refused: {in_short(data['why'])}")
 
     def _started(self, bed: BedLine, data: Mapping[str, Any]) -> None:
         bed.round, bed.cells, bed.made, bed.began = data["round"], data["cells"], 0, self._clock()
@@ -108,7 +109,7 @@ class SweepState:
         self._ends_portion(bed, "waiting for work")
 
     def _undone(self, bed: BedLine, data: Mapping[str, Any]) -> None:
-        self._ends_portion(bed, f"could not do it: {data['why']}")
+        self._ends_portion(bed, f"could not do it: {in_short(data['why'])}")
 
     def _fetching(self, bed: BedLine, _data: Mapping[str, Any]) -> None:
         self._does(bed, "sending its trials")
@@ -173,6 +174,11 @@ class SweepState:
 
 
 _QUALIFYING = "qualifying: "
+SHORT = 60  # characters of a reason in a bed's line; all of it was told when it came
+
+
+def in_short(why: str) -> str:
+    return textwrap.shorten(why, SHORT, placeholder=" …")
 
 
 def _did(trials: int, failed: int) -> str:

@@ -39,7 +39,9 @@ def test_files_that_it_names_are_there_or_made_by_a_command_before() -> None:
                 assert (PROJECT / word).is_file(), word
         if command[0] == "run" and "--out" in command:
             made.add(command[command.index("--out") + 1])
-        if command[0] in ("compare", "report"):
+        if command[0] in ("compare", "report", "merge"):
+            if command[0] == "merge":
+                made.add(command[command.index("--out") + 1])
             named = {word for word in command if word.startswith("runs/")}
             assert named <= made, command
     for run in re.findall(r"\b(runs/\w+)/cluster/", GUIDE):

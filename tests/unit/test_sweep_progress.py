@@ -13,6 +13,7 @@ from rich.console import Console
 
 from driver.cli import sweep_progress
 from driver.cli.output import note, notes_to
+from driver.cli.sweep_options import ONE_BED, SweepOptions
 from driver.cli.sweep_progress import event_words, plain, watching_sweep
 from driver.cli.sweep_state import SweepState
 from driver.run.events import Event
@@ -216,6 +217,25 @@ def test_of_a_worker_only_what_went_wrong_has_words() -> None:
     assert words == "lab/1: s, l, a, round 2, attempt 1 failed: time-out: 60 s"
 
 
+def test_a_refused_link_is_told_once_and_not_by_each_of_its_trials() -> None:
+    failures = [{"reason": "link-out-of-tolerance", "detail": "rtt"}]
+    trial = {"event": "trial", "site": "s", "link": "l", "arm": "a", "round": 2, "attempt": 1, "status": "failed"}
+    told = {"worker": "w", "name": "lab/1", "told": {**trial, "failures": failures}}
+    assert event_words(Event("on-worker", told)) == ""
+    other = {**trial, "failures": [*failures, {"reason": "time-out", "detail": "60 s"}]}
+    assert "time-out" in event_words(Event("on-worker", {**told, "told": other}))
+
+
+def test_a_long_reason_is_told_once_and_a_bed_line_stays_short() -> None:
+    sweep = Sweep()
+    sweep.join("a/1")
+    why = "cannot have the link: " + "rate down is 9.4 Mbit/s, wanted 10; " * 10
+    sweep.tell("portion-undone", "a/1", why=why)
+    assert "could not do it: cannot have the link" in sweep.shown("a/1")
+    assert len(sweep.shown("a/1")) < 120
+    assert why[:-2] in event_words(Event("link-refused", {"name": "a/1", "link": "l", "why": why}))
+
+
 def test_json_is_the_events_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     event = Event("on-worker", {"worker": "w", "name": "lab/1", "told": {"event": "trial", "status": "ok"}})
     with watching_sweep(as_json=True, trials=1, done=0, primary=PRIMARY) as tell:
@@ -259,3 +279,11 @@ def test_notes_go_above_what_is_drawn_while_it_is(capsys: pytest.CaptureFixture[
     note("afterwards")
     assert said == ["lanelab: in between"]
     assert capsys.readouterr().err == "lanelab: afterwards\n"
+
+
+def test_what_was_asked_for_can_be_asked_for_again() -> None:
+    """The line after Ctrl-C."""
+    asked = SweepOptions(workers=2, listen="10.0.0.5:8786", accept_disturbance=True)
+    assert asked.words == " --workers 2 --listen 10.0.0.5:8786 --accept-disturbance"
+    assert SweepOptions(cluster="my file.json").words == " --cluster 'my file.json'"
+    assert ONE_BED.words == ""
