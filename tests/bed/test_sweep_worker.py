@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +15,17 @@ import pytest
 
 from analysis.model import Run
 from analysis.run_folder import read_run
+from driver.channel.client import Bed
 from driver.experiment.read import parse_experiment
 from driver.run import store as stores
 from driver.run.start import BegunRun, begin
 from driver.run.this_machine import this_machine
 from driver.schedule.portions import PlannedPortion, portions_of_round
 from driver.sweep.assignments import assignment_of
-from driver.sweep.messages import Delivery, PieceRequest, Portion, Qualification, QualifyRequest
+from driver.sweep.messages import Delivery, PieceRequest, Portion, Qualification, QualifyRequest, SitePiece
 from driver.sweep.packs import PackFile
-from driver.sweep.worker import jobs
+from driver.sweep.site_packs import SitePack
+from driver.sweep.worker import jobs, site_cache
 from driver.sweep.worker.context import WorkerContext
 from model.clock import utc_now
 from model.errors import InputError
@@ -180,6 +185,43 @@ def test_a_portion_that_cannot_be_stored_leaves_nothing_and_is_made_when_it_can(
     assert again.undone == ""
     worker.keep(again, tmp_path / "delivery")
     assert are_whole(read_run(worker.begun.store.folder), rounds=(1,))
+
+
+def test_a_portion_whose_bed_is_lost_is_made_on_one_bed(
+    worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a site that the machine does not have: it comes from the controller."""
+    (tmp_path / "no-sites").mkdir()
+    monkeypatch.setenv("LANELAB_SITES", str(tmp_path / "no-sites"))
+    monkeypatch.setattr(site_cache, "CACHE", str(tmp_path / "cache"))
+    assert worker.ask("assign", assignment_of(worker.begun).to_json()) == {"lacks": ["dummy"]}
+    pack = SitePack.of("dummy", worker.begun.sites.archived["dummy"], tmp_path / "site")
+    data = pack.path.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    worker.ask("site_piece", SitePiece(pack.done.digest, 0, base64.b64encode(data).decode(), sha256).to_json())
+    worker.ask("site_done", pack.done.to_json())
+    killed: list[int] = []
+
+    def kill_its_bed(event: Mapping[str, Any]) -> None:
+        worker.events.append(event)
+        if event["event"] == "trial" and not killed:
+            killed.append(bed_of(worker).pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    worker.context.tell = kill_its_bed
+    delivery = worker.play(portions(worker)[0], 1)
+    assert killed
+    assert delivery.undone == ""
+    assert {event["event"] for event in worker.events} >= {"bed-lost"}
+    assert len({trial.bed for trial in delivery.trials}) == 1
+    worker.keep(delivery, tmp_path / "delivery")
+    run = read_run(worker.begun.store.folder)
+    assert are_whole(run, rounds=(1,))
+    assert len({trial.bed for trial in run.trials}) == 1
+
+
+def bed_of(worker: Worker) -> Bed:
+    return worker.context.kept[jobs.WORK]._run.runner().current.bed  # type: ignore[no-any-return]
 
 
 def test_what_runs_code_of_its_author_needs_the_owners_word(tmp_path: Path) -> None:
