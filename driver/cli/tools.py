@@ -101,6 +101,38 @@ def bench_direct(*, quick: bool, as_json: bool) -> None:
     _print_figures(measure_direct(quick=quick, tell=note), as_json=as_json)
 
 
+@bench.command("disturbance")
+@click.option("--beds", default=2, show_default=True, type=click.IntRange(2), help="Beds at once")
+@click.option("--site", default="dummy", show_default=True, help="The site whose page is loaded")
+@click.option(
+    "--blocks", default=4, show_default=True, type=click.IntRange(2), help="Of beds at once, and of one alone"
+)
+@click.option("--trials", default=6, show_default=True, type=click.IntRange(2), help="Rounds of a block")
+@json_option
+def bench_disturbance(*, beds: int, site: str, blocks: int, trials: int, as_json: bool) -> None:
+    """Page loads on one bed of this machine alone and on several at once, in turns: what company changes of load times,
+    and of changes between two arms."""
+    from driver.bench.disturbance import Plan, measure_page_loads  # noqa: PLC0415 - only this command needs it
+
+    prepare(needs.programs(*needs.PAGE_LOAD))
+    _print_figures(measure_page_loads(Plan(site, beds, blocks, trials), tell=note), as_json=as_json)
+
+
+@bench.command("sweep")
+@click.option("--workers", default=64, show_default=True, type=click.IntRange(1), help="Workers that sleep")
+@click.option("--trials", default=100_000, show_default=True, type=click.IntRange(1), help="Trials in all")
+@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0), help="How long each trial sleeps")
+@click.option("--quick", is_flag=True, help="2,000 trials")
+@json_option
+def bench_sweep(*, workers: int, trials: int, seconds: float, quick: bool, as_json: bool) -> None:
+    """What a sweep costs beside its trials, by simulation: workers that sleep, with a real scheduler and controller."""
+    from analysis.stats import KNOWN  # noqa: PLC0415
+    from driver.bench.sweep import Simulation, measure_sweep  # noqa: PLC0415 - only this command needs Dask
+
+    simulation = Simulation(workers, 2000 if quick else trials, seconds)
+    _print_figures(measure_sweep(simulation, KNOWN, note), as_json=as_json)
+
+
 @bench.command("statistics")
 @click.option(
     "--runs", default=3500, show_default=True, type=click.IntRange(100), help="Simulated runs for each figure"

@@ -15,6 +15,7 @@ from driver.experiment.model import Cell
 from model.metrics import measured
 from model.record import TrialRecord
 
+Listed = Sequence[tuple[str, int, str]]  # name, size and digest of each artifact of a trial
 IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
 _REQUEST = (
     "url", "status", "protocol", "connection", "priority", "started_ms", "ended_ms", "wire_bytes", "body_bytes",
@@ -38,8 +39,8 @@ class TrialRow:
     origin: str
 
 
-def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Sequence[tuple[str, int, str]]) -> None:
-    """Within a transaction of the caller's. `artifacts`: name, size and digest of each."""
+def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed) -> None:
+    """Within a transaction of the caller's."""
     record = row.record
     points_apart = {name: replace(series, points=()) for name, series in record.series.items()}
     data = replace(record, measures={}, requests=(), series=points_apart).to_json()
@@ -63,9 +64,7 @@ def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Sequenc
     _insert_details(database, row.trial, record, artifacts)
 
 
-def _insert_details(
-    database: sqlite3.Connection, trial: int, record: TrialRecord, artifacts: Sequence[tuple[str, int, str]]
-) -> None:
+def _insert_details(database: sqlite3.Connection, trial: int, record: TrialRecord, artifacts: Listed) -> None:
     rows: dict[str, Iterable[tuple[Any, ...]]] = {
         "measures": measured(record).items(),
         "series": ((name, *point) for name, series in record.series.items() for point in series.points),
@@ -107,7 +106,7 @@ def insert_plan(database: sqlite3.Connection, meta: Mapping[str, str], cells: Se
     )
 
 
-def artifacts_in(folder: Path) -> list[tuple[str, int, str]]:
+def artifacts_in(folder: Path) -> Listed:
     """Name, size and digest of each file; all of them on the disk when this returns."""
     artifacts = []
     for path in sorted(folder.iterdir()):

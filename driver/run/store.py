@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from driver.experiment.model import Cell
 from driver.run.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
-from driver.run.rows import TrialRow, artifacts_in, insert_plan, insert_trial, sync
+from driver.run.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_trial, sync
 from driver.schedule.results import Attempt
 from model import run_format
 from model.clock import utc_now
@@ -312,7 +312,8 @@ class Store:
         numbers = (stored.trial, self.session, stored.bed, cell, stored.round, stored.attempt)
         row = TrialRow(*numbers, stored.wall_s, record, stored.asked, stored.versions, stored.origin)
         with writing(f"store trial {stored.trial}"):
-            self._store([(row, self.folder / SCRATCH / f"{stored.trial:06d}")])
+            scratch = self.folder / SCRATCH / f"{stored.trial:06d}"
+            self._store([(row, scratch, artifacts_in(scratch))])
 
     def forget(self, trials: Collection[int]) -> None:
         """Remove trials, with their artifacts: they are part of another run, or shall be of none."""
@@ -360,25 +361,23 @@ class Store:
             numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
             row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin)
             folder = content / f"{copy.trial:06d}"
-            require_artifacts(folder, copy)
-            rows.append((row, folder))
+            rows.append((row, folder, require_artifacts(folder, copy)))
         with writing(f"store {len(trials)} trials"):
             self._store(rows, [self._self_test_row(test, beds) for test in tests])
-        return [row.trial for row, _ in rows]
+        return [row.trial for row, *_ in rows]
 
-    def _store(self, rows: Sequence[tuple[TrialRow, Path]], self_tests: Sequence[tuple[Any, ...]] = ()) -> None:
-        """All of them or none; each with the folder of its artifacts."""
+    def _store(self, rows: Sequence[tuple[TrialRow, Path, Listed]], self_tests: Sequence[tuple[Any, ...]] = ()) -> None:
+        """All of them or none; each with the folder of its artifacts, and what is in it, which is on the disk."""
         moved: list[Path] = []
         try:
-            listed = [artifacts_in(scratch) for _, scratch in rows]
-            for row, scratch in rows:
+            for row, scratch, _ in rows:
                 final = self.folder / run_format.ARTIFACTS / f"{row.trial:06d}"
                 scratch.replace(final)
                 moved.append(final)
             sync(self.folder / run_format.ARTIFACTS)
             with self._database:
                 self._database.executemany(_SELF_TEST, self_tests)
-                for (row, _), artifacts in zip(rows, listed, strict=True):
+                for row, _, artifacts in rows:
                     insert_trial(self._database, row, artifacts)
         except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
             for final in moved:
@@ -399,12 +398,14 @@ class Damaged(StoreError):
     """Artifacts of a trial that is taken from elsewhere are not what its record names."""
 
 
-def require_artifacts(folder: Path, copy: TrialCopy) -> None:
-    """Raises Damaged unless the folder has just the artifacts of this trial."""
-    there = {name: digest for name, _, digest in artifacts_in(folder)}
+def require_artifacts(folder: Path, copy: TrialCopy) -> Listed:
+    """Those in the folder. Raises Damaged unless they are just the artifacts of this trial."""
+    listed = artifacts_in(folder)
+    there = {name: digest for name, _, digest in listed}
     if there != {each.name: each.sha256 for each in copy.artifacts}:
         what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
         raise Damaged(what, "They were changed or damaged on their way; copy the run again from where it was made")
+    return listed
 
 
 def _connect(path: Path) -> sqlite3.Connection:

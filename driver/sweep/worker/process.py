@@ -68,6 +68,11 @@ class _Process:
 _this = _Process()
 
 
+def do_jobs_of(module: str) -> None:
+    """Let this module do the jobs of this process, in which somebody else starts Dask Workers."""
+    _this.jobs = module
+
+
 def serve(data: dict[str, Any]) -> None:
     """Be a worker until SIGTERM, or until the scheduler or the supervisor is gone."""
     settings = WorkerSettings.from_json(data)
