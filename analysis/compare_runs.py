@@ -286,6 +286,8 @@ def _of_run(run: Run, which: str) -> Iterable[str]:
     """What keeps the numbers of one of them from being believed."""
     if not run.is_finished:
         yield f"The {which} run is not finished ({run.state}): all of this is so far."
+    if run.over:
+        yield f"Absolute numbers of the {which} run are {run.over}; its changes are within machines."
     if late := sum(trial.timed_out for trial in run.trials):
         yield f"{counted(late, 'trial')} of the {which} run timed out: they took longer than every other."
     yield from (f"The {which} run: {sentence}" for sentence in conditions_of.caveats(run))

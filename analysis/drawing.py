@@ -54,6 +54,7 @@ class Drawing:
     arms: tuple[str, ...]  # of the run, in the order of their colours
     published: PublishedFigure
     limit: float | None = None  # of a series: a level that is drawn into it
+    over: str = ""  # so many machines, where absolute values are of several
 
     @property
     def series_names(self) -> list[str]:

@@ -6,7 +6,7 @@ import datetime
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,11 +116,20 @@ def _row(run: Run, cell: Cell, trials: list[Trial], outcomes: Mapping[int, float
         summary=summary,
         medians=medians,
         ratio=summary.median / bound if summary and bound and math.isfinite(summary.median) else None,
-        outliers=tuple(counted[i][0].number for i in stats.outliers([value for _, value in counted])),
+        outliers=tuple(_outliers(counted)),
         timed_out=sum(trial.timed_out for trial in trials),
         limit=run.plan.timeout_s * 1000,
         refused=refused,
     )
+
+
+def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
+    """Trials that are far from the others of their cell on their machine."""
+    found = []
+    for machine in {trial.machine for trial, _ in counted}:
+        own = [(trial.number, value) for trial, value in counted if trial.machine == machine]
+        found += [own[i][0] for i in stats.outliers([value for _, value in own])]
+    return sorted(found)
 
 
 def columns(run: Run) -> list[Metric]:

@@ -95,6 +95,7 @@ def _about(drawing: Drawing) -> str:
         )
         further = drawing.measured.further
         words += f" {further} further comparisons of the same cells are in the table alone." if further else ""
+    words += f" All of it is {drawing.over}, which may differ in speed." if drawing.over else ""
     words += " Each panel has a scale of its own." if own_scales(drawing) else ""
     words += about_published(drawing.published) if drawing.kind in WITH_PUBLISHED else ""
     words += " Dotted lines only lead the eye: nothing was measured between." if is_guide(drawing) else ""

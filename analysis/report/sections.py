@@ -59,7 +59,7 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
         (str(len(run.ok)), f"{run.trials_word} that count"),
         (str(len(run.failed)), "failed, and do not count"),
         (f"{fit} of {len(run.links)}", "links measured and within tolerance"),
-        (percent(noise), "standard deviation within a cell"),
+        (percent(noise), " ".join(filter(None, ["standard deviation within a cell", run.over]))),
         (span(took), "of trials"),
     ]
     return el("dl", [el("div", el("dt", words), el("dd", number)) for number, words in facts], class_="tiles")
@@ -243,7 +243,7 @@ def noise(run: Run, rows: Sequence[Row], chart: Html | None) -> Html:
     return section(
         "noise",
         "Noise and drift",
-        el("p", noise_sentence(rows)),
+        el("p", noise_sentence(rows, run.over)),
         el("p", tables.run_drift(run).words()),
         chart,
         outliers,

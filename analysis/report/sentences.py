@@ -176,8 +176,8 @@ def _few(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> st
     return few
 
 
-def noise_sentence(rows: Sequence[Row]) -> str:
-    """How much trials of one cell differ."""
+def noise_sentence(rows: Sequence[Row], over: str = "") -> str:
+    """How much trials of one cell differ. `over`: so many machines, where there are several."""
     noise = tables.noise_percent(rows)
     if noise is None:
         return "No cell has two trials that count, so nothing can be said about noise."
@@ -185,6 +185,7 @@ def noise_sentence(rows: Sequence[Row]) -> str:
     return (
         f"The standard deviation within a cell is {noise:.1f}% over all cells, and at most "
         f"{_deviation(worst):.1f}% ({worst.cell})."
+        + (f" That is {over}: what trials on one bed differ by is said with the machines." if over else "")
     )
 
 
