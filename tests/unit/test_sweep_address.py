@@ -153,7 +153,7 @@ def test_host_and_port_are_told_apart(text: str, host: str, port: int | None) ->
 def test_this_machine_alone_is_loopback() -> None:
     assert is_loopback("127.0.0.9")
     assert is_loopback("::1")
-    assert not is_loopback("0.0.0.0")
+    assert not is_loopback("0.0.0.0")  # noqa: S104
     assert not is_loopback("localhost.example")
 
 
