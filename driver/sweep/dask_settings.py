@@ -9,7 +9,7 @@ from typing import Any
 # What a lost machine looks like: nothing arrives any more. The kernel finds it on each connection, and the scheduler.
 SILENT_S = 20
 CONNECT_S = 10
-WORKER_LIFE_S = 30  # without a sign of life
+WORKER_LIFE_S = 20  # without a sign of life; looked at as often, so that it is noticed within twice that
 HEARTBEAT_S = 5.0
 SLOW = "10s"
 

@@ -151,9 +151,8 @@ def _context_of(settings: WorkerSettings, worker: distributed.Worker) -> WorkerC
 
 def _guest(worker: distributed.Worker) -> WorkerContext:
     """What holds for a worker that this lanelab has not started: nothing of a run's author may run code here."""
-    scratch = Path(
-        tempfile.mkdtemp(prefix="lanelab-worker-", dir=worker.local_directory)
-    )  # goes with Dask's own folder
+    worker.loop.add_callback(_hush, worker)
+    scratch = Path(tempfile.mkdtemp(prefix="lanelab-", dir=worker.local_directory))  # which goes with Dask's own folder
     return WorkerContext(
         machine=platform.node() or "this machine",
         number=os.getpid(),
@@ -163,6 +162,15 @@ def _guest(worker: distributed.Worker) -> WorkerContext:
         scratch=scratch,
         tell=lambda event: _tell(worker, event),
     )
+
+
+def _hush(worker: distributed.Worker) -> None:
+    """End what Dask measures of such a worker many times a second; dask_settings.py does it for ours. Also what would
+    pause a worker in the middle of a trial, since a browser has its memory elsewhere."""
+    for name in ("profile", "profile-cycle", "tick", "ticks", "memory_monitor", "shift_counters"):
+        if name in worker.periodic_callbacks:
+            worker.periodic_callbacks[name].stop()
+    worker.periodic_callbacks["monitor"].callback_time = 10_000
 
 
 def _tell(worker: distributed.Worker, event: Mapping[str, Any]) -> None:
@@ -190,7 +198,7 @@ def run_job(order: Mapping[str, Any]) -> Answer:
     over = threading.Event()
     threading.Thread(target=_look, args=(worker, key, context, over), name="wanted", daemon=True).start()
     try:
-        if worker.name != order["worker"]:
+        if str(worker.name) != order["worker"]:  # SSHCluster numbers them
             raise ClusterError(f"this is worker {worker.name}, and the job was for {order['worker']}")
         value = importlib.import_module(_this.jobs).run(order["name"], json.loads(order["payload"]), context)
         return ("bytes", value) if isinstance(value, bytes) else ("json", json.dumps(value))
