@@ -1,8 +1,9 @@
 """Whether one of several groups has another middle than the others: a test that names groups, with known error rates.
 
-Each group is held against all others together by ranks. Its p is the larger of two: the exact one of Mann and Whitney's
-statistic, and that of Brunner and Munzel (2000), which also holds where groups vary unequally. The smaller of these
-errs where a small group varies more than the others.
+Each group is held against all others together. Its p is the larger of two: the exact one of Mann and Whitney's
+statistic, which holds for values of any shape that groups have in common, and Welch's (1947), which holds for groups
+that vary unequally. The first alone errs where a small group varies more than the others. Where trials timed out there
+are no means, and Brunner and Munzel's p (2000) takes the place of Welch's.
 
 Where one group is off, the others, held against a crowd that has it, look off on the other side. So the group with the
 smallest p is named first, left out, and the rest looked at again, until none is named.
@@ -34,21 +35,35 @@ class Named(Generic[G]):
 
 def p_apart(own: Sequence[float], others: Sequence[float]) -> float:
     """How likely two samples as far apart are where values of one are as often above those of the other as below."""
-    return max(p_of_shift(own, others), _unequal(own, others))
+    finite = all(map(math.isfinite, (*own, *others)))
+    return max(p_of_shift(own, others), welch(own, others) if finite else brunner_munzel(own, others))
 
 
-def _unequal(own: Sequence[float], others: Sequence[float]) -> float:
-    """Brunner and Munzel's, with Student's t."""
+def welch(own: Sequence[float], others: Sequence[float]) -> float:
+    """Of two means that are equal, where variances need not be."""
+    m, n = len(own), len(others)
+    if m < 2 or n < 2:
+        return 1.0
+    far = statistics.fmean(own) - statistics.fmean(others)
+    return _by_t(far, statistics.variance(own) / m, statistics.variance(others) / n, m, n)
+
+
+def brunner_munzel(own: Sequence[float], others: Sequence[float]) -> float:
+    """Of values of one sample that are as often above those of the other as below."""
     m, n = len(own), len(others)
     if m < 2 or n < 2:
         return 1.0
     above_others, above_own = _places(own, others), _places(others, own)
-    squares = statistics.variance(above_others) / m, statistics.variance(above_own) / n
     far = statistics.fmean(above_others) - 0.5
-    spread = sum(squares)
+    return _by_t(far, statistics.variance(above_others) / m, statistics.variance(above_own) / n, m, n)
+
+
+def _by_t(far: float, first: float, second: float, m: int, n: int) -> float:
+    """Student's t with the degrees of freedom of Welch and Satterthwaite, from two squared standard errors."""
+    spread = first + second
     if not spread:  # wholly apart, or all the same: what the exact test says of that holds
         return 0.0 if far else 1.0
-    df = spread**2 / (squares[0] ** 2 / (m - 1) + squares[1] ** 2 / (n - 1))
+    df = spread**2 / (first**2 / (m - 1) + second**2 / (n - 1))
     return min(1.0, 2 * t_above(abs(far) / math.sqrt(spread), df))
 
 

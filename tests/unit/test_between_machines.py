@@ -18,11 +18,12 @@ from rich.console import Console
 from analysis import comparisons, export, stats, tables
 from analysis.between_machines import nested
 from analysis.claims.judge import judge
+from analysis.distributions import t_above
 from analysis.machines import MachinesOfRun
 from analysis.model import Machine, Run
 from analysis.report.page import page
 from analysis.run_folder import read_run
-from analysis.stats.disagreement import apart, p_apart
+from analysis.stats.disagreement import apart, brunner_munzel, p_apart, welch
 from analysis.stats.two_samples import innermost, p_of_shift, shift
 from analysis.terminal import results
 from tests.unit.made_claims import made_claim, noise
@@ -136,10 +137,20 @@ def test_brunner_and_munzels_published_example() -> None:
     """Pain scores of 14 and 11 patients (Brunner and Munzel 2000, also in Neubert and Brunner 2007): p = 0.0058."""
     first = [1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 1, 1]
     other = [3, 3, 4, 3, 1, 2, 3, 1, 1, 5, 4]
-    assert p_apart(first, other) >= 0.0057862
-    from analysis.stats.disagreement import _unequal  # noqa: PLC0415 - the part that was published
+    assert brunner_munzel(first, other) == pytest.approx(0.005786, abs=1e-5)
 
-    assert _unequal(first, other) == pytest.approx(0.005786, abs=1e-5)
+
+def test_welchs_t_against_a_textbooks_numbers() -> None:
+    """Snedecor and Cochran's way with unequal variances, worked out by hand: means 3 and 8, variances 2.5 and 10, five
+    each, so t = 5 / sqrt(2.5) = 3.162 with 5.88 degrees of freedom."""
+    own, others = [1.0, 2.0, 3.0, 4.0, 5.0], [4.0, 6.0, 8.0, 10.0, 12.0]
+    assert welch(own, others) == pytest.approx(2 * t_above(3.16228, 5.88235), rel=1e-4)
+    assert p_apart(own, others) >= welch(own, others)
+
+
+def test_a_machine_whose_trials_time_out_is_off() -> None:
+    late = {"a": [0.1 * n for n in range(12)], "b": [0.1 * n for n in range(12)], "c": [math.inf] * 11 + [0.3]}
+    assert [one.group for one in apart(late, 3, 0.05)] == ["c"]
 
 
 def test_the_one_that_is_off_is_named_and_not_those_that_are_held_against_it() -> None:
