@@ -217,7 +217,8 @@ class Controller:
         portion = member.portion
         if portion is None or delivery.portion != member.number:
             return
-        self._enrolment.note(member, delivery.beds, delivery.self_tests if delivery.undone else ())
+        # Self-tests are told once, and hold for the bed whatever becomes of these trials.
+        self._enrolment.note(member, delivery.beds, delivery.self_tests)
         self._refuse(member, delivery)
         if delivery.undone:
             self._undone(member, delivery.undone, rests=delivery.is_workers_fault)

@@ -18,7 +18,7 @@ from driver.schedule.portions import PlannedPortion, Spread
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
 from driver.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
-from driver.sweep.our_clock import test_at_our_clock, trial_at_our_clock
+from driver.sweep.our_clock import trial_at_our_clock
 from driver.sweep.packs import PackFile
 from model.clock import utc_now
 from model.errors import PackError
@@ -146,8 +146,7 @@ class Deliveries:
         for trial in delivery.trials:  # one without artifacts is in no pack
             (content / f"{trial.trial:06d}").mkdir(exist_ok=True)
         trials = [trial_at_our_clock(trial, member.clock_ahead_s) for trial in delivery.trials]
-        tests = [test_at_our_clock(test, member.clock_ahead_s) for test in delivery.self_tests]
-        self._store.adopt(trials, content, member.beds, tests)
+        self._store.adopt(trials, content, member.beds)
         primary = primary_of(self._store.workload).name
         planned = {each.cell.id: each for each in one.portion.trials}
         failed, machine = 0, self._store.machine_number(member.machine)

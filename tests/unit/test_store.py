@@ -159,3 +159,19 @@ def test_a_session_that_was_killed_says_so_in_the_next(tmp_path: Path) -> None:
     store.close()
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     assert database.execute("SELECT ending FROM sessions").fetchall() == [("killed",), ("finished",)]
+
+
+def test_trials_that_are_forgotten_leave_nothing(tmp_path: Path) -> None:
+    store = made(tmp_path / "run")
+    kept = add(store, CELLS[0], 1)
+    gone = [add(store, CELLS[0], 2), add(store, CELLS[1], 1)]
+    assert store.last_trial() == gone[-1]
+    assert store.trials_after(kept) == gone
+    store.forget(gone)
+    assert store.trials_after(0) == [kept]
+    assert [path.name for path in (tmp_path / "run" / "trials").iterdir()] == [f"{kept:06d}"]
+    database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    for table in ("measures", "series", "failures", "flags", "requests", "artifacts"):
+        assert {trial for (trial,) in database.execute(f"SELECT trial FROM {table}")} <= {kept}
+    assert add(store, CELLS[0], 2) == gone[-1] + 1  # made anew, with a number that no other had
+    store.close()
