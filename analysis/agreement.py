@@ -73,6 +73,11 @@ class Agreement:
             "found": [each.to_json() for each in self.found],
         }
 
+    @property
+    def headline(self) -> str:
+        """Who disagrees; "": nobody is shown to."""
+        return self.words()[0] if self.found else ""
+
     def words(self) -> list[str]:
         """What is to be said first, then the details."""
         if not self.tested and not self.untested:
@@ -94,15 +99,13 @@ class Agreement:
         many = Counter(each.machine for each in self.found if not each.where.startswith(OVER_ALL))
         often = sorted(self.machines, key=lambda name: -many[name])
         if all(each.mutual for each in self.found):
-            return f"The two machines disagree {_places(many[often[0]], where)}; which of them is off cannot be said."
-        each = [f"{name} {_places(many[name])}" for name in often[1:]]
-        others = f" (and {listed(each)})" if each else ""
-        return f"{often[0]} disagrees with the other machines {_places(many[often[0]], where)}{others}."
-
-
-def _places(alone: int, where: str = "") -> str:
-    together = "over all sites and links together, and in none"
-    return " of ".join(filter(None, [f"in {alone}" if alone else together, where]))
+            places = f"in {many[often[0]]} of {where}" if many else f"over all together, and in none of {where} alone"
+            return f"The two machines disagree {places}; which of them is off cannot be said."
+        if not many:
+            names = f"{listed(often)} {'disagrees' if len(often) == 1 else 'disagree'}"
+            return f"{names} with the other machines over all sites and links together, and in none of {where} alone."
+        each = [f"in {many[often[0]]}", *(f"{name} in {many[name]}" for name in often[1:])]
+        return f"{often[0]} disagrees with the other machines {listed(each)} of {where}."
 
 
 MOST_TOLD = 8

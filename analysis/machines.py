@@ -61,6 +61,10 @@ class MachinesOfRun:
     def name(self, number: int) -> str:
         return next(row.machine.name for row in self.rows if row.machine.number == number)
 
+    def warnings(self) -> list[str]:
+        """What nobody may overlook."""
+        return [self.agreement.headline] if self.agreement and self.agreement.found else []
+
     def sentences(self) -> list[str]:
         """What they say together, the most important first."""
         if not self.are_several:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
+from analysis.numbers import counted
 from analysis.simulation import Table
 from analysis.stats import compare
 from analysis.stats.disagreement import apart
@@ -103,7 +104,7 @@ def tables(runs: int) -> Iterator[Table]:
     )  # fmt: skip
     yield Table(
         "Runs whose machines agree, and one is named all the same",
-        ["rounds of each machine", *(f"{many} comparisons, {kind} noise" for many in (1, 6, 45) for kind in kinds)],
+        ["rounds of each machine", *(f"{counted(many, 'comparison')}, {kind} noise" for many in (1, 6, 45) for kind in kinds)],
         [(", ".join(map(str, deal)),
           [false_alarms(deal, sds, many, max(200, runs // (2 * many)))
            for many in (1, 6, 45) for sds in kinds.values()])
@@ -111,7 +112,7 @@ def tables(runs: int) -> Iterator[Table]:
     )  # fmt: skip
     yield Table(
         "A machine whose change is off: how often it is named, and how often another is",
-        ["off by, rounds of each", *(f"{machines} machines, {many} comparisons: {which}"
+        ["off by, rounds of each", *(f"{machines} machines, {counted(many, 'comparison')}: {which}"
                                      for machines, many in ((3, 1), (3, 6), (5, 6)) for which in ("it", "another"))],
         [(f"{off:g} sd, {rounds}",
           [share for machines, many in ((3, 1), (3, 6), (5, 6)) for share in named(off, rounds, machines, many, runs)])

@@ -56,7 +56,7 @@ def page(run: Run) -> str:
     rows, compared = tables.rows(run), tables.comparisons(run)
     drawn, made_on = loads.drawn_loads(run), tables.machines(run, compared)
     parts = [
-        sections.header(run, sentences(run, rows, compared)),
+        sections.header(run, [*sentences(run, rows, compared), *made_on.warnings()]),
         sections.tiles(run, rows),
         claims.section_of(judge(run)),
         figures.figures(run, drawn),

@@ -26,6 +26,9 @@ from analysis.run_folder import read_run
 from analysis.stats.disagreement import apart, brunner_munzel, p_apart, welch
 from analysis.stats.two_samples import innermost, p_of_shift, shift
 from analysis.terminal import results
+from driver.experiment.read import parse_experiment
+from driver.schedule.until import unknown_changes
+from model.looks import Look
 from tests.unit.made_claims import made_claim, noise
 from tests.unit.made_claims import made_run as made_run_of_claims
 from tests.unit.made_run import Made, MadeMachine, make_run
@@ -48,6 +51,10 @@ def printed(run: Run) -> str:
     console.print(results(run))
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
+
+UNTIL = (
+    "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: no}}\nuntil: {of: change, ci: 2%, max: 30}\n"
+)
 
 # --- pairs
 
@@ -119,6 +126,19 @@ def test_what_sites_and_links_show_together_is_within_machines(tmp_path: Path) -
     words = [row.words() for row in comparisons.pooled(run_of(tmp_path))]
     assert words
     assert all(sentence.startswith("Over all 2 sites and links together, within 3 machines, ") for sentence in words)
+
+
+def test_a_run_that_ends_when_it_knows_enough_takes_pairs_within_machines() -> None:
+    rng = random.Random(2)
+    base = {n: (1 if n % 2 else 3) * 100 * rng.lognormvariate(0, 0.005) for n in range(1, 13)}
+    arm = {n: value * 0.9 * rng.lognormvariate(0, 0.005) for n, value in base.items()}
+    on = {n: 1 + n % 2 for n in base}
+    repeat = parse_experiment(UNTIL, "made.yaml", ["dummy"]).repeat
+    look, values = Look(12, 0.05), {"base": base, "arm": arm}
+    assert not unknown_changes([("base", "arm")], values, repeat, look, stats.KNOWN, {"base": on, "arm": on})
+    swapped = {n: 3 - machine for n, machine in on.items()}
+    few = {**swapped, 1: on[1], 2: on[2], 3: on[3]}
+    assert unknown_changes([("base", "arm")], values, repeat, look, stats.KNOWN, {"base": on, "arm": few})
 
 
 # --- agreement
