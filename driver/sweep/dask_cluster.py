@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http
 import json
 import queue
 import secrets
 import threading
+import urllib.request
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 LOOK_S = 0.5  # between looks at the connection
 RECONCILE_S = 10.0  # between looks at all workers, should a message about one be lost
 PAUSE_S = 2.0
+PAGE_S = 3.0
 CLOSE_WITHIN_S = 15.0
 NAME_DIVIDER = " #"  # between a worker's name for people and what makes it unique
 
@@ -72,7 +75,7 @@ def connect(
     if dashboard is None:
         port = identity.get("services", {}).get("dashboard")
         host, _ = divided(where.address.partition("://")[2])
-        dashboard = f"http://{host}:{port}/status" if port else ""
+        dashboard = _page_there(f"http://{host}:{port}/status") if port else ""
     return DaskCluster(where, dashboard, owned)
 
 
@@ -315,6 +318,13 @@ async def _drop(client: distributed.Client | None) -> None:
     if client:
         with contextlib.suppress(Exception, asyncio.CancelledError):
             await asyncio.wait_for(client.close(timeout=2), 4)
+
+
+def _page_there(url: str) -> str:
+    """The address, where a page is there: a scheduler names its port also where it has no pages, or only at home."""
+    with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(url, timeout=PAGE_S) as answer:  # noqa: S310
+        return url if answer.status == http.HTTPStatus.OK else ""
+    return ""
 
 
 def _outcome(job: _Job, kind: str, data: Any) -> Finished:  # noqa: ANN401

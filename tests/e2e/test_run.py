@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from model.paths import PROJECT
 from tests.kit import tshark
 from tests.kit.handles import LanelabCommand
 
@@ -128,3 +132,16 @@ def test_the_links_were_measured(played: Played) -> None:
     (row, *_) = played.rows("SELECT data FROM self_tests")
     results = {result["name"]: result for result in json.loads(row[0])["results"]}
     assert all(results[name]["achieved"] is not None for name in ("rtt", "rate down"))
+
+
+def test_a_run_on_one_bed_loads_nothing_of_dask(tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text("sites: [dummy]\nlinks: {rate: 20mbit, rtt: 20ms}\narms: {plain: {}}\ntrials: 1\n")
+    program = f"""
+import sys
+from driver.cli.main import lanelab
+lanelab.main(["run", {str(file)!r}, "--out", {str(tmp_path / "run")!r}, "--accept-links"], standalone_mode=False)
+print("loaded:", sorted({{"dask", "distributed", "tornado"}} & {{name.split(".")[0] for name in sys.modules}}))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1:] == ["loaded: []"], done.stderr
