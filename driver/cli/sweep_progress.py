@@ -160,7 +160,6 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "link-refused": lambda data: f"{data['name']} gets no work on link {data['link']}: {data['why']}",
     "machine-differs": lambda data: f"{data['name']} differs from the first machine: {data['what']}",
-    "bed-ended": lambda data: f"the worker of bed {data['number']} of this machine ended: {data['why']}",
     "scheduler-restarted": lambda data: f"the scheduler was started again: {data['why']}",
     "cluster-away": lambda data: f"the scheduler cannot be reached ({data['why']}); waiting for it",
     "stopping": lambda _: "stopping when the portions that are under way are stored; Ctrl-C once more stops at once",
@@ -173,6 +172,5 @@ _TROUBLE = (
     "machine-differs",
     "cluster-away",
     "on-worker",
-    "bed-ended",
     "scheduler-restarted",
 )
