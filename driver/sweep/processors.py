@@ -13,7 +13,7 @@ from model.errors import InputError
 
 # What a page load on one bed used here (docs/reference/sweep-scale.md says how that was measured).
 PROCESSORS_OF_A_PAGE_LOAD = 2  # with one processor it takes longer
-MEMORY_OF_A_BED_MIB = 500
+MEMORY_OF_A_BED_MIB = 700
 MEMORY_LEFT_MIB = 500  # for the controller and the rest of the machine
 TOPOLOGY = Path("/sys/devices/system/cpu")
 
