@@ -195,11 +195,6 @@ def test_eta_of_the_first_portion_comes_from_its_trials() -> None:
         ("machine-differs", {"name": "b", "what": "browser: 2 (not 1)"}, "browser: 2 (not 1)"),
         ("cluster-away", {"why": "connection refused"}, "connection refused"),
         ("portion-undone", {"name": "a/1", "why": "disk is full"}, "disk is full"),
-        (
-            "bed-ended",
-            {"machine": "a", "number": 2, "why": "killed by signal 9"},
-            "bed 2 of this machine ended: killed",
-        ),
         ("scheduler-restarted", {"why": "its process died"}, "started again: its process died"),
         ("run", {"folder": "runs/x", "seed": 7, "trials": 9}, "runs/x"),
     ],
