@@ -54,9 +54,8 @@ class Child:
     def next_line(self) -> dict[str, Any] | None:
         """What it says next; None once it has ended."""
         for line in self._process.stdout or ():
-            with contextlib.suppress(ValueError):
-                said: dict[str, Any] = json.loads(line)
-                return said
+            said: dict[str, Any] = json.loads(line)
+            return said
         return None
 
     def wait(self) -> int:
@@ -82,10 +81,17 @@ class Child:
         return ""
 
 
+class _Voice:
+    """Where a child speaks. No program that it starts has that descriptor: one that outlived it would keep it open, and
+    the child's end would not be seen."""
+
+    fd = 1
+
+
 def say(**words: Any) -> None:  # noqa: ANN401 - JSON
     """To the one that started this process."""
     with contextlib.suppress(OSError):  # it does not listen any more, and we end soon
-        os.write(1, json.dumps(words).encode() + b"\n")
+        os.write(_Voice.fd, json.dumps(words).encode() + b"\n")
 
 
 def end_with(pid: int) -> None:
@@ -110,7 +116,9 @@ def end_with(pid: int) -> None:
 def main() -> None:
     """The arguments: the module, and the number of the process that started this one."""
     module, parent = sys.argv[1:3]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, lambda *_: None)  # not SIG_IGN, which our commands would inherit
+    _Voice.fd = os.dup(1)
+    os.dup2(2, 1)
     end_with(int(parent))
     configuration.load()
     settings = json.loads(sys.stdin.buffer.readline())

@@ -76,7 +76,7 @@ def do_jobs_of(module: str) -> None:
 def serve(data: dict[str, Any]) -> None:
     """Be a worker until SIGTERM, or until the scheduler or the supervisor is gone."""
     settings = WorkerSettings.from_json(data)
-    os.sched_setaffinity(0, settings.processors)  # before there is any other thread; children inherit it
+    os.sched_setaffinity(0, settings.processors)  # threads and children that begin later inherit it
     asyncio.run(_serve(settings))
 
 
