@@ -12,6 +12,7 @@ import platform
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from driver.bed.node import Command, Stdio
@@ -65,9 +66,11 @@ def versions_of(experiment: Experiment, programs: Programs, bed: Bed, facts: Map
     """All that a trial on this bed is made with. `facts`: the bed's own."""
     wanted = [each for each in sorted(needs_of(experiment), key=lambda program: program.name) if each.nodes]
     versions = {**known_here(programs), **of_facts(bed.settings.substrate, facts)}
-    for node in NODES:
-        there = [program for program in wanted if node in program.nodes]
-        versions |= {f"{node} {name}": words for name, words in _asked(bed, node, there).items()}
+    there = {node: [program for program in wanted if node in program.nodes] for node in NODES}
+    with ThreadPoolExecutor(len(NODES), "versions") as pool:  # each asks a second's worth of programs
+        asked = {node: pool.submit(_asked, bed, node, programs_there) for node, programs_there in there.items()}
+    for node, answer in asked.items():
+        versions |= {f"{node} {name}": words for name, words in answer.result().items()}
     return versions
 
 
