@@ -52,7 +52,9 @@ def printed(run: Run) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-UNTIL = "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: no}}\nuntil: {of: change, ci: 2%, max: 30}\n"
+UNTIL = (
+    "sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}, b: {keepalive: false}}\nuntil: {of: change, ci: 2%, max: 30}\n"
+)
 
 # --- pairs
 
