@@ -78,6 +78,7 @@ class Work:
         except LanelabError as error:
             news = self._run.news()
             self._run.forget()
+            self.outbox.clear()
             fault = not isinstance(error, Interrupted)
             return self._undone(portion.number, error.what, error.remedy, news, is_workers_fault=fault)
         except BaseException:
