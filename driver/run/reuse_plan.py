@@ -6,6 +6,7 @@ one bed with the same versions, or none of them. No trial is used twice, and non
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from driver.experiment.model import Cell, Experiment
 from driver.run.sources import SourceTrial
 from driver.schedule.blocks import blocks
 
+DIGEST = re.compile(r"[0-9a-f]{64}")
 Component = tuple[Cell, ...]
 Round = tuple[str, str, int]  # run, bed, and number of the round there
 
@@ -231,4 +233,6 @@ def _differing(theirs: Mapping[str, str], ours: Mapping[str, str]) -> list[tuple
 
 
 def _short(text: str, most: int = 48) -> str:
+    if DIGEST.fullmatch(text):
+        return text[:12]
     return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -187,3 +187,8 @@ def test_a_difference_names_the_nearest_versions_and_browsers_first() -> None:
     theirs = {"a": "1", "b": "1", "client chromium": "155"}
     said = difference(theirs, [{"a": "2", "b": "2", "client chromium": "156"}, {"a": "2", "b": "1"}])
     assert said == "were made with another client chromium (155 -> none) and another a (1 -> 2)"
+
+
+def test_digests_are_shown_short() -> None:
+    said = difference({"measuring code": "a" * 64}, [{"measuring code": "b" * 64}])
+    assert said == "were made with another measuring code (aaaaaaaaaaaa -> bbbbbbbbbbbb)"
