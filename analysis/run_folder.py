@@ -344,7 +344,7 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
             flags=tuple(flags.get(number, ())),
             machine=machine,
             versions=versions,
-            origin=origin,
+            origin=origin.partition("/")[0],  # behind it: its number there
         )
         for number, session, bed, cell, in_round, attempt, started, wall_s, status, machine, versions, origin in (
             database.execute(query)

@@ -326,7 +326,7 @@ def test_versions_that_differ_are_told_in_words(tmp_path: Path) -> None:
 
 
 def test_trials_of_other_runs_are_counted_by_run(tmp_path: Path) -> None:
-    run = run_of(tmp_path, fails=lambda _trial, _attempt: False, origins={1: "first", 2: "first", 3: "second"})
+    run = run_of(tmp_path, fails=lambda _trial, _attempt: False, origins={1: "first/1", 2: "first/7", 3: "second/1"})
     words = "24 trials were taken from other runs: 16 from first and 8 from second."
     assert made(run).origin_words() == words
     assert words in page(run)
@@ -339,7 +339,7 @@ def test_links_that_a_machine_was_refused_for_are_in_its_row(tmp_path: Path) -> 
 
 
 def test_exports_name_machine_origin_and_versions(tmp_path: Path) -> None:
-    run = run_of(tmp_path, origins={1: "first"})
+    run = run_of(tmp_path, origins={1: "first/1"})
     file = io.StringIO()
     export.write_csv(export.trial_rows(run), file)
     rows = list(csv.DictReader(io.StringIO(file.getvalue())))
