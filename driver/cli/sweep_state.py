@@ -68,6 +68,8 @@ class SweepState:
             self.beds.pop(data.get("worker", ""), None)
         elif event.kind == "fetching":
             self.fetched_bytes += data["bytes"]
+        elif event.kind == "reused":
+            self.done += data["trials"]
         if seen and (bed := self._bed(data)):
             seen(self, bed, data)
 
