@@ -104,7 +104,10 @@ def tables(runs: int) -> Iterator[Table]:
     )  # fmt: skip
     yield Table(
         "Runs whose machines agree, and one is named all the same",
-        ["rounds of each machine", *(f"{counted(many, 'comparison')}, {kind} noise" for many in (1, 6, 45) for kind in kinds)],
+        [
+            "rounds of each machine",
+            *(f"{counted(many, 'comparison')}, {kind} noise" for many in (1, 6, 45) for kind in kinds),
+        ],
         [(", ".join(map(str, deal)),
           [false_alarms(deal, sds, many, max(200, runs // (2 * many)))
            for many in (1, 6, 45) for sds in kinds.values()])

@@ -216,7 +216,7 @@ TRIALS: Mapping[str, str] = {
 
 
 def primary_of(workload: str) -> Metric:
-    """The metric that trials of a workload are for. A measure that the table does not know has no words but its name."""
+    """The metric that trials of a workload are for. One that the table does not know has no words but its name."""
     name = PRIMARY[workload]
     return next((metric for metric in METRICS if metric.name == name), Metric(name, name, workloads=(workload,)))
 

@@ -172,6 +172,6 @@ def test_trials_that_are_forgotten_leave_nothing(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "run" / "trials").iterdir()] == [f"{kept:06d}"]
     database = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     for table in ("measures", "series", "failures", "flags", "requests", "artifacts"):
-        assert {trial for (trial,) in database.execute(f"SELECT trial FROM {table}")} <= {kept}
+        assert {trial for (trial,) in database.execute(f"SELECT trial FROM {table}")} <= {kept}  # noqa: S608
     assert add(store, CELLS[0], 2) == gone[-1] + 1  # made anew, with a number that no other had
     store.close()
