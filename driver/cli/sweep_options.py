@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Decorated = Callable[..., Any]
 MOST_WORKERS = 1000
 OWN_START_S = 120.0  # workers of this machine that have not come by then will not come
+BUSY = 0.5  # processes at a time for each processor, from which on measuring beds against one another tells little
 AWAY_S = 600.0  # for as long may all workers of others be away, once there were some
 
 
@@ -173,6 +174,11 @@ def _own_processors(sweep: SweepOptions, store: Store) -> list[list[int]]:
         note(f"mind: {warning}")
     if others := processors.other_beds_here():
         note(f"mind: {others} other bed{'s are' if others > 1 else ' is'} on this machine now, and will disturb")
+    load = os.getloadavg()[0]
+    if load > BUSY * len(own):
+        note(
+            f"mind: this machine is busy ({load:.1f} processes at a time): beds may disturb one another more than is told"
+        )
     if found := measure_disturbance(division):
         note(f"{'mind: ' if found.is_noticed else ''}{found.words}")
         store.add_provenance("disturbance", found.to_json())
