@@ -176,9 +176,8 @@ def _own_processors(sweep: SweepOptions, store: Store) -> list[list[int]]:
         note(f"mind: {others} other bed{'s are' if others > 1 else ' is'} on this machine now, and will disturb")
     load = os.getloadavg()[0]
     if load > BUSY * len(own):
-        note(
-            f"mind: this machine is busy ({load:.1f} processes at a time): beds may disturb one another more than is told"
-        )
+        busy = f"this machine is busy ({load:.1f} processes at a time)"
+        note(f"mind: {busy}: beds may disturb one another more than is told")
     if found := measure_disturbance(division):
         note(f"{'mind: ' if found.is_noticed else ''}{found.words}")
         store.add_provenance("disturbance", found.to_json())
