@@ -6,6 +6,9 @@ Format 3, which knew no machines, is still read; it becomes format 4 when somebo
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from model.errors import StoreError
@@ -162,6 +165,12 @@ ALTER TABLE trials ADD COLUMN origin TEXT NOT NULL DEFAULT '';
 UPDATE meta SET value = '4' WHERE key = 'format';
 """
 )
+
+
+def identifier_of(meta: Mapping[str, str]) -> str:
+    """Of a run; one that began before runs had one gets it of what tells it from others."""
+    known = [meta.get(key, "") for key in ("created_utc", "seed", "experiment_sha256", "name")]
+    return meta.get(ID) or hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]
 
 
 def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:

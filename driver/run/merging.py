@@ -26,7 +26,10 @@ from model.errors import InputError, StoreError
 from model.looks import only_look
 
 AT_ONCE = 50  # trials that are in memory
-NOT_KEPT = (run_format.DATABASE, run_format.REPORT, run_format.ARTIFACTS, run_format.EXPERIMENT, LOCK, SCRATCH)
+SECRET = ("authority", "cluster")  # folders of keys: whoever has those of a sweep may run programs on its machines
+NOT_KEPT = (
+    *SECRET, run_format.DATABASE, run_format.REPORT, run_format.ARTIFACTS, run_format.EXPERIMENT, LOCK, SCRATCH,
+)  # fmt: skip
 FINISHED = "finished"
 
 
@@ -227,7 +230,7 @@ def _keep_files(source: Path, target: Path) -> None:
     """Users' own scripts."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
-        if path.is_file() and name.parts[0] not in (*NOT_KEPT, "authority") and not path.name.endswith("-journal"):
+        if path.is_file() and name.parts[0] not in NOT_KEPT and not path.name.endswith("-journal"):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             copy_file(path, target / name)
 

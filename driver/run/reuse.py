@@ -15,10 +15,10 @@ from driver.run.start import BegunRun
 from driver.run.store import Damaged
 from driver.run.taking import Taker, Wanted
 from driver.run.trial_keys import AskedKeys
-from model import run_format
 from model.coded import Coded
 from model.errors import LanelabError
 
+SEQUENTIAL = "sequential"
 Versions = Mapping[str, Mapping[str, str]]  # by digest
 
 
@@ -38,7 +38,9 @@ def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> R
     accept = bool(json.loads(begun.store.meta("bed") or "{}").get("accept_links"))
     keys = AskedKeys(begun.experiment, begun.sites, accept_links=accept)
     asked = {cell.id: keys.of(cell) for cell in begun.experiment.cells}
-    planner = Planner(begun.experiment, asked, versions, set(begun.store.history()), begun.store.origins())
+    own = {f"{begun.store.run_id}/{trial}" for trial in begun.store.trials_after(0)}  # other runs may have copies
+    used = own | begun.store.origins()
+    planner = Planner(begun.experiment, asked, versions, set(begun.store.history()), used)
     available: list[Available] = []
     folders: dict[str, Path] = {}
     says: dict[str, str] = {}
@@ -67,7 +69,13 @@ def _available(
     """What of a run could be reused, and the versions of these trials; None: it is this run, or cannot be read."""
     try:
         with SourceRun.open(folder) as source:
-            if source.id == begun.store.meta(run_format.ID):
+            if source.id == begun.store.run_id:
+                return None
+            if source.plan.get("order") == SEQUENTIAL != begun.experiment.order:
+                what = (
+                    f"{folder} has order: {SEQUENTIAL}: trials of one round of it were made far apart, and are no pairs"
+                )
+                tell(Event("not-reused", {"what": what}))
                 return None
             trials = list(source.trials(asked))
             beds = {number: facts.uid for number, facts in source.beds().items()}

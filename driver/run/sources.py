@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -47,7 +46,7 @@ class SourceRun:
     def __init__(self, folder: Path, database: sqlite3.Connection, scratch: contextlib.ExitStack) -> None:
         self.folder, self._database, self._scratch = folder, database, scratch
         self.meta: dict[str, str] = dict(database.execute("SELECT key, value FROM meta"))
-        self.id = self.meta.get(run_format.ID) or _made_id(self.meta)
+        self.id = run_format.identifier_of(self.meta)
 
     @classmethod
     def open(cls, folder: Path) -> SourceRun:
@@ -214,9 +213,3 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     database = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, check_same_thread=False)
     database.execute("PRAGMA busy_timeout = 10000")
     return database
-
-
-def _made_id(meta: Mapping[str, str]) -> str:
-    """Of a run that began before runs had one."""
-    known = [meta.get(key, "") for key in ("created_utc", "seed", "experiment_sha256", "name")]
-    return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]

@@ -161,7 +161,7 @@ class Store:
     @property
     def run_id(self) -> str:
         """What tells this run from every other, wherever its folder is."""
-        return self.meta(run_format.ID) or f"{self.meta('created_utc')} {self.meta('seed')}"  # older runs have none
+        return run_format.identifier_of(self.all_meta())
 
     def cell_ids(self) -> list[str]:
         return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]

@@ -97,7 +97,7 @@ def test_a_trial_that_is_in_two_of_them_comes_in_once(tmp_path: Path) -> None:
     made = merge([first.folder, other, third], tmp_path / "second", "0.1.0")
     run = read_run(made.folder)
     assert made.twice == len(read_run(other).trials)
-    assert len(run.trials) == len({trial.origin for trial in run.trials})
+    assert rows(made.folder, "SELECT count(DISTINCT origin) FROM trials") == [(len(run.trials),)]
     assert {trial.origin.partition("/")[0] for trial in run.trials} == {"one", "other", "third"}
     assert made.rounds == 3 * ROUNDS
 
@@ -237,3 +237,14 @@ def test_a_few_trials_at_a_time_are_in_memory(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Store, "adopt", counted)
     merged(tmp_path, made_run(tmp_path, "one"), made_run(tmp_path, "other"))
     assert max(seen) == 3
+
+
+def test_keys_of_a_sweep_stay_where_they_are(tmp_path: Path) -> None:
+    """Whoever has them may run programs on its machines; users' own scripts come along."""
+    one, other = made_run(tmp_path, "one"), made_run(tmp_path, "other")
+    (one / "cluster").mkdir()
+    (one / "cluster" / "invitation.json").write_text("secret")
+    (one / "script.js").write_text("own")
+    both = merged(tmp_path, one, other).folder
+    assert not (both / "cluster").exists()
+    assert (both / "script.js").read_text() == "own"

@@ -145,3 +145,47 @@ def test_a_run_of_an_older_format_is_told_and_left(begun: BegunRun, tmp_path: Pa
 def test_a_folder_that_is_not_there_is_refused(begun: BegunRun, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no folder"):
         reused(begun, tmp_path / "nowhere")
+
+
+def test_own_trials_do_not_come_back_from_a_run_that_has_copies_of_them(tmp_path: Path, sites: ServedSites) -> None:
+    """A run that was stopped after two rounds, of which another run took both, and that goes on with --reuse."""
+    own = made_run(tmp_path / "store" / "own", sites)
+    taker = begin(tmp_path / "store" / "taker", EXPERIMENT, sites)
+    assert reused(taker, own).trials == 8
+    taker.store.close()
+    longer = read(f"{SMALL}trials: 4\n")
+    begun = BegunRun(longer, sites, Store.open(own))
+    begun.store.begin_session({}, this_machine("lab"))
+    try:
+        assert reused(begun, tmp_path / "store").trials == 0
+    finally:
+        begun.store.close()
+
+
+def test_a_run_that_got_its_format_later_does_not_reuse_itself(tmp_path: Path, sites: ServedSites) -> None:
+    """It has no identifier."""
+    own = made_run(tmp_path / "store" / "own", sites)
+    database = sqlite3.connect(own / run_format.DATABASE)
+    with database:
+        database.execute("DELETE FROM meta WHERE key = ?", (run_format.ID,))
+    database.close()
+    begun = BegunRun(read(f"{SMALL}trials: 4\n"), sites, Store.open(own))
+    begun.store.begin_session({}, this_machine("lab"))
+    try:
+        assert reused(begun, tmp_path / "store").trials == 0
+    finally:
+        begun.store.close()
+
+
+def test_rounds_of_one_cell_after_the_other_are_no_pairs_of_an_interleaved_run(
+    begun: BegunRun, tmp_path: Path, sites: ServedSites
+) -> None:
+    old = made_run(tmp_path / "store" / "old", sites)
+    database = sqlite3.connect(old / run_format.DATABASE)
+    with database:
+        plan = '{"repeat": {"trials": 2}, "order": "sequential"}'
+        database.execute("UPDATE meta SET value = ? WHERE key = 'plan'", (plan,))
+    database.close()
+    events: list[Event] = []
+    assert reused(begun, tmp_path / "store", events).trials == 0
+    assert "order: sequential" in next(event.data["what"] for event in events if event.kind == "not-reused")
