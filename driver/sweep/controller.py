@@ -22,7 +22,7 @@ from driver.sweep.deliveries import Deliveries
 from driver.sweep.enrolment import Enrolment
 from driver.sweep.member import Doing, Member
 from driver.sweep.messages import Delivery, Portion
-from model.errors import BedError, Interrupted
+from model.errors import BedError, Interrupted, RecordError
 from model.metrics import LOAD
 from model.reasons import Reason
 
@@ -213,9 +213,16 @@ class Controller:
         if finished.error is not None:
             self._undone(member, str(finished.error), rests=True)
             return
-        delivery = Delivery.from_json(finished.value)
         portion = member.portion
-        if portion is None or delivery.portion != member.number:
+        if portion is None:
+            return
+        try:
+            delivery = Delivery.from_json(finished.value)
+        except RecordError as error:
+            self._undone(member, f"its answer is of another lanelab: {error}", rests=True)
+            return
+        if delivery.portion != member.number:
+            self._undone(member, f"it delivered portion {delivery.portion} instead of {member.number}", rests=True)
             return
         # Self-tests are told once, and hold for the bed whatever becomes of these trials.
         self._enrolment.note(member, delivery.beds, delivery.self_tests)

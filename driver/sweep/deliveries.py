@@ -6,14 +6,14 @@ from __future__ import annotations
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from driver.run.copies import TrialCopy
 from driver.run.events import Event, Listener
 from driver.run.start import BegunRun
-from driver.run.store import SCRATCH, Stored, attempt_of
+from driver.run.store import SCRATCH, Damaged, Stored, attempt_of
 from driver.schedule.portions import PlannedPortion, Spread
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
@@ -21,7 +21,7 @@ from driver.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
 from driver.sweep.our_clock import trial_at_our_clock
 from driver.sweep.packs import PackFile
 from model.clock import utc_now
-from model.errors import PackError
+from model.errors import PackError, RecordError
 from model.metrics import primary_of
 from model.reasons import Reason, timed_out
 from model.record import TrialRecord
@@ -115,7 +115,7 @@ class Deliveries:
     def _keep(self, one: OnItsWay) -> None:
         delivery, member = one.delivery, one.member
         content = self._folder / f"{delivery.portion}"
-        why_not = _what_lacks(one.portion, delivery)
+        why_not = _what_lacks(one.portion, delivery, member.beds)
         try:
             if not why_not:
                 with writing("make room for a delivery"):
@@ -123,6 +123,8 @@ class Deliveries:
                 why_not = self._unpack(one, content)
             if not why_not:
                 self._adopt(one, content)
+        except (Damaged, RecordError) as error:  # of what this worker sent; another one's may be whole
+            why_not = str(error)
         finally:
             shutil.rmtree(content, ignore_errors=True)
         if delivery.pack:
@@ -174,7 +176,7 @@ def _forget(_member: Member, _finished: Finished) -> None:
     """A pack that could not be removed ends with the worker's folder."""
 
 
-def _what_lacks(portion: PlannedPortion, delivery: Delivery) -> str:
+def _what_lacks(portion: PlannedPortion, delivery: Delivery, known: Collection[int]) -> str:
     """Why a delivery is not the whole portion, made on one bed; "": it is."""
     asked = {cell.id for cell in portion.cells}
     strange = {trial.cell for trial in delivery.trials} - asked
@@ -182,6 +184,8 @@ def _what_lacks(portion: PlannedPortion, delivery: Delivery) -> str:
         return "it delivered trials of another portion"
     if asked - {trial.cell for trial in delivery.trials}:
         return "it did not deliver all trials of the portion"
+    if {trial.bed for trial in delivery.trials} - set(known):
+        return "it does not say of which bed its trials are"
     beds = {trial.bed for trial in delivery.trials if _is_result(trial)}
     if len(beds) > 1:
         return "its bed was lost in the middle of the portion, which is begun anew on one bed"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from driver.run.copies import SelfTestCopy
 from driver.run.events import Event, Listener
 from driver.run.start import BegunRun
+from driver.run.taking import name_of
 from driver.sweep.assignments import assignment_of
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Doing, Member, Start
@@ -16,8 +18,10 @@ from driver.sweep.messages import Qualification, QualifyRequest
 from driver.sweep.our_clock import test_at_our_clock
 from driver.sweep.site_packs import SitePacks
 from model.clock import seconds_between, utc_now
-from model.machines import BedFacts, MachineFacts
+from model.errors import RecordError
+from model.machines import BedFacts
 
+SAME = "Use the same lanelab for `lanelab run` and `lanelab worker`"
 CLOCK_EXACT_S = 2.0  # clocks that differ by less are left as they are
 
 
@@ -64,15 +68,19 @@ class Enrolment:
         if finished.error is not None:
             self._refuse(member, str(finished.error))
             return
-        made = Qualification.from_json(finished.value)
+        try:
+            made = Qualification.from_json(finished.value)
+        except RecordError as error:
+            self._refuse(member, f"its answer is of another lanelab: {error}", SAME)
+            return
         if made.unfit:
             self._refuse(member, made.unfit, made.remedy)
             return
         ahead_s = seconds_between(member.asked_utc, made.utc)
         member.clock_ahead_s = ahead_s if abs(ahead_s) > CLOCK_EXACT_S else 0.0
-        member.machine = made.machine.name
-        machine = MachineFacts.from_json({**made.machine.to_json(), "clock_ahead_s": ahead_s})
-        self._store.add_machine(machine)
+        # Two machines that call themselves the same are two: "localhost" is a frequent name.
+        member.machine = name_of(made.machine, self._store.machines())
+        self._store.add_machine(replace(made.machine, name=member.machine, clock_ahead_s=ahead_s))
         self.note(member, made.beds, made.self_tests)
         links = {case.label: case.link for case in self._begun.experiment.links}
         member.refusals.update(links[refused.label] for refused in made.refused)
@@ -87,7 +95,7 @@ class Enrolment:
     def note(self, member: Member, beds: Mapping[str, BedFacts], self_tests: Sequence[SelfTestCopy]) -> None:
         """Store beds of a worker and their self-tests."""
         for number, facts in beds.items():
-            member.beds[int(number)] = self._store.add_bed(facts)
+            member.beds[int(number)] = self._store.add_bed(replace(facts, machine=member.machine))
         if self_tests:
             tests = [test_at_our_clock(test, member.clock_ahead_s) for test in self_tests]
             self._store.adopt([], self._store.folder, member.beds, tests)
@@ -109,7 +117,7 @@ class Enrolment:
 
     def _note_worker(self, member: Member, made: Qualification) -> None:
         self._workers[member.name] = {
-            "machine": made.machine.name,
+            "machine": member.machine,
             "processors": made.processors,
             "versions": dict(made.versions),
             "refused_links": [each.to_json() for each in made.refused],

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from driver.run.events import Event
 from driver.run.runner import StopRequest
 from driver.run.start import BegunRun, begin, resume
 from driver.run.this_machine import this_machine
-from driver.sweep.cluster import Away, Happening, Left
+from driver.sweep.cluster import Away, Happening, JobName, Left
 from driver.sweep.controller import Controller, Patience
 from model.clock import seconds_between, utc_now
 from model.errors import BedError, Interrupted
@@ -165,3 +166,54 @@ def test_stamps_of_a_machine_whose_clock_is_wrong_are_put_right(sweep: Callable[
     assert all(abs(seconds_between(stamp, utc_now())) < 600 for stamp in stamps)
     ahead = one.rows("SELECT json_extract(facts, '$.clock_ahead_s') FROM machines WHERE name LIKE 'machine-%'")
     assert all(isinstance(each, float) and 3590 < each < 3610 for (each,) in ahead)
+
+
+@pytest.mark.parametrize("odd", ["number", "bed", "artifact", "record", "shape"])
+def test_an_answer_that_is_not_what_was_asked_for_costs_its_portion_alone(
+    sweep: Callable[..., Sweep], odd: str
+) -> None:
+    """It is begun anew elsewhere: the run neither ends nor waits for ever."""
+
+    class Odd(ScriptedCluster):
+        was = False
+
+        def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+            answer = super().answer(worker, name, payload)
+            if name != "play" or self.was:
+                return answer
+            self.was = True
+            first = answer["trials"][0]
+            match odd:
+                case "number":
+                    answer["portion"] += 100
+                case "bed":
+                    first["bed"] = 7
+                case "artifact":
+                    first["artifacts"] = [{"name": "page.har.gz", "bytes": 1, "sha256": "0" * 64}]
+                case "record":
+                    first["record"] = {**first["record"], "workload": 5}
+                case "shape":
+                    answer["more"] = 1
+            return answer
+
+    one = sweep()
+    one.play(Odd(one.experiment, 8))
+    one.assert_whole()
+    assert one.kinds().count("portion-undone") == 1
+
+
+def test_two_machines_of_one_name_are_two(sweep: Callable[..., Sweep]) -> None:
+    class Cloned(ScriptedCluster):
+        def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+            answer = super().answer(worker, name, payload)
+            if name == "qualify":
+                answer["machine"]["name"] = "localhost"  # its identity is its own
+            if "beds" in answer:
+                answer["beds"]["1"]["machine"] = "localhost"
+            return answer
+
+    one = sweep()
+    one.play(Cloned(one.experiment, 9))
+    one.assert_whole()
+    names = one.rows("SELECT DISTINCT name FROM trials JOIN beds USING (bed) JOIN machines USING (machine) ORDER BY 1")
+    assert names == [("localhost",), ("localhost (2)",), ("localhost (3)",)]

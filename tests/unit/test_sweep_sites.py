@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -281,3 +282,15 @@ def test_a_worker_that_knows_no_run_says_so(tmp_path: Path, name: str) -> None:
 def test_an_assignment_survives_json(begun: BegunRun) -> None:
     made = assignment_of(begun)
     assert Assignment.from_json(made.to_json()) == made
+
+
+def test_a_worker_that_was_assigned_to_another_run_does_nothing_for_the_first(tmp_path: Path) -> None:
+    """Cells of both may have the same names."""
+    worker = new_worker(tmp_path / "worker")
+    made: Any = SimpleNamespace(experiment=None)
+    worker.kept |= {jobs.WORK: Work(made, worker), jobs.WHOSE: "second"}
+    worker.begin_job("second")
+    jobs.run("drop_pack", {"name": "none"}, worker)
+    worker.begin_job("first")
+    with pytest.raises(InputError, match="another run now"):
+        jobs.run("drop_pack", {"name": "none"}, worker)

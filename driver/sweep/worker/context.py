@@ -28,6 +28,7 @@ class WorkerContext:
     tell: Tell  # sends an event to the controller that gave the job; returns at once, and never fails
     kept: dict[str, Any] = field(default_factory=dict)  # what jobs keep for the next job: a run, its bed. See `closing`
     closing: list[Callable[[], None]] = field(default_factory=list)  # called when the process ends in order, last first
+    session: str = ""  # of the controller whose job is under way
     _halted: threading.Event = field(default_factory=threading.Event)
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _when_halted: Callable[[], None] | None = None
@@ -61,8 +62,9 @@ class WorkerContext:
         self._halted.set()
         self._act()
 
-    def begin_job(self) -> None:
-        """Another job begins: what was said to the last one does not concern it."""
+    def begin_job(self, session: str = "") -> None:
+        """Another job begins, of that controller: what was said to the last one does not concern it."""
+        self.session = session
         self._halted.clear()
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from driver.sweep.worker.context import WorkerContext
 from driver.sweep.worker.work import Work
 from model.errors import InputError, PackError
 
-WORK = "work"  # what is kept from one job to the next
+WORK, WHOSE = "work", "whose"  # what is kept from one job to the next: a run, and the session that assigned it
 Job = Callable[[Mapping[str, Any], WorkerContext], Any]
 
 
@@ -29,6 +29,7 @@ def _assign(payload: Mapping[str, Any], context: WorkerContext) -> dict[str, Any
     """Whatever it worked for before is over."""
     _end(context)
     context.kept[WORK] = work = Work(assigned.take(payload, context.scratch, context.allowed, context.machine), context)
+    context.kept[WHOSE] = context.session
     context.closing.append(work.end)
     return {"lacks": work.assigned.lacks}
 
@@ -75,6 +76,8 @@ def _work(context: WorkerContext) -> Work:
     work = context.kept.get(WORK)
     if not isinstance(work, Work):
         raise InputError("this worker does not know the run: it began after the run was assigned", "Assign it anew")
+    if context.kept[WHOSE] != context.session:  # its cells may have the same names
+        raise InputError("this worker works for another run now", "Let only one run at a time use a worker")
     return work
 
 

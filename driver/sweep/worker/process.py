@@ -190,8 +190,8 @@ def run_job(order: Mapping[str, Any]) -> Answer:
     worker, key = get_worker(), thread_state.key
     with _this.guard:
         context = _this.context = _this.context or _guest(worker)
-        context.begin_job()
         _this.session = order["session"]
+        context.begin_job(_this.session)
         halted = _this.session in _this.halted
     if halted:
         context.halt()
