@@ -183,7 +183,9 @@ class Runner:
         self._stop.under_way = False
         reasons = {failure.reason for failure in record.failures}
         value = record.measures.get(self._workload.primary)
-        self._agenda.add(planned, attempt_of(record.ok, value, reasons))
+        own = self._store.machine
+        machine = self._store.machine_number(own.name) if own else 1  # others may have made what it is compared with
+        self._agenda.add(planned, attempt_of(record.ok, value, reasons, machine))
         self._tell(
             Event(
                 "trial",

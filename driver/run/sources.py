@@ -80,6 +80,9 @@ class SourceRun:
                     shutil.copyfile(path.with_name(name), copy / name)
             database = scratch.enter_context(contextlib.closing(_connect(copy / path.name, "rw")))
             version = _format_of(database)
+        if version in run_format.READABLE and version != str(run_format.VERSION):
+            what = f"the run in {folder} has format {version}, which does not say what its trials were made with"
+            raise StoreError(what, "Leave this run out")
         if version != str(run_format.VERSION):
             raise run_format.other_format(folder, version)
         return cls(folder, database, scratch)

@@ -86,6 +86,9 @@ class Controller:
                 self._stop.under_way = bool(self._spread.under_way)
                 self._require_workers()
             self._end_work()
+        except Interrupted:  # a second Ctrl-C ends this too
+            self._end_work()
+            raise
         finally:
             self._deliveries.close()
 

@@ -139,7 +139,9 @@ def test_a_run_of_an_older_format_is_told_and_left(begun: BegunRun, tmp_path: Pa
     database.close()
     events: list[Event] = []
     assert reused(begun, tmp_path / "store", events).trials == 0
-    assert "format 3" in next(event.data["what"] for event in events if event.kind == "not-reused")
+    told = next(event.data["what"] for event in events if event.kind == "not-reused")
+    assert "format 3" in told
+    assert "reads formats 3" not in told
 
 
 def test_a_folder_that_is_not_there_is_refused(begun: BegunRun, tmp_path: Path) -> None:

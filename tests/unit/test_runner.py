@@ -29,6 +29,8 @@ from driver.run.served_sites import ServedSites
 from driver.run.start import BegunRun
 from driver.run.store import Store
 from driver.run.this_machine import this_machine
+from driver.schedule.order import PlannedTrial
+from driver.schedule.results import Attempt
 from driver.schedule.rounds import Schedule
 from driver.workloads.page_load.workload import PageLoad
 from model.errors import BedLost, HostAway, HostError, Interrupted, NamespaceError
@@ -294,6 +296,27 @@ def test_until_finishes_a_round_that_a_kill_cut_in_two(play: Callable[[str], Pla
         run.on(bed)
     run.on(StandIn(lambda _arm, _number: 115.0))
     assert len(run.outcome["a"]) == len(run.outcome["b"])
+
+
+def test_a_run_that_other_machines_began_knows_which_trials_are_this_ones(
+    play: Callable[[str], Play], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trials of two machines are no pair, also where `until` looks at them."""
+    run = play(f"{TWO_ARMS}trials: 1\n")
+    store = Store.create(run.folder, "", META, run.experiment.cells)
+    store.begin_session({}, this_machine())
+    store.add_machine(this_machine("another"))
+    store.close()
+    noted: list[int] = []
+    add = Schedule.add
+
+    def noting(schedule: Schedule, planned: PlannedTrial, attempt: Attempt) -> None:
+        noted.append(attempt.machine)
+        add(schedule, planned, attempt)
+
+    monkeypatch.setattr(Schedule, "add", noting)
+    run.on(StandIn(lambda _arm, _number: 100.0))
+    assert noted == [2, 2]
 
 
 def test_a_stop_between_trials_begins_no_other(play: Callable[[str], Play]) -> None:

@@ -118,7 +118,14 @@ def test_a_run_goes_on_when_all_its_workers_were_away(sweep: Callable[..., Sweep
 
 def test_a_stop_lets_portions_finish_and_the_run_goes_on(sweep: Callable[..., Sweep]) -> None:
     one = sweep()
-    cluster = ScriptedCluster(one.experiment, 3)
+    asked: list[JobName] = []
+
+    class Noting(ScriptedCluster):
+        def answer(self, worker: str, name: JobName, payload: Mapping[str, Any]) -> Any:
+            asked.append(name)
+            return super().answer(worker, name, payload)
+
+    cluster = Noting(one.experiment, 3)
 
     def stop_after_the_first(event: Event) -> None:
         one.events.append(event)
@@ -131,6 +138,7 @@ def test_a_stop_lets_portions_finish_and_the_run_goes_on(sweep: Callable[..., Sw
         Controller(begun, cluster, stop_after_the_first, one.stop, KNOWN, Patience(0, 0)).run()
     begun.store.close()
     assert one.rows("SELECT count(*) % 2, count(*) > 1 FROM trials") == [(0, 1)]
+    assert asked.count("end_run") == asked.count("qualify")  # links are measured again, and no bed stays behind
     one.stop.asked = False
     one.play(ScriptedCluster(one.experiment, 4))
     one.assert_whole()

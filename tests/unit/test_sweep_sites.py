@@ -22,7 +22,7 @@ from driver.sweep.messages import Assignment
 from driver.sweep.site_packs import SitePack, SitePacks
 from driver.sweep.worker import jobs
 from driver.sweep.worker.context import WorkerContext
-from driver.sweep.worker.site_cache import CACHE
+from driver.sweep.worker.site_cache import CACHE, SiteCache
 from driver.sweep.worker.work import Work
 from model import configuration
 from model.errors import InputError, LanelabError, PackError
@@ -282,6 +282,13 @@ def test_a_worker_that_knows_no_run_says_so(tmp_path: Path, name: str) -> None:
 def test_an_assignment_survives_json(begun: BegunRun) -> None:
     made = assignment_of(begun)
     assert Assignment.from_json(made.to_json()) == made
+
+
+def test_a_site_that_is_not_there_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another worker of the machine may put it there in that moment."""
+    monkeypatch.setenv("LANELAB_BUILD", str(tmp_path))
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: pytest.fail("it was removed"))
+    assert SiteCache(tmp_path / "arriving").find("0" * 64) is None
 
 
 def test_a_worker_that_was_assigned_to_another_run_does_nothing_for_the_first(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class SiteCache:
         """The site with that digest; what is damaged is removed."""
         _require_digest(digest)
         folder = self._folder / digest
+        if not folder.is_dir():  # nothing to remove: another worker may be putting it there now
+            return None
         try:
             site = _read(folder)
         except (OSError, ValueError, LanelabError):
