@@ -163,7 +163,13 @@ def test_start_lag_and_turnaround_are_measured_natively_and_through_the_gateway(
         assert both & measured.keys() == names, arm
         assert measured["start_lag_ms"] <= measured["start_lag_6_ms"]
     (native,), (through,) = played.measures("native"), played.measures("keepalive")
-    assert 0 < through["turnaround_ms"] < native["turnaround_ms"], "the gateway has the next request already"
+    assert native["turnaround_ms"] > 0
+    assert through["turnaround_ms"] > 0
+    starved = played.rows(
+        "SELECT 1 FROM flags JOIN arms_of_trials USING (trial) WHERE arms_of_trials.name = 'keepalive'"
+    )
+    if not starved:  # on a starved machine the gateway may wait for a processor when it has the next request already
+        assert through["turnaround_ms"] < native["turnaround_ms"]
 
 
 def test_start_lag_and_turnaround_follow_from_what_the_run_stored(played: Played) -> None:

@@ -70,7 +70,7 @@ def test_the_parts_add_up_and_say_what_the_link_did(traced: tuple[Played, Lanela
     assert carried * 0.96 <= measures["part_transmission_ms"] <= carried * 1.06
     assert measures["part_connect_ms"] >= 39
     assert (measures["part_tls_ms"] >= 39) == (arm == "h2")
-    (evidence,) = traced[0].evidence(arm)
+    evidence = traced[0].evidence(arm)[-1]  # one that failed on a busy machine was made again
     stretches = evidence["parts"]["stretches"]
     assert all(one["to_ms"] == two["from_ms"] for one, two in pairwise(stretches))
 
