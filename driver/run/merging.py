@@ -148,19 +148,19 @@ class Placed:
 
     rounds: dict[str, int] = field(default_factory=dict)  # by the trial's identity
     attempts: Counter[tuple[str, int]] = field(default_factory=Counter)
-    counting: set[tuple[str, int]] = field(default_factory=set)  # cell and round with a trial that counts
+    counting: set[tuple[str, int]] = field(default_factory=set)  # cell and round with a result
     last: int = 0
 
     def of_round(self, trials: Sequence[SourceTrial]) -> tuple[int, list[SourceTrial]]:
         """The round that these of one round of a source get, and those that are not here yet. A round that is here in
-        part goes on, unless a cell has another trial that counts there."""
+        part goes on, unless a cell has another result there: one that counts, or a time-out."""
         new = [trial for trial in trials if trial.identity not in self.rounds]
         here = {self.rounds[trial.identity] for trial in trials if trial.identity in self.rounds}
         if not new:
             return 0, []
         if len(here) == 1:
             (number,) = here
-            if not any(trial.ok and (trial.cell, number) in self.counting for trial in new):
+            if not any(trial.is_result and (trial.cell, number) in self.counting for trial in new):
                 return number, new
         return self.last + 1, new
 
@@ -168,7 +168,7 @@ class Placed:
         self.last = max(self.last, number)
         self.rounds[trial.identity] = number
         self.attempts[trial.cell, number] += 1
-        if trial.ok:
+        if trial.is_result:
             self.counting.add((trial.cell, number))
         attempt = self.attempts[trial.cell, number]
         return Wanted(trial.trial, trial.identity, trial.cell, number, attempt)

@@ -227,6 +227,12 @@ class Store:
     def self_test_copies(self, after: int = 0) -> list[SelfTestCopy]:
         return self_test_copies(self._database, after)
 
+    def bed_that_refused(self, label: str) -> int:
+        """The last bed whose self-test of this link failed; else the last one."""
+        query = "SELECT max(bed) FROM self_tests WHERE link = ? AND NOT passed"
+        (bed,) = self._database.execute(query, (self._links[label],)).fetchone()
+        return int(bed or self.last_bed())
+
     # --- what is added
 
     def set_meta(self, key: str, value: str) -> None:

@@ -68,7 +68,6 @@ class Spread:
         self._opened = 0  # the last round whose portions are among those below
         self._waiting: list[PlannedPortion] = []  # in order
         self._under_way: dict[tuple[int, str], PlannedPortion] = {}
-        self._given_up: list[PlannedPortion] = []
         self._made: Counter[tuple[str, tuple[str, ...]]] = Counter()  # by machine and cells
 
     def _all_rounds(self) -> Iterator[tuple[int, int]]:

@@ -6,29 +6,34 @@ this process: what is stored decides what remains to be done.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from driver.experiment.model import Experiment
 from driver.run.events import Event, Listener
 from driver.run.runner import StopRequest
 from driver.run.start import BegunRun
 from driver.run.trial_keys import digest_of
-from driver.schedule.portions import Spread
+from driver.schedule.portions import PlannedPortion, Spread
 from driver.schedule.until import Statistics
 from driver.sweep.cluster import Away, Cluster, Finished, Happening, JobName, Joined, Left, Told
 from driver.sweep.deliveries import Deliveries
 from driver.sweep.enrolment import Enrolment
-from driver.sweep.member import Doing, Member
+from driver.sweep.member import LONGEST_S, REST_S, Doing, Member, Then
 from driver.sweep.messages import Delivery, Portion
-from model.errors import BedError, Interrupted, RecordError
+from driver.timeouts import scaled
+from model.errors import BedError, Interrupted, LanelabError, RecordError
 from model.metrics import LOAD
 from model.reasons import Reason
 
 Versions = Mapping[str, Mapping[str, str]]  # by digest
 TICK_S = 0.5
-REST_S = 30.0  # of a worker that could not do its work
+GOODBYE_S = 10.0  # for workers to end their beds, when a run fails
+LONGEST_AROUND_S = 600.0  # a trial, beyond its time-out
 LOST_IN_A_ROW = 3  # portions of each worker, after which a run ends: they would be lost for ever
 
 
@@ -59,7 +64,7 @@ class Controller:
         self.reuse: Callable[[Versions], object] | None = None  # takes trials of other runs, once versions are known
         self._spread = self._made_spread()
         self._members: dict[str, Member] = {}
-        self._jobs: dict[int, Callable[[Member, Finished], None]] = {}
+        self._jobs: dict[int, tuple[str, Then]] = {}  # the worker, and what its answer is for
         self._enrolment = Enrolment(begun, tell, self._start)
         self._deliveries = Deliveries(begun, self._spread, tell, self._start, self._stored)
         self._portions = 0  # begun in this session
@@ -89,6 +94,10 @@ class Controller:
         except Interrupted:  # a second Ctrl-C ends this too
             self._end_work()
             raise
+        except LanelabError:
+            with suppress(LanelabError):  # what went wrong first is told
+                self._end_work(measure_links=False, within_s=GOODBYE_S)
+            raise
         finally:
             self._deliveries.close()
 
@@ -112,7 +121,7 @@ class Controller:
             case Left(worker, why):
                 self._leave(worker, why)
             case Finished(job, worker):
-                then, one = self._jobs.pop(job, None), self._members.get(worker)
+                (_, then), one = self._jobs.pop(job, (worker, None)), self._members.get(worker)
                 if then and one:
                     then(one, happening)
             case Told(worker, event):
@@ -128,10 +137,11 @@ class Controller:
     def _start(
         self, member: Member, name: JobName, payload: Mapping[str, Any], then: Callable[[Member, Finished], None]
     ) -> None:
-        self._jobs[self._cluster.start(member.worker, name, payload)] = then
+        self._jobs[self._cluster.start(member.worker, name, payload)] = member.worker, then
 
     def _leave(self, worker: str, why: str) -> None:
         member = self._members.pop(worker, None)
+        self._jobs = {job: one for job, one in self._jobs.items() if one[0] != worker}
         if member is None:
             return
         lost = self._lose(member, why)
@@ -150,9 +160,13 @@ class Controller:
     # --- giving work
 
     def _wake(self) -> None:
-        for member in self._members.values():
-            if member.doing is Doing.RESTING and time.monotonic() >= member.rests_until:
-                self._enrolment.qualify(member)
+        """Let those go on that have rested, and go on without those that do not answer any more."""
+        now = time.monotonic()
+        for member in list(self._members.values()):
+            if member.doing is Doing.RESTING and now >= member.rests_until:
+                self._enrolment.again(member)
+            elif member.is_at_work and now >= member.due:
+                self._leave(member.worker, "it has not answered for longer than anything takes")
 
     def _give_to_all(self) -> None:
         if self._stop.asked or not self._has_reused():
@@ -184,6 +198,7 @@ class Controller:
         self._portions += 1
         member.portion, member.number, member.block = portion, self._portions, portion.block
         member.doing, member.began = Doing.PLAYING, time.monotonic()
+        member.due = member.began + longest_s(self._experiment, portion)
         order = Portion(
             self._portions,
             portion.round,
@@ -233,7 +248,7 @@ class Controller:
         if delivery.undone:
             self._undone(member, delivery.undone, rests=delivery.is_workers_fault)
             return
-        member.doing = Doing.DELIVERING
+        member.doing, member.due = Doing.DELIVERING, time.monotonic() + LONGEST_S
         self._deliveries.begin(member, portion, delivery)
 
     def _refuse(self, member: Member, delivery: Delivery) -> None:
@@ -282,21 +297,35 @@ class Controller:
         refused = "; ".join(f"{name}: {why}" for name, why in self._enrolment.unfit.items())
         why = f" ({refused})" if refused else ""
         what = f"no worker can work for this run{why}"
-        raise BedError(what, f"Start others, and go on with: lanelab run --resume {self._store.folder}")
+        again = f"go on with: lanelab run --resume {self._store.folder}" if self._store.last_bed() else "run it again"
+        raise BedError(what, f"Start others, and {again}")
 
-    def _end_work(self) -> None:
+    def _end_work(self, *, measure_links: bool = True, within_s: float = math.inf) -> None:
         """Let each worker measure its links again, and forget the run."""
         ending = [member for member in self._members.values() if member.doing in (Doing.IDLE, Doing.RESTING)]
         left = {member.worker for member in ending}
+        until = time.monotonic() + within_s
 
         def ended(member: Member, finished: Finished) -> None:
             left.discard(member.worker)
-            if finished.error is None:
+            if finished.error is None and measure_links:
                 last = Delivery.from_json(finished.value)
                 self._enrolment.note(member, last.beds, last.self_tests)
 
         for member in ending:
-            self._start(member, "end_run", {"run": self._store.run_id, "measure_links": True}, ended)
-        while left & self._members.keys():
+            member.due = time.monotonic() + LONGEST_S
+            order = {"run": self._store.run_id, "measure_links": measure_links}
+            self._start(member, "end_run", order, ended)
+        while left & self._members.keys() and time.monotonic() < until:
             for happening in self._cluster.wait(TICK_S):
                 self._take_note(happening)
+            for worker in left & self._members.keys():
+                if time.monotonic() >= self._members[worker].due:
+                    self._leave(worker, "it has not answered for longer than anything takes")
+
+
+def longest_s(experiment: Experiment, portion: PlannedPortion) -> float:
+    """Far longer than a portion can take: each trial's own limits end it long before. A worker that hangs must not hold
+    up a run for ever."""
+    trials = len(portion.cells) * (1 + experiment.retries)
+    return LONGEST_S + trials * (3 * experiment.timeout.seconds + scaled(LONGEST_AROUND_S))

@@ -167,7 +167,7 @@ class Deliveries:
             number, _ = self._store.begin_trial()
             record = TrialRecord.not_started(self._store.workload, utc_now(), reason, why)
             attempt = len(self.spread.results.of(planned.key)) + 1
-            bed = self._store.last_bed()
+            bed = self._store.bed_that_refused(planned.cell.link.label)
             self._store.add_trial(Stored(number, planned.cell, bed, planned.round, attempt, 0.0, record))
             self.spread.add(planned, attempt_of(False, None, {reason}))
 

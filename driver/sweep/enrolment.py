@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,15 +14,16 @@ from driver.run.start import BegunRun
 from driver.run.taking import name_of
 from driver.sweep.assignments import assignment_of
 from driver.sweep.cluster import Finished
-from driver.sweep.member import Doing, Member, Start
+from driver.sweep.member import LONGEST_S, REST_S, Doing, Member, Start
 from driver.sweep.messages import Qualification, QualifyRequest
 from driver.sweep.our_clock import test_at_our_clock
 from driver.sweep.site_packs import SitePacks
 from model.clock import seconds_between, utc_now
-from model.errors import RecordError
+from model.errors import InputError, RecordError
 from model.machines import BedFacts
 
 SAME = "Use the same lanelab for `lanelab run` and `lanelab worker`"
+FAILURES = 3  # in a row, after which a worker is unfit
 CLOCK_EXACT_S = 2.0  # clocks that differ by less are left as they are
 
 
@@ -38,11 +40,13 @@ class Enrolment:
         self.unfit: dict[str, str] = {}  # name -> why
 
     def begin(self, member: Member) -> None:
+        member.doing, member.due = Doing.JOINING, time.monotonic() + LONGEST_S
+        member.beds.clear()
         self._start(member, "assign", self._assignment.to_json(), self._assigned)
 
     def _assigned(self, member: Member, finished: Finished) -> None:
         if finished.error is not None:
-            self._refuse(member, str(finished.error))
+            self._failed(member, finished.error)
             return
         member.lacks = list(finished.value["lacks"])
         self._send_next_site(member)
@@ -60,13 +64,21 @@ class Enrolment:
         else:
             self._send_next_site(member)
 
+    def again(self, member: Member) -> None:
+        """Let a worker go on that has rested: it qualifies, or begins anew where it did not come so far before."""
+        if member.failures:
+            self.begin(member)
+        else:
+            self.qualify(member)
+
     def qualify(self, member: Member) -> None:
         member.doing, member.asked_utc = Doing.JOINING, utc_now()
+        member.due = time.monotonic() + LONGEST_S
         self._start(member, "qualify", QualifyRequest(member.asked_utc, True).to_json(), self._qualified)
 
     def _qualified(self, member: Member, finished: Finished) -> None:
         if finished.error is not None:
-            self._refuse(member, str(finished.error))
+            self._failed(member, finished.error)
             return
         try:
             made = Qualification.from_json(finished.value)
@@ -87,7 +99,7 @@ class Enrolment:
         self._note_versions(member, made.versions)
         self._note_worker(member, made)
         self.unfit.pop(member.name, None)
-        member.doing = Doing.IDLE
+        member.doing, member.failures = Doing.IDLE, 0
         told = {"worker": member.worker, "name": member.name, "machine": member.machine}
         refused = [f"{each.label}: {each.why}" for each in made.refused]
         self._tell(Event("worker-qualified", {**told, "links_refused": refused}))
@@ -100,6 +112,16 @@ class Enrolment:
             tests = [test_at_our_clock(test, member.clock_ahead_s) for test in self_tests]
             self._store.adopt([], self._store.folder, member.beds, tests)
 
+    def _failed(self, member: Member, error: BaseException) -> None:
+        """What the user has to change is final. Anything else may pass: it begins anew a few times."""
+        member.failures += 1
+        if isinstance(error, InputError) or member.failures >= FAILURES:
+            self._refuse(member, str(error))
+            return
+        member.doing, member.rests_until = Doing.RESTING, time.monotonic() + REST_S
+        told = {"worker": member.worker, "name": member.name, "why": str(error)}
+        self._tell(Event("portion-undone", told))
+
     def _refuse(self, member: Member, why: str, remedy: str = "") -> None:
         member.doing = Doing.UNFIT
         self.unfit[member.name] = why
@@ -109,10 +131,19 @@ class Enrolment:
     def _note_versions(self, member: Member, versions: Mapping[str, str]) -> None:
         """Versions of machines may differ, but never silently."""
         first = next(iter(self.versions.values()), versions)
+        if self.versions and member.machine not in self.versions:
+            self._tell_of_absolute_times(member)
         self.versions[member.machine] = versions
         names = sorted(name for name in first.keys() | versions.keys() if first.get(name) != versions.get(name))
         if names:
             what = "; ".join(f"{name}: {versions.get(name, 'none')} (not {first.get(name, 'none')})" for name in names)
+            self._tell(Event("machine-differs", {"name": member.machine, "what": what}))
+
+    def _tell_of_absolute_times(self, member: Member) -> None:
+        """A run that ends when medians are known takes trials of all its machines together, whose times differ."""
+        repeat = self._begun.experiment.repeat
+        if repeat.ci is not None and repeat.of == "median":
+            what = "`until` asks for medians over several machines, whose absolute times differ: `of: change` does not"
             self._tell(Event("machine-differs", {"name": member.machine, "what": what}))
 
     def _note_worker(self, member: Member, made: Qualification) -> None:

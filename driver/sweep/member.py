@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from driver.schedule.portions import PlannedPortion
 from driver.sweep.cluster import Finished, JobName
 from model.link import Link
 
+LONGEST_S = 7200.0  # for anything but trials: to build programs, to measure slow links, to fetch a large pack
+REST_S = 30.0  # of a worker that could not do its work
 REFUSALS = 3  # of a link, after which a worker is not asked for it again
 
 
@@ -41,6 +44,8 @@ class Member:
     number: int = 0  # of its portion
     began: float = 0.0  # monotonic, of its portion
     rests_until: float = 0.0
+    due: float = math.inf  # monotonic: when it is taken for gone, if it still does the same
+    failures: int = 0  # of what it does before it has work, one after the other
     asked_utc: str = ""  # when it was asked to qualify
     clock_ahead_s: float = 0.0
 
@@ -51,6 +56,11 @@ class Member:
     def may(self, cell: Cell) -> bool:
         """Whether it is worth asking it: a link that was refused on a busy machine may pass later."""
         return self.refusals[cell.link.link] < REFUSALS
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether an answer is awaited."""
+        return self.doing in (Doing.JOINING, Doing.PLAYING, Doing.DELIVERING)
 
     @property
     def is_fit(self) -> bool:

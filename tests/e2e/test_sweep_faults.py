@@ -194,6 +194,9 @@ def copy_of_the_tree(to: Path) -> Path:
         except OSError:
             shutil.copy(source, target)
 
-    shutil.copytree(PROJECT, to, symlinks=True, copy_function=link, ignore=shutil.ignore_patterns("build", ".git"))
+    def left_out(folder: str, _names: list[str]) -> list[str]:
+        return ["build", ".git"] if Path(folder) == PROJECT else []
+
+    shutil.copytree(PROJECT, to, symlinks=True, copy_function=link, ignore=left_out)
     (to / MEASURING).unlink()
     return to

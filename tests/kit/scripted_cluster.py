@@ -44,6 +44,8 @@ class ScriptedCluster:
     refuses: Mapping[str, str] = field(default_factory=dict)  # label of a link -> the machine that cannot have it
     clock_ahead_s: float = 0.0
     unfit: str = ""
+    silent: str = ""  # a worker that never answers when it is to play
+    fails_to_begin: int = 0  # so many times whoever is assigned raises
     dashboard: str = ""
 
     def __post_init__(self) -> None:
@@ -72,7 +74,15 @@ class ScriptedCluster:
             return [Away("cut")]
         if not self.pending:
             return []
+        return self._next_answer()
+
+    def _next_answer(self) -> list[Happening]:
         job, worker, name, payload = self.pending.pop(self.chance.randrange(len(self.pending)))
+        if name == "play" and worker == self.silent:
+            return []
+        if name == "assign" and self.fails_to_begin:
+            self.fails_to_begin -= 1
+            return [Finished(job, worker, error=BedLost("no luck"))]
         if self.chance.random() < self.faults.dies:
             self.there.remove(worker)
             self.pending = [one for one in self.pending if one[1] != worker]

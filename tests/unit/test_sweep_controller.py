@@ -16,6 +16,7 @@ from driver.run.events import Event
 from driver.run.runner import StopRequest
 from driver.run.start import BegunRun, begin, resume
 from driver.run.this_machine import this_machine
+from driver.sweep import controller, enrolment
 from driver.sweep.cluster import Away, Happening, JobName, Left
 from driver.sweep.controller import Controller, Patience
 from model.clock import seconds_between, utc_now
@@ -163,6 +164,31 @@ def test_workers_that_are_all_unfit_end_the_run_with_their_reason(sweep: Callabl
     one = sweep()
     with pytest.raises(BedError, match="there is no room"):
         one.play(ScriptedCluster(one.experiment, 5, unfit="there is no room"))
+
+
+def test_a_worker_that_hangs_is_given_up_and_its_portion_is_made_by_another(
+    sweep: Callable[..., Sweep], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = sweep()
+    monkeypatch.setattr(controller, "longest_s", lambda _experiment, _portion: 0.2)
+    cluster = ScriptedCluster(one.experiment, 8, silent="w2")
+    one.play(cluster, patience_s=60)
+    one.assert_whole()
+    why = [event.data["why"] for event in one.events if event.kind == "worker-left" and event.data["worker"] == "w2"]
+    assert why == ["it has not answered for longer than anything takes"]
+
+
+def test_a_worker_that_fails_to_begin_tries_again_and_a_few_times_only(
+    sweep: Callable[..., Sweep], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enrolment, "REST_S", 0.0)
+    one = sweep()
+    one.play(ScriptedCluster(one.experiment, 9, workers=1, fails_to_begin=2), patience_s=60)
+    one.assert_whole()
+    other = sweep()
+    other.folder = other.folder.with_name("other")
+    with pytest.raises(BedError, match="no luck"):
+        other.play(ScriptedCluster(one.experiment, 9, workers=1, fails_to_begin=99))
 
 
 def test_stamps_of_a_machine_whose_clock_is_wrong_are_put_right(sweep: Callable[..., Sweep]) -> None:
