@@ -30,6 +30,7 @@ arms:
   process: {start: fresh-process}
   warm: {start: warm}
 trials: 1
+retries: 6  # on a machine that others keep busy
 seed: 5
 screenshot: true
 """
