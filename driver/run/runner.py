@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +65,29 @@ class PreparedTrial:
     refusal: tuple[Reason, str] | None = None
 
 
+class Preparation:
+    """A trial that is prepared in a thread of its own. Ctrl-C may leave it behind at any moment: nothing that the two
+    threads share can stay locked then, and no end of a program waits for it."""
+
+    def __init__(self, prepare: Callable[[PlannedTrial], PreparedTrial], planned: PlannedTrial) -> None:
+        self.planned = planned
+        self._answer: queue.SimpleQueue[PreparedTrial | BaseException] = queue.SimpleQueue()
+        threading.Thread(target=self._do, args=(prepare,), name="prepare", daemon=True).start()
+
+    def _do(self, prepare: Callable[[PlannedTrial], PreparedTrial]) -> None:
+        try:
+            self._answer.put(prepare(self.planned))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            self._answer.put(error)
+
+    def result(self) -> PreparedTrial:
+        """Waits for it. Called once."""
+        answer = self._answer.get()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
 class Runner:
     """Plays trials of an experiment, one after the other, on a bed that lives until `close`."""
 
@@ -87,8 +110,7 @@ class Runner:
         self.current = CurrentBed(beds, experiment, store, tell, self._check_arms, self._programs)
         accept = bool(json.loads(store.meta("bed") or "{}").get("accept_links"))
         self._asked = AskedKeys(experiment, begun.sites, accept_links=accept)
-        self._ahead: tuple[PlannedTrial, Future[PreparedTrial]] | None = None
-        self._thread = ThreadPoolExecutor(1, "prepare")
+        self._ahead: Preparation | None = None
 
     def __enter__(self) -> Runner:
         return self
@@ -99,7 +121,6 @@ class Runner:
         self.close()
 
     def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
         self.current.close()
 
     def run(self, agenda: Agenda) -> None:
@@ -221,13 +242,13 @@ class Runner:
             return
         if not self.current.links.has_passed(following.cell):
             return
-        self._ahead = (following, self._thread.submit(self._prepare, following))
+        self._ahead = Preparation(self._prepare, following)
 
     def _take_prepared(self, planned: PlannedTrial) -> PreparedTrial:
         ahead, self._ahead = self._ahead, None
         if ahead:
-            prepared = ahead[1].result()
-            if ahead[0] == planned:
+            prepared = ahead.result()
+            if ahead.planned == planned:
                 return prepared
         return self._prepare(planned)
 
@@ -236,7 +257,7 @@ class Runner:
         ahead, self._ahead = self._ahead, None
         if ahead:
             with suppress(LanelabError):  # that trial will not be
-                ahead[1].result()
+                ahead.result()
 
     def _prepare(self, planned: PlannedTrial) -> PreparedTrial:
         number, folder = self._store.begin_trial()
