@@ -31,6 +31,8 @@ class Arm:
     name: str
     server: str
     protocol: str
+    h3_discovery: str
+    early_data: bool
     tls: str
     tls_resumption: bool
     tls_certificate: str
@@ -194,7 +196,7 @@ def _check(arm: Arm) -> None:
     if arm.via == "browser":
         _check_browser(arm)
     if arm.multiplexed and not arm.keepalive:
-        name = "SPDY" if arm.spdy else "HTTP/2"
+        name = "SPDY" if arm.spdy else {"h2": "HTTP/2", "h3": "HTTP/3"}[arm.protocol]
         what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
         raise InputError(what, "Leave keepalive out, or write protocol: http/1.1", key="keepalive")
     if arm.schemes == RECORDED and arm.via == "gateway":
@@ -203,7 +205,25 @@ def _check(arm: Arm) -> None:
     if arm.pipelining_policy == "chromium" and arm.tls != "off":
         what = "Chromium sent requests ahead of answers without TLS only"
         raise InputError(what, "Leave tls out, or write pipelining_policy: eager", key="pipelining_policy")
+    if arm.protocol == "h3":
+        _check_h3(arm)
     _check_server(arm)
+
+
+def _check_h3(arm: Arm) -> None:
+    """What HTTP/3 cannot be without."""
+    if arm.via == "gateway":
+        what = "the gateway does not speak HTTP/3"
+        raise InputError(what, "Leave out what needs the gateway, or write another protocol", key="protocol")
+    if arm.tls != "1.3":
+        what = f"HTTP/3 has TLS 1.3 in it, and tls is {arm.tls}"
+        raise InputError(what, "Write tls: 1.3, or another protocol", key="protocol")
+    if arm.h3_discovery == "https-record" and arm.dns != "resolver":
+        what = f"HTTPS records come from a resolver, and dns is {arm.dns}"
+        raise InputError(what, "Write dns: resolver too, or h3_discovery: forced or alt-svc", key="h3_discovery")
+    if arm.early_data and not arm.tls_resumption:
+        what = "only a resumed session can begin with requests, and tls_resumption is off"
+        raise InputError(what, "Leave tls_resumption out, or write early_data: false", key="early_data")
 
 
 def _check_server(arm: Arm) -> None:

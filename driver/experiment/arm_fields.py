@@ -17,7 +17,7 @@ from model.settings.kinds import DURATION, FLAG, Kind, choice, count, lines
 from model.settings.setting import DefaultBy, Setting, Table
 from model.units import Duration
 
-MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2")  # protocols that carry all requests on one connection
+MULTIPLEXED = ("h2", "spdy/3.1", "spdy/3", "spdy/2", "h3")  # protocols that carry all requests on one connection
 LONGEST_KEEPALIVE = Duration.parse("1000s")
 
 
@@ -49,10 +49,12 @@ def _minify(value: object, key: str) -> str:
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 MINIFY = Kind("SET", "`off`, a set, or a list of filters", _minify, _TEXTS)
 _PROTOCOLS = {"http/2": "h2", "http2": "h2", "h2c": "h2", "h1": "http/1.1", "http1": "http/1.1", "http": "http/1.1"}
+_PROTOCOLS |= {"http/3": "h3", "http3": "h3", "quic": "h3"}
 _PROTOCOLS |= {"spdy": "spdy/3.1", "spdy3.1": "spdy/3.1", "spdy3": "spdy/3", "spdy2": "spdy/2"}
 _VIA = {"native": "browser", "chromium": "browser", "direct": "browser", "auto": "automatic", "proxy": "gateway"}
 _WITH_SPDY = tuple(("protocol", protocol) for protocol in MULTIPLEXED if protocol.startswith("spdy/"))
 _WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
+_WITHOUT_H3 = tuple(("protocol", protocol) for protocol in ("http/1.1", *MULTIPLEXED) if protocol != "h3")
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
 _COMPRESSION |= {"as-recorded": "recorded", "site": "recorded", "none": "off"}
@@ -61,8 +63,15 @@ _SCHEMES = {"http": "arm", "https": "arm", "mixed": "recorded", "site": "recorde
 _SERVER = (
     Setting("server", choice("NAME", *SERVERS), DEFAULT_SERVER, "the web server", "nginx"),
     Setting("protocol", choice("NAME", "http/1.1", *MULTIPLEXED, also=_PROTOCOLS), "http/1.1",
-             "what is spoken on the link; every request is checked. SPDY and `h2` without `tls` go through the gateway",
-             "h2", aliases=("http",)),
+             "what is spoken on the link; every request is checked. SPDY and `h2` without `tls` go through the "
+             "gateway. `h3` is [HTTP/3](http3.md) over QUIC", "h2", aliases=("http",)),
+    Setting("h3_discovery", choice("HOW", "forced", "alt-svc", "https-record"), "forced",
+             "how the browser learns of it: told at its start, by the header `Alt-Svc` "
+             "of a first answer by `h2`, or by the HTTPS record of the name", "alt-svc", meaningless_with=_WITHOUT_H3,
+             aliases=("discovery",)),
+    Setting("early_data", FLAG, "false",
+             "whether HTTP/3 connections are resumed from an earlier load and begin with requests (0-RTT)", "true",
+             meaningless_with=_WITHOUT_H3, aliases=("0-rtt", "zero_rtt")),
     Setting("tls", choice("VERSION", "off", "1.2", "1.3", also=_TLS), "off", "TLS, in exactly this version", "1.3",
              aliases=("ssl", "https")),
     Setting("tls_resumption", FLAG, "true",
@@ -121,10 +130,11 @@ _REST = (
              "Chromium does by itself", "true"),
     Setting("spdy_header_compression", count("LEVEL", "zlib's level", 0, 9), "9",
              "how hard client and server compress SPDY's headers; 0: not at all", "0",
-             meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"))),
+             meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"), ("protocol", "h3"))),
     Setting("spdy_stream_window", count("BYTES", "bytes", 64 << 10, 6 << 20), str(6 << 20),
              "how much the server may send on a stream of SPDY/3 before the client has read it. Chromium had 65536 in "
-             "2012", "65536", meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"), ("protocol", "spdy/2"))),
+             "2012", "65536",
+             meaningless_with=tuple(("protocol", each) for each in ("http/1.1", "h2", "h3", "spdy/2"))),
     Setting("tls_key_share", choice("GROUP", "browser", "x25519", "p-256"), "browser",
              "the key exchange that the client offers: as Chromium does today (X25519MLKEM768, then X25519), or a key "
              "of one curve alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),

@@ -34,6 +34,8 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "proxy_connections": 1,
     "proxy_mpm": "event",
     "proxy_workers": 400,
+    "h3_discovery": "forced",
+    "early_data": False,
 }
 # The same of links, as their canonical form has them.
 LATER_LINK_SETTINGS: Mapping[str, str] = {

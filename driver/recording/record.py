@@ -76,6 +76,9 @@ class _Start:
     start: str = "fresh-process"
     display: str = "headless"
     scripts: str = "as-is"
+    protocol: str = "http/1.1"
+    h3_discovery: str = "forced"
+    early_data: bool = False
 
 
 @dataclass(slots=True)

@@ -30,6 +30,9 @@ class Settings:
     viewport: tuple[int, int] = (1000, 700)
     browser_flags: tuple[str, ...] = ()
     scripts: str = "as-is"
+    protocol: str = "http/1.1"
+    h3_discovery: str = "forced"
+    early_data: bool = False
 
 
 @contextmanager

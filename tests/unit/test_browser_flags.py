@@ -19,6 +19,9 @@ class Settings:
     viewport: tuple[int, int] = (1280, 720)
     scripts: str = "as-is"
     browser_flags: tuple[str, ...] = ()
+    protocol: str = "http/1.1"
+    h3_discovery: str = "forced"
+    early_data: bool = False
 
 
 AROUND = Surroundings(hosts={"a.example": "10.10.3.1", "b.example": "10.10.3.2"})

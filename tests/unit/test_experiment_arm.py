@@ -119,6 +119,7 @@ def test_defaults_for_the_gateway_are_left_out_where_they_mean_nothing() -> None
     assert Arm.parse("a", {}, shared).pipelining == 4
 
 
+H3: dict[str, object] = {"protocol": "h3", "server": "caddy", "tls": "1.3"}
 REFUSED: list[tuple[dict[str, object], str, str]] = [
     (
         {"protocol": "h2", "via": "browser"},
@@ -127,6 +128,19 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ),
     ({"protocol": "spdy/3.1", "via": "browser"}, "protocol", "no browser of today speaks SPDY. Leave via out"),
     ({"protocol": "spdy/3.1", "keepalive": "false"}, "keepalive", "SPDY carries all requests on one connection"),
+    ({"protocol": "h3", "server": "caddy"}, "protocol", "HTTP/3 has TLS 1.3 in it, and tls is off. Write tls: 1.3"),
+    ({**H3, "tls": "1.2"}, "protocol", "HTTP/3 has TLS 1.3 in it, and tls is 1.2"),
+    ({**H3, "server": "apache"}, "protocol", "Apache does not speak h3. Write server: caddy, or another protocol"),
+    ({**H3, "server": "h2o"}, "protocol", "h2o does not speak h3. Write server: caddy"),
+    ({**H3, "via": "gateway"}, "protocol", "the gateway does not speak HTTP/3"),
+    ({**H3, "tls_key_share": "p-256"}, "protocol", "the gateway does not speak HTTP/3"),
+    ({**H3, "keepalive": "false"}, "keepalive", "HTTP/3 carries all requests on one connection"),
+    ({**H3, "h3_discovery": "https-record"}, "h3_discovery", "HTTPS records come from a resolver, and dns is instant"),
+    ({**H3, "early_data": "true", "tls_resumption": "false"}, "early_data", "only a resumed session can begin with"),
+    ({**H3, "pipelining": 2}, "pipelining", "it means nothing with protocol: h3"),
+    ({"protocol": "h2", "tls": "1.3", "h3_discovery": "alt-svc"}, "h3_discovery", "nothing with protocol: h2"),
+    ({"early_data": "true"}, "early_data", "it means nothing with protocol: http/1.1"),
+    ({**H3, "proxy": "nginx", "server": "nginx"}, "protocol", "proxy: nginx does not speak h3 to clients"),
     ({"protocol": "spdy/2", "mpm": "prefork"}, "mpm", "does not speak SPDY with mpm: prefork"),
     ({"protocol": "spdy/2", "server": "nginx"}, "protocol", "nginx does not speak spdy/2. Write server: apache"),
     ({"server": "nginx", "mpm": "event"}, "mpm", "it is one of server: apache. Leave it out, or write server: apache"),
@@ -267,6 +281,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
         under: dict[str, object] = {"tls": "1.3", "server": OWNERS.get(field.name, ("apache",))[0]}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
+        under |= {"protocol": "h3", "server": "caddy"} if field.name in ("h3_discovery", "early_data") else {}
         under |= {"pipelining": 4, "tls": "off"} if field.name == "pipelining_policy" else {}
         under |= {"proxy": "apache" if field.name in APACHE_PROXY else "gateway"} if _of_proxy(field.name) else {}
         under |= {"proxy_protocol": "h2"} if field.name in ("proxy_window", "proxy_connections") else {}

@@ -7,7 +7,7 @@ add some. docs/reference/browser.md says which of them were found necessary, and
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from driver.browser.browser import USUAL_VIEWPORT, BrowserSettings, Surroundings
 
@@ -47,6 +47,8 @@ DECIDED_FEATURES = (
     "HttpsUpgrades",  # would try https before the http that the arm wants
     "UseDnsHttpsSvcb",  # one more query and what its answer says
 )
+# What asks for HTTPS records: the browser's own resolver, which alone can, and what it does with the answer.
+RECORD_FEATURES = ("AsyncDns", "UseDnsHttpsSvcb")
 # Parts of the window that are web pages themselves and are loaded ahead of use: 0.6 s of processor time in the very
 # half second in which a trial would begin.
 IDLE_FEATURES = ("WebUIOmniboxAimPopup", "WebUIOmniboxPopup")
@@ -70,6 +72,7 @@ STEADY = (
     # Frames of other sites in the page's own process: ChromeDriver logs no request of a frame that has another.
     "--disable-site-isolation-trials",
 )
+HTTPS_PORT = 443
 START_PAGE = "about:blank"  # the page for new tabs costs a process and 0.4 s of processor time
 # Flags whose values are lists: the last one given would win, so they are joined.
 JOINED = ("--disable-features", "--enable-features", "--disable-blink-features", "--enable-blink-features")
@@ -88,6 +91,7 @@ def resolver_rules(hosts: Mapping[str, str], dns: str) -> str:
 def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str, ...]:
     """Every flag, in the order of the command line. `profile` is the folder of the user's data."""
     width, height = arm.viewport or USUAL_VIEWPORT
+    wanted = set(RECORD_FEATURES if _asks_for_records(arm) else ())
     words = [
         *(["--headless=new"] if arm.display == "headless" else ["--window-position=0,0"]),
         f"--user-data-dir={profile}",
@@ -95,10 +99,9 @@ def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str
         f"--window-size={width},{height}",
         *STEADY,
         *SILENT,
-        "--disable-features=" + ",".join(sorted(SILENT_FEATURES + DECIDED_FEATURES + IDLE_FEATURES)),
+        "--disable-features=" + ",".join(sorted({*SILENT_FEATURES, *DECIDED_FEATURES, *IDLE_FEATURES} - wanted)),
+        *_quic(arm, around),
     ]
-    if not _asks_for_quic(arm.browser_flags):
-        words.append("--disable-quic")
     if around.dns != "machine":
         words.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
     if around.trusted:
@@ -110,6 +113,23 @@ def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str
     if arm.user_agent is not None:
         words.append(f"--user-agent={arm.user_agent}")
     return (*_join([*words, *arm.browser_flags]), START_PAGE)
+
+
+def _asks_for_records(arm: BrowserSettings) -> bool:
+    return arm.protocol == "h3" and arm.h3_discovery == "https-record"
+
+
+def _quic(arm: BrowserSettings, around: Surroundings) -> Iterator[str]:
+    """Whether it speaks QUIC, and to whom without having been told by the server."""
+    if arm.protocol != "h3":
+        if not _asks_for_quic(arm.browser_flags):
+            yield "--disable-quic"
+        return
+    yield "--enable-quic"
+    if arm.h3_discovery == "forced":
+        yield "--origin-to-force-quic-on=" + ",".join(f"{host}:{HTTPS_PORT}" for host in around.hosts)
+    elif _asks_for_records(arm):
+        yield "--enable-features=" + ",".join(RECORD_FEATURES)
 
 
 def keys_file(profile: str) -> str:

@@ -50,8 +50,9 @@ def configuration(
 
 def _server(arm: ServerArm, scheme: str, routes: list[_Json], *, log_requests: bool) -> _Json:
     """In clear beside TLS it is HTTP/1.1: browsers speak nothing else there."""
-    h2 = arm.protocol == "h2" and scheme == arm.scheme
-    protocols = ["h1", *([("h2" if scheme == "https" else "h2c")] if h2 else [])]
+    h3 = arm.protocol == "h3" and scheme == arm.scheme
+    h2 = h3 or (arm.protocol == "h2" and scheme == arm.scheme)
+    protocols = ["h1", *([("h2" if scheme == "https" else "h2c")] if h2 else []), *(["h3"] if h3 else [])]
     server: dict[str, Any] = {
         "listen": [f"0.0.0.0:{PORTS[scheme]}"],
         "protocols": protocols,

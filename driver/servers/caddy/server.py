@@ -21,7 +21,7 @@ class Caddy:
     title = "Caddy"
     processes = ("caddy",)
     graceful_signal = signal.SIGINT
-    protocols = frozenset({"http/1.1", "h2"})
+    protocols = frozenset({"http/1.1", "h2", "h3"})
     compressions = frozenset({"recorded", "off", "gzip"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
