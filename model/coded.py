@@ -5,7 +5,8 @@
         x: float
         name: str | None
 
-`Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
+`Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default,
+but one that came after records had been stored: `y: float | None = later(None)` is None in those.
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ from typing import Any, Self
 
 from model.errors import RecordError
 
+LATER = "later"  # key of a field's metadata
 Decoder = Callable[[object], Any]
 UNIONS = (types.UnionType, typing.Union)
 PLAIN = frozenset((str, int, float, bool, type(None)))
 SHORT = 60  # characters of a wrong value that are shown
+
+
+def later(value: Any) -> Any:  # noqa: ANN401 - the field's own type
+    """A field that older records do not have: what they mean by not having it. It is never to pass for evidence."""
+    return dataclasses.field(default=value, metadata={LATER: True})
 
 
 class Coded:
@@ -93,8 +100,10 @@ def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
         raise _WrongError(f"is not a mapping but {_short(data)}")
     decoders = _fields(kind)
     if data.keys() != decoders.keys():
+        data = {**_later(kind), **data}
         missing, unknown = sorted(decoders.keys() - data.keys()), sorted(map(str, data.keys() - decoders.keys()))
-        raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))
+        if missing or unknown:
+            raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))
     values = {}
     for key, decode in decoders.items():
         try:
@@ -102,6 +111,12 @@ def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
         except _WrongError as wrong:
             raise wrong.below(key) from None
     return kind(**values)
+
+
+@functools.cache
+def _later(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a dataclass
+    """What records mean that were stored before there were these fields, as JSON has it."""
+    return {field.name: _encode(field.default) for field in dataclasses.fields(kind) if field.metadata.get(LATER)}
 
 
 @functools.cache

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.coded import Coded
+from model.coded import Coded, later
 from model.errors import RecordError
 from model.reasons import Failure, Reason
 from model.record import Series, TrialRecord
@@ -87,6 +87,22 @@ def test_no_key_has_a_default(key: str) -> None:
     del data[key]
     with pytest.raises(RecordError, match=f"{key} is missing"):
         Outer.from_json(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Grown(Coded):
+    old: int
+    new: tuple[str, ...] = later(())
+
+
+def test_what_came_later_may_be_missing_in_older_records() -> None:
+    assert Grown.from_json({"old": 1}) == Grown(1)
+    assert Grown.from_json({"old": 1, "new": ["a"]}) == Grown(1, ("a",))
+    assert Grown(1).to_json() == {"old": 1, "new": []}
+    wrong: list[dict[str, Any]] = [{"new": []}, {"old": 1, "newer": 1}, {"old": 1, "new": None}]
+    for data in wrong:
+        with pytest.raises(RecordError):
+            Grown.from_json(data)
 
 
 LEAVES = st.none() | st.integers() | st.text()
