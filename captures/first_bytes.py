@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 METHODS = re.compile(rb"(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT) ")
 H2_PREFACE = b"PRI * HTTP/2.0\r\n"
@@ -16,7 +16,9 @@ SHORTEST = 6
 ALERT, HANDSHAKE = 0x15, 0x16
 TLS_RECORDS = (ALERT, HANDSHAKE)  # that a side may begin with
 CLIENT_HELLO, SERVER_HELLO = 1, 2
-ALPN, PRE_SHARED_KEY = 16, 41  # extensions of a hello
+NAME, ALPN, PRE_SHARED_KEY, EARLY_DATA = 0, 16, 41, 42  # extensions of a hello
+ENCRYPTED_EXTENSIONS = 8  # what a server of TLS 1.3 says behind its hello
+MESSAGE_HEAD = 4  # bytes: type and length
 TLS13_SUITES = 0x13  # the first byte of the cipher suites that only TLS 1.3 has
 SPDY_FIRST = (1, 2, 4, 6)  # SYN_STREAM, SYN_REPLY, SETTINGS, PING: what a session may begin with
 TLS, OTHER = "tls", "other"
@@ -31,6 +33,9 @@ class Hello:
     cipher: bytes = b""
     alpn: tuple[str, ...] | None = None  # what a client offers
     has_key: bool | None = None  # of an earlier session: a server that names it resumes (TLS 1.3)
+    random: bytes = b""
+    name: str | None = None  # of the server, as the client asks for it
+    early: bool | None = None  # data may come, or was taken, before the handshake has ended
 
 
 def protocol(data: bytes) -> str | None:
@@ -52,11 +57,24 @@ def hello(data: bytes) -> Hello | None:
     """The hello that a side begins with, as far as it is there."""
     if len(data) < SHORTEST or data[0] != HANDSHAKE or data[1] != 0x03 or data[5] not in (CLIENT_HELLO, SERVER_HELLO):
         return None
-    kind = data[5]
-    message = _message(data)
+    return hello_message(_message(data))
+
+
+def message_length(data: bytes) -> int | None:
+    """Of the handshake message that begins here, with its head; None where too little is there to tell."""
+    return MESSAGE_HEAD + int.from_bytes(data[1:4]) if len(data) >= MESSAGE_HEAD else None
+
+
+def hello_message(message: bytes) -> Hello | None:
+    """A hello, or a server's encrypted extensions, without the records of TLS around it."""
+    if not message or message[0] not in (CLIENT_HELLO, SERVER_HELLO, ENCRYPTED_EXTENSIONS):
+        return None
+    kind = message[0]
     body = message[4 : 4 + int.from_bytes(message[1:4])]  # after its type and its length
+    if kind == ENCRYPTED_EXTENSIONS:
+        return _with_extensions(Hello(kind), body)
     try:
-        length = body[34]
+        length, random = body[34], body[2:34]
         session, rest = body[35 : 35 + length], body[35 + length :]
         if kind == SERVER_HELLO:
             cipher, rest = rest[:2], rest[3:]
@@ -67,11 +85,19 @@ def hello(data: bytes) -> Hello | None:
             return Hello(kind)
     except IndexError:
         return Hello(kind)
+    return _with_extensions(Hello(kind, session, cipher, random=random), rest)
+
+
+def _with_extensions(found: Hello, rest: bytes) -> Hello:
     extensions = dict(_extensions(rest))
     whole = len(rest) >= 2 and len(rest) >= 2 + int.from_bytes(rest[:2])
+
+    def has(kind: int) -> bool | None:
+        return kind in extensions if whole or kind in extensions else None
+
     offered = tuple(_names(extensions[ALPN])) if ALPN in extensions else () if whole else None
-    has_key = PRE_SHARED_KEY in extensions if whole or PRE_SHARED_KEY in extensions else None
-    return Hello(kind, session, cipher, offered, has_key)
+    name = extensions.get(NAME, b"")[5:].decode(errors="replace") or None  # after the list's, its kind, its length
+    return replace(found, alpn=offered, has_key=has(PRE_SHARED_KEY), name=name, early=has(EARLY_DATA))
 
 
 def is_whole(data: bytes) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from captures.connections import Flow
 from captures.formats import classic
 from captures.frames import ETHERTYPE_AT, IPV4, LINKS, NETWORK_AT, TCP, UDP, Inside, inside, turned
+from captures.secrets import Secrets, read_secrets
 from captures.udp import Udp
 from model.errors import CaptureError
 from model.evidence.packets import Connection, FlowSummary, PacketSummary
@@ -84,14 +85,15 @@ def records(capture: Opened) -> Iterator[tuple[int, int, int, bytes]]:
         yield seconds, nanoseconds // capture.fraction_ns, size, capture.data[begin:end]
 
 
-def summarise(pcap: bytes | Path, client: str = "10.10.1.2") -> PacketSummary:
-    """What the capture says; `client` tells up from down where a connection's beginning is not in it.
+def summarise(pcap: bytes | Path, client: str = "10.10.1.2", keys: str = "") -> PacketSummary:
+    """What the capture says; `client` tells up from down where a connection's beginning is not in it. `keys`: the
+    client's log of secrets, with which more of QUIC can be read.
 
     A file that ends within a packet, or goes on with what is none, gives the summary of what was before it, and says so
     in `incomplete`.
     """
     capture = open_capture(pcap)
-    summary = _Reader(capture, client)
+    summary = _Reader(capture, client, read_secrets(keys))
     summary.read()
     return summary.result()
 
@@ -99,8 +101,9 @@ def summarise(pcap: bytes | Path, client: str = "10.10.1.2") -> PacketSummary:
 class _Reader:
     """The pass over the packets."""
 
-    def __init__(self, capture: Opened, client: str) -> None:
+    def __init__(self, capture: Opened, client: str, secrets: Secrets) -> None:
         self.capture = capture
+        self.secrets = secrets
         self.client = ipaddress.ip_address(client).packed
         self.flows: dict[bytes, Flow] = {}  # source and destination address, source and destination port
         self.connections: list[Flow] = []  # of each connection the client's flow
@@ -197,14 +200,17 @@ class _Reader:
         if flow is None:
             up = found.target != self.client or found.source == self.client
             key = ends if up else turned(ends)
-            flow = self.udp[key] = Udp(key, now)
+            flow = self.udp[key] = Udp(key, now, self.secrets)
         flow.take(
             now, size, self.capture.data[found.at + 8 : min(end, found.at + found.length)], found.length - 8, up=up
         )
 
     def result(self) -> PacketSummary:
         connections = tuple(flow.connection() for flow in self.connections)
-        udp = tuple(flow.summary() for flow in self.udp.values())
+        begun = [flow for flow in self.udp.values() if flow.quic is not None]
+        udp = tuple(
+            flow.summary(next((each for each in begun if flow.goes_on(each)), None)) for flow in self.udp.values()
+        )
         ends: tuple[Connection | FlowSummary, ...] = (*connections, *udp)
         return PacketSummary(
             packets=self.packets,

@@ -65,6 +65,23 @@ class QuicSummary(Coded):
     handshake_rtt_us: int | None
     spin_rtt_us: int | None  # the median; None: its bit does not spin
     spins: int  # of how many
+    server_name: str | None  # for which the client asks; None, as below: its hello was not captured whole
+    alpn_offered: tuple[str, ...] | None
+    alpn_chosen: str | None  # None, as all that the server says behind its hello: there are no keys for it
+    tls_version: str | None
+    tls_resumed: bool | None
+    early_data_offered: bool | None  # data ahead of the handshake's end (0-RTT)
+    early_data_taken: bool | None
+    early_packets: int  # with such data
+    short_up: int  # datagrams with a packet of the application's keys, which there are once a handshake is complete
+    short_down: int
+    ready_us: int | None  # when the client first sent what may be a request
+    moved_from: int | None  # the client's port from which this connection went on at another (migration)
+
+    @property
+    def complete(self) -> bool:
+        """Whether its handshake was, so that it could carry requests."""
+        return self.short_up > 0 and self.short_down > 0
 
 
 @dataclass(frozen=True, slots=True)

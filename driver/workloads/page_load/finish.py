@@ -78,13 +78,20 @@ def _expected(context: TrialContext) -> Expected:
 def _read_captures(evidence: PageLoadEvidence, folder: Path) -> tuple[dict[str, PacketSummary], list[Failure]]:
     """The summary of each node's capture, and why one cannot be read."""
     packets, unread = {}, []
+    secrets = _secrets(folder)
     for node, capture in evidence.capture.items():
         try:
-            packets[node] = summarise(folder / capture.file, client=ADDRESSES["client"])
+            packets[node] = summarise(folder / capture.file, client=ADDRESSES["client"], keys=secrets)
         except LanelabError as error:
             detail = f"the capture of the {node} cannot be read: {error}"
             unread.append(Failure(Reason.CAPTURE_LOST_PACKETS, detail))
     return packets, unread
+
+
+def _secrets(folder: Path) -> str:
+    """What the client logged of its keys; nothing where it had none."""
+    keys = folder / KEYS
+    return keys.read_text() if keys.is_file() else ""
 
 
 def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: TrialContext) -> TrialRecord:
@@ -114,12 +121,11 @@ def _flagged(record: TrialRecord, context: TrialContext) -> TrialRecord:
 
 def _pack(record: TrialRecord, folder: Path, captures: Mapping[str, str], texts: Sequence[str]) -> None:
     """Captures with their keys, texts compressed. What cannot be read stays as it is."""
-    keys = folder / KEYS
-    secrets = keys.read_text() if keys.is_file() else ""
+    secrets = _secrets(folder)
     for node, file in captures.items():
         embed_keys(folder / file, secrets, folder / f"{node}.pcapng.gz")
         (folder / file).unlink()
-    keys.unlink(missing_ok=True)
+    (folder / KEYS).unlink(missing_ok=True)
     _compress(folder / "page.har.gz", json.dumps(har(record)).encode())
     for name in texts:
         path = folder / name
