@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import random
 from collections import Counter
 from dataclasses import replace
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from captures.frames import inside
 from captures.packets import open_capture, places, summarise
 from captures.quic import Kind
-from captures.quic_frames import CRYPTO, PING, STREAMS, Broken, frames
+from captures.quic_frames import PING, STREAMS, Broken, frames
 from captures.quic_keys import CHACHA, VERSION_1, VERSION_2, Keys, expand, initial_keys, whole_number
 from captures.quic_session import ONE_RTT, Session
 from captures.secrets import read_secrets
@@ -58,8 +59,6 @@ def quic(keys: str) -> QuicSummary:
     ids=["RFC 9001, A.1", "RFC 9369, A.1"],
 )
 def test_initial_keys_are_the_published_ones(salt: str, label: str, key: str) -> None:
-    import hmac  # noqa: PLC0415
-
     secret = expand(hmac.digest(bytes.fromhex(salt), SAMPLE_ID, "sha256"), "client in", 32)
     assert expand(secret, label, 16).hex() == key
 
@@ -137,10 +136,8 @@ def test_every_packet_opens_and_has_the_number_that_tshark_reads() -> None:
 def test_the_artifact_alone_shows_the_headers_of_http_3() -> None:
     """The keys are in the capture; tshark is given nothing else."""
     decode = ["-d", f"udp.port=={PORT},quic"]
-    rows = tshark.fields(CAPTURE, "http3.headers.header.value", only="http3.frame_type==1", options=decode)
-    text = " ".join(value for row in rows for value in row)
-    assert len(rows) >= 6  # three requests and their answers
-    assert not text or "/i.bin" in text  # tshark without nghttp3 names the frames, and not what is in them
+    rows = tshark.fields(CAPTURE, "quic.stream.stream_id", only="http3.frame_type==1", options=decode)
+    assert {"0", "4", "8"} <= {number for (numbers,) in rows for number in numbers.split(",")}
 
 
 def test_a_retry_changes_the_keys_of_initials() -> None:
@@ -179,9 +176,7 @@ def test_a_short_snap_length_leaves_what_was_not_captured_unknown() -> None:
     session = Session(read_secrets(KEYS), whole=True)
     opened = [packet for up, payload in datagrams() for packet in session.take(payload[:100], up=up)]
     assert session.client_hello is None
-    assert {packet.kind for packet in opened} == {Kind.INITIAL, Kind.HANDSHAKE, ONE_RTT} - {Kind.HANDSHAKE} | {
-        packet.kind for packet in opened
-    }
+    assert {packet.kind for packet in opened if not packet.is_open} >= {Kind.INITIAL, ONE_RTT}
 
 
 # --- damage
@@ -190,7 +185,7 @@ def test_a_short_snap_length_leaves_what_was_not_captured_unknown() -> None:
 @given(st.integers(0, 2**32), st.floats(0.0, 0.2))
 @settings(max_examples=60, deadline=None)
 def test_damaged_datagrams_are_no_error(seed: int, share: float) -> None:
-    dice = random.Random(seed)  # noqa: S311 - no secret
+    dice = random.Random(seed)
     session = Session(read_secrets(KEYS), whole=True)
     for up, payload in datagrams():
         data = bytearray(payload)
@@ -208,7 +203,6 @@ def test_any_bytes_are_frames_or_broken(data: bytes) -> None:
     except Broken:
         return
     assert all(len(frame.data) <= len(data) for frame in found)
-    assert CRYPTO not in {frame.kind for frame in found if not frame.data and frame.offset} or data
 
 
 def test_lines_of_a_key_log_that_are_none_are_passed_over() -> None:
