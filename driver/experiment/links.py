@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from driver.experiment.model import LinkCase
 from model.dimensions import DIMENSIONS
+from model.errors import InputError
 from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
 from model.link.profiles import PROFILES, resolve
 from model.settings.kinds import near_miss
@@ -79,8 +80,15 @@ def stated(link: Link) -> Mapping[str, str]:
     mapping: dict[str, str] = link.to_mapping()
     for name in {SETTINGS[key].setting.name for key in mapping if SETTINGS[key].setting.needs}:
         fewer = {key: text for key, text in mapping.items() if SETTINGS[key].setting.name != name}
-        mapping = fewer if Link.parse(fewer) == link else mapping
+        mapping = fewer if _is_that(link, fewer) else mapping
     return mapping
+
+
+def _is_that(link: Link, mapping: Mapping[str, str]) -> bool:
+    try:
+        return Link.parse(mapping) == link
+    except InputError:  # a setting is left that needs what is gone
+        return False
 
 
 def varying(links: Iterable[Link]) -> list[str]:

@@ -43,6 +43,12 @@ LATER_LINK_SETTINGS: Mapping[str, str] = {
     "delayed_ack": "true",
     "timestamps": "true",
     "tail_loss_probe": "true",
+    **{
+        f"{name}{side}": value
+        for side in ("", "_down", "_up")
+        # of fq_codel; cake had its interval
+        for name, value in (("aqm_target", "5ms"), ("aqm_interval", "100ms"), ("queue_ecn", "true"))
+    },
 }
 
 

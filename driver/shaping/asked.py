@@ -75,8 +75,9 @@ IMPAIRMENTS = (
     "loss-gemodel.1-h", "loss-gemodel.1-k", "duplicate", "duplicate.correlation", "reorder", "reorder.correlation",
     "corrupt", "corrupt.corrupt", "rate",
 )  # fmt: skip
-COUNTS = ("limit", "flows", "quantum", "memlimit")
-MICROSECONDS = ("lat", "burst")
+COUNTS = ("limit", "flows", "quantum", "memlimit", "min", "max", "alpha", "beta", "ecn")
+MICROSECONDS = ("lat", "burst", "target", "interval", "tupdate", "rtt")
+MARKING = ("ecn", "noecn")
 
 
 def _asked(words: Sequence[str]) -> QueueSettings:
@@ -123,14 +124,19 @@ def _tbf(words: list[str]) -> Values:
     }
 
 
-def _fq_codel(words: list[str]) -> Values:
-    given = _pairs([word for word in words if word != "ecn"])
-    return {name: given[name] for name in ("limit", "flows", "quantum")}
+def _managed(words: list[str]) -> Values:
+    """A discipline that manages its queue: codel, fq_codel, pie."""
+    return {**_pairs([word for word in words if word not in MARKING]), "ecn": float("ecn" in words)}
+
+
+def _red(words: list[str]) -> Values:
+    given = _pairs([word for word in words if word not in MARKING])
+    return {**{name: given[name] for name in ("limit", "min", "max")}, "ecn": float("ecn" in words)}
 
 
 def _cake(words: list[str]) -> Values:
     given = dict(itertools.pairwise(words))
-    return {name: _number(given[name]) for name in ("bandwidth", "memlimit")}
+    return {name: _number(given[name]) for name in ("bandwidth", "memlimit", "rtt")}
 
 
 def _pfifo(words: list[str]) -> Values:
@@ -140,7 +146,10 @@ def _pfifo(words: list[str]) -> Values:
 _READ: Mapping[str, Callable[[list[str]], Values]] = {
     "netem": _netem,
     "tbf": _tbf,
-    "fq_codel": _fq_codel,
+    "fq_codel": _managed,
+    "codel": _managed,
+    "pie": _managed,
+    "red": _red,
     "cake": _cake,
     "pfifo": _pfifo,
 }

@@ -1,13 +1,14 @@
 """The bottleneck of a direction: its `tc` lines, and what they mean for a packet's time. Pure.
 
-A queue in packets is netem's own, whose clock gives each packet its exact time on the wire. Queues in bytes, fq_codel
-and cake are paced by a shaper that lets the packet after an idle spell go at once; there the rate stands in the second
+A queue in packets is netem's own, whose clock gives each packet its exact time on the wire. Queues in bytes, and disciplines that
+manage theirs, are paced by a shaper that lets the packet after an idle spell go at once; there the rate stands in the second
 netem as well, which then adds the time on the wire and smooths the shaper's bursts.
 """
 
 from __future__ import annotations
 
 from model.link import HEADER, Direction
+from model.link.bottleneck import FIFO, INTERVALS, RED_PROBABILITY, TARGETS
 from model.link.impairments.impairment import Words
 from model.units import PPB, Duration, Rate, Size
 
@@ -17,7 +18,7 @@ CAKE_BYTES_PER_PACKET = 2304  # cake's memory limit counts kernel memory: that o
 
 def is_exact(way: Direction) -> bool:
     """Whether netem itself is the bottleneck, and no shaper is needed."""
-    return way.discipline == "fifo" and way.queue_packets is not None
+    return way.discipline == FIFO and way.queue_packets is not None
 
 
 def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
@@ -28,25 +29,21 @@ def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
     packets = way.queue_packets or -(-(way.queue_bytes or 0) // frame)
     if way.discipline == "cake":
         memory = packets * CAKE_BYTES_PER_PACKET
-        text = f"root handle 1: cake bandwidth {speed} besteffort triple-isolate rtt 100ms memlimit {memory}b"
+        interval = _ms(way.aqm.interval or INTERVALS["cake"])
+        text = f"root handle 1: cake bandwidth {speed} besteffort triple-isolate rtt {interval} memlimit {memory}b"
         why = (
             f"the bottleneck: {rate}; cake serves hosts and flows in turn and drops or marks early where a queue "
             f"stands; {_packets(packets)} can wait, which is {memory} bytes of kernel memory"
         )
         return [Words(text, why)]
-    if way.discipline == "fq_codel":
+    if way.discipline != FIFO:
         burst = frame + rate.carries(SHAPER_BURST).bytes
         return [
             Words(
                 f"root handle 1: tbf rate {speed} burst {burst}b limit {packets * frame}b",
                 f"the bottleneck: {rate}; the limit gives way to the queue of the next line",
             ),
-            Words(
-                f"parent 1: handle 2: fq_codel limit {packets} flows 1024 quantum {frame} "
-                "target 5ms interval 100ms ecn",
-                f"its queue: fq_codel serves flows in turn and drops or marks early where a queue stands for longer "
-                f"than 5ms; {_packets(packets)} can wait",
-            ),
+            _managed(way, rate, packets, frame),
         ]
     burst, limit = _bucket(way, rate, frame)
     return [
@@ -56,6 +53,50 @@ def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
             + (f"; {Size(burst)} of them pass here and wait for the way there" if pace_bps(way) else ""),
         )
     ]
+
+
+def _managed(way: Direction, rate: Rate, packets: int, frame: int) -> Words:
+    """The discipline behind a shaper that drops or marks early."""
+    aqm, marks = way.aqm, "ecn" if way.aqm.ecn else "noecn"
+    does = "drops or marks" if way.aqm.ecn else "drops"
+    where = f"parent 1: handle 2: {way.discipline}"
+    if way.discipline == "red":
+        return _red(rate, packets, frame, where, "ecn" if aqm.ecn else "", does)
+    target, interval = aqm.target or TARGETS[way.discipline], aqm.interval or INTERVALS[way.discipline]
+    times = f"target {_ms(target)} {'tupdate' if way.discipline == 'pie' else 'interval'} {_ms(interval)}"
+    limit = f"limit {packets}"
+    if way.discipline == "fq_codel":
+        text = f"{where} {limit} flows 1024 quantum {frame} {times} {marks}"
+        why = f"serves flows in turn and {does} early where a queue stands for longer than {target}"
+    elif way.discipline == "codel":
+        text = f"{where} {limit} {times} {marks}"
+        why = f"{does} early where the queue stands for longer than {target} during {interval}"
+    else:
+        text = f"{where} {limit} {times} alpha 2 beta 20 {marks}"
+        why = f"{does} by a chance that it corrects every {interval}, so that packets wait {target}"
+    return Words(text, f"its queue: {way.discipline} {why}; {_packets(packets)} can wait")
+
+
+def red_thresholds(packets: int, frame: int) -> tuple[int, int]:
+    """Between which lengths of the queue, in bytes, red drops or marks by chance: up to half of the queue, and from a
+    third of that, as Floyd advised (a maximum of three times the minimum). The queue beyond is for bursts, since red
+    goes by the mean."""
+    largest = packets * frame // 2
+    return largest // 3, largest
+
+
+def _red(rate: Rate, packets: int, frame: int, where: str, marks: str, does: str) -> Words:
+    least, largest = red_thresholds(packets, frame)
+    burst = -(-(2 * least + largest) // (3 * frame))  # packets, as tc's manual advises
+    text = (
+        f"{where} limit {packets * frame}b min {least}b max {largest}b avpkt {frame} burst {burst} "
+        f"bandwidth {rate.bps}bit probability {RED_PROBABILITY} {marks}"
+    )
+    why = (
+        f"its queue: red {does} by a chance that grows from 0 to {RED_PROBABILITY:.0%} while the mean queue grows from "
+        f"{Size(least)} to {Size(largest)}, and all above; {_packets(packets)} can wait"
+    )
+    return Words(text.rstrip(), why)
 
 
 def _bucket(way: Direction, rate: Rate, frame: int) -> tuple[int, int]:
@@ -83,6 +124,11 @@ def wire_bps(way: Direction) -> int | None:
 def pace_bps(way: Direction) -> int | None:
     """The rate of the second netem behind a shaper."""
     return None if is_exact(way) else wire_bps(way)
+
+
+def _ms(time: Duration) -> str:
+    """The times of disciplines are whole milliseconds."""
+    return f"{time.ns // 1_000_000}ms"
 
 
 def _packets(count: int | None) -> str:

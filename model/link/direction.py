@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from model.errors import InputError
-from model.link.bottleneck import MAX_HELD, Discipline, read_queue
+from model.link.bottleneck import MAX_HELD, NO_AQM, Aqm, Discipline, read_aqm, read_queue
 from model.link.impairments import IMPAIRMENTS
 from model.link.impairments.impairment import Chance, Impairment
 from model.link.impairments.jitter import Jitter
@@ -26,6 +26,7 @@ class Direction:
     queue_packets: int | None
     queue_bytes: int | None
     discipline: Discipline
+    aqm: Aqm
     impairments: tuple[Impairment, ...]  # one of each kind, in the order of IMPAIRMENTS
 
     @property
@@ -87,6 +88,7 @@ class Direction:
             "rate": str(self.rate or "unlimited"),
             "queue": self.queue,
             "discipline": self.discipline if self.rate else None,
+            **self.aqm.texts(),
             **{name: text for each in self.impairments for name, text in each.texts().items()},
         }
 
@@ -98,4 +100,6 @@ def read_direction(written: WrittenLink, side: str, delay: Duration, rtt: Durati
         what = f"{rate} over a delay of {delay} is {rate.carries(delay)} on its way, more than {MAX_HELD} in the router"
         raise InputError(what, "Write a lower rate or a shorter delay", key=written.key("rate", side))
     packets, held = read_queue(written, side, rtt, mtu)
-    return Direction(delay, rate, packets, held, written.value("discipline", side), impairments)
+    discipline: Discipline = written.value("discipline", side)
+    aqm = read_aqm(written, side, discipline) if rate else NO_AQM
+    return Direction(delay, rate, packets, held, discipline, aqm, impairments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.link.bottleneck import DEFAULT_QUEUE_PACKETS, QUEUE
+from model.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, FIFO, QUEUE
 from model.link.impairments import IMPAIRMENTS
 from model.link.kinds import DIRECTIONS, HOSTS, MAX_MTU, MAX_WINDOW, MIN_MTU, MIN_WINDOW, NAME, RATE
 from model.settings.kinds import DURATION, FLAG, choice, count
@@ -29,8 +29,16 @@ SETTINGS = Table((
     Setting("queue", QUEUE, "", "how much may wait before the bottleneck", "1.5bdp", sides=DIRECTIONS, needs="rate",
             default_words="`1bdp` in full-size packets; at least "
             f"{DEFAULT_QUEUE_PACKETS}, or a second's worth if less"),
-    Setting("discipline", choice("NAME", "fifo", "fq_codel", "cake"), "fifo", "how the queue is served", "fq_codel",
+    Setting("discipline", choice("NAME", *DISCIPLINES), FIFO, "how the queue is served", "fq_codel",
             sides=DIRECTIONS, needs="rate"),
+    Setting("aqm_target", AQM_TIME, "", "the delay that may stand in a queue of codel, fq_codel or pie", "20ms",
+            sides=DIRECTIONS, needs="rate", default_words="`5ms`; pie: `15ms`", aliases=("target",)),
+    Setting("aqm_interval", AQM_TIME, "", "the time over which codel and fq_codel look at the delay; cake's `rtt`; how "
+            "often pie looks", "200ms", sides=DIRECTIONS, needs="rate", default_words="`100ms`; pie: `15ms`",
+            aliases=("interval",)),
+    Setting("queue_ecn", FLAG, "true", "whether a discipline that manages its queue marks packets of flows that "
+            "understand it, instead of dropping them. Hosts ask for it with `tcp_ecn`", "false", sides=DIRECTIONS,
+            needs="rate", aliases=("ecn", "mark")),
     Setting("mtu", count("BYTES", "bytes", MIN_MTU, MAX_MTU), "1500", "largest IP packet", "1400"),
     Setting("congestion_control", NAME, "cubic", "TCP congestion control", "bbr", sides=HOSTS, aliases=("cc",)),
     Setting("initial_window", count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW), "10",

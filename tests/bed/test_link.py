@@ -53,6 +53,8 @@ def failures_of(bed: OpenBed) -> list[str]:
         {"rtt": "30ms", "rate": "4mbit", "queue": "4p"},
         {"rtt": "30ms", "rate": "4mbit", "queue": "40ms"},
         {"rtt": "30ms", "rate": "4mbit", "discipline": "cake"},
+        {"rtt": "30ms", "rate": "4mbit", "discipline_down": "codel", "discipline_up": "pie"},
+        {"rtt": "30ms", "rate": "4mbit", "discipline": "red", "queue_ecn": "false"},
         {"rtt": "30ms", "rate_down": "8mbit", "rate_up": "1mbit", "mtu": "1200"},
         {"rtt": "100ms", "rate": "2mbit", "jitter": "5ms"},
         {"rtt": "100ms", "rate": "10mbit", "jitter": "10ms"},

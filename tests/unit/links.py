@@ -31,7 +31,7 @@ EITHER = {
     "reorder": part(),
     "duplicate": part(10**9),
     "queue": QUEUES,
-    "discipline": st.sampled_from(["fifo", "fq_codel", "cake"]),
+    "discipline": st.sampled_from(["fifo", "codel", "fq_codel", "cake", "pie"]),
     "congestion_control": st.sampled_from(["bbr", "reno", "cubic"]),
     "initial_window": st.integers(1, 1000),
     "delayed_ack": st.booleans(),
@@ -51,6 +51,14 @@ SPARSE: tuple[dict[str, object], ...] = (
     {"loss": "0.0000001%"},
     {"rate": "10mbit", "queue": "1514B"},
     {"rate": "10mbit", "queue": "1p", "discipline": "cake"},
+    {"rate": "10mbit", "queue": "12p", "discipline": "red", "queue_ecn": "false"},
+    {
+        "rate": "10mbit",
+        "discipline_down": "codel",
+        "discipline_up": "pie",
+        "aqm_target": "20ms",
+        "aqm_interval": "30ms",
+    },
     {"rate": "9999bit", "queue": "2s", "duplicate": "100%", "rtt": "50ms"},
 )
 

@@ -42,6 +42,7 @@ MANY = {
     "duplicate": {"duplicate": 0.01, "correlation": 0},
     "reorder": {"reorder": 0.01, "correlation": 0},
 }
+CODEL = {"interval": 99999, "ecn": True}
 SHOWN = [
     (
         {"rate": "10mbit", "rtt": "20ms", "queue": "1000p"},
@@ -63,7 +64,7 @@ SHOWN = [
         both(
             "tbf",
             {"rate": 625000, "burst": 2763, "lat": 237818},
-            show("", "fq_codel", {"limit": 100, "flows": 1024, "quantum": 1514, "target": 4999, "ecn": True}, "2:"),
+            show("", "fq_codel", {"limit": 100, "flows": 1024, "quantum": 1514, "target": 4999, **CODEL}, "2:"),
             there={"limit": 1072, **delayed(0.004849), **rate(625000), "loss-gemodel": {"p": 0.01, "r": 0.1, "1-h": 1}},
         ),
     ),

@@ -169,6 +169,12 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"queue": "1bdp", "rtt": "50ms"}, "queue", "it means nothing without a rate"),
     ({"rate_down": "1mbit", "queue_up": "9p"}, "queue_up", "it means nothing without a rate up"),
     ({"discipline": "cake"}, "discipline", "it means nothing without a rate"),
+    ({"rate": "1mbit", "aqm_target": "5ms"}, "aqm_target", "the discipline fifo has no such setting"),
+    ({"rate": "1mbit", "discipline": "red", "aqm_target": "5ms"}, "aqm_target", "red has no such setting"),
+    ({"rate": "1mbit", "discipline": "red", "queue": "4p"}, "queue", "red has no room between its thresholds"),
+    ({"rate": "1mbit", "discipline": "cake", "queue_ecn": "false"}, "queue_ecn", "cake always marks"),
+    ({"rate": "1mbit", "discipline": "codel", "aqm_target": "200ms"}, "aqm_target", "is not below the interval"),
+    ({"rate": "1mbit", "discipline": "codel", "aqm_target": "1us"}, "aqm_target", "no discipline works with 1us"),
     ({"discipline": "fq_codell", "rate": "1mbit"}, "discipline", "Did you mean fq_codel?"),
     ({"jitter": "5ms"}, "jitter", "Set rtt or delay_down too"),
     ({"jitter_up": "15ms", "rtt": "20ms"}, "jitter_up", "Write a jitter_up of 10ms or less"),
@@ -244,6 +250,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
     for setting in SETTINGS.settings:
         key = setting.keys[0].name
         needed = {"rtt": "50ms", "rate": "1mbit", "jitter": "1ms", "reorder": "2%"} if key != "path" else {}
+        needed |= {"discipline": "codel"} if setting.name in ("aqm_target", "aqm_interval", "queue_ecn") else {}
         link = Link.parse(needed | {key: setting.example})
         assert link.to_mapping() != Link.parse(needed).to_mapping(), f"{key} has no effect"
         assert setting.help
