@@ -1,8 +1,8 @@
 """The bottleneck of a direction: its `tc` lines, and what they mean for a packet's time. Pure.
 
-A queue in packets is netem's own, whose clock gives each packet its exact time on the wire. Queues in bytes, and disciplines that
-manage theirs, are paced by a shaper that lets the packet after an idle spell go at once; there the rate stands in the second
-netem as well, which then adds the time on the wire and smooths the shaper's bursts.
+A queue in packets is netem's own, whose clock gives each packet its exact time on the wire. Queues in bytes, and
+disciplines that manage theirs, are paced by a shaper that lets the packet after an idle spell go at once; there the
+rate stands in the second netem as well, which then adds the time on the wire and smooths the shaper's bursts.
 """
 
 from __future__ import annotations
