@@ -57,7 +57,7 @@ def reported(run: Run) -> list[Reported]:
 def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
     for number, record in each_record(run.folder):
         if record["evidence"]:
-            yield number, LoadEvidence.from_json(record["evidence"])
+            yield number, LoadEvidence.from_stored(record["evidence"])
 
 
 def sentences(run: Run) -> list[str]:

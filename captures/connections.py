@@ -29,7 +29,7 @@ class Flow:
     __slots__ = (
         *("back", "ends", "data", "stamped", "first_ns", "last_ns", "data_ns", "packets", "bytes", "payload"),
         *("data_packets", "next", "window", "order", "found", "probes", "start", "syn_ns"),
-        *("answered_ns", "rtt_ns", "fin", "rst"),
+        *("answered_ns", "rtt_ns", "fin", "rst", "ended_ns"),
         *("first_at", "last_at", "opening", "asks", "begin", "first", "told", "early", "header", "mss", "flight"),
     )
     # fmt: on
@@ -52,6 +52,7 @@ class Flow:
         self.rtt_ns: int | None = None
         self.opening = False  # the client's handshake is not complete
         self.fin = self.rst = False
+        self.ended_ns = -1  # its first FIN or RST
         self.asks = False  # it is the client's
         self.begin = Beginning()
         self.first: int | None = None  # the number of its first byte
@@ -116,6 +117,8 @@ class Flow:
 
     def _marked(self, now: int, seq: int, flags: int, carried: int) -> int:
         """SYN, FIN, RST; how many numbers the packet has."""
+        if flags & (FIN | RST) and self.ended_ns < 0:
+            self.ended_ns = now
         if flags & RST:
             self.rst = True
             return 0
@@ -220,6 +223,10 @@ class Flow:
         asked = has_request(self.begin, self.back.begin) if self.start is not None else None
         return likely_request(self.begin, self.payload) if asked is None else asked
 
+    def ended_first(self) -> bool:
+        """Whether this side ended the connection, and not the other one."""
+        return self.ended_ns >= 0 and (self.back.ended_ns < 0 or self.ended_ns < self.back.ended_ns)
+
     def connection(self) -> Connection:
         """Of the client's flow: both directions."""
         up, down = self, self.back
@@ -264,4 +271,5 @@ class Flow:
             data_packets_down=down.data_packets,
             first_flight_down=up.flight.bytes,
             used=up.used(),
+            server_ended_us=down.ended_ns // 1000 if down.ended_first() else None,
         )

@@ -5,8 +5,8 @@
         x: float
         name: str | None
 
-`Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default,
-but one that came after records had been stored: `y: float | None = later(None)` is None in those.
+`Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
+Only `Point.from_stored`, for what is in run folders, takes older records: `y: float | None = later(None)` is None there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +25,7 @@ from typing import Any, Self
 from model.errors import RecordError
 
 LATER = "later"  # key of a field's metadata
+STORED: ContextVar[bool] = ContextVar("stored", default=False)  # what is read may be older than fields that came later
 Decoder = Callable[[object], Any]
 UNIONS = (types.UnionType, typing.Union)
 PLAIN = frozenset((str, int, float, bool, type(None)))
@@ -31,7 +33,7 @@ SHORT = 60  # characters of a wrong value that are shown
 
 
 def later(value: Any) -> Any:  # noqa: ANN401 - the field's own type
-    """A field that older records do not have: what they mean by not having it. It is never to pass for evidence."""
+    """A field that records in older run folders do not have: what they mean by not having it."""
     return dataclasses.field(default=value, metadata={LATER: True})
 
 
@@ -53,6 +55,15 @@ class Coded:
         except _WrongError as wrong:
             raise wrong.as_record_error(where) from None
         return value
+
+    @classmethod
+    def from_stored(cls, data: object, where: str = "") -> Self:
+        """The same of what is in a run folder, in which fields may be missing that came later."""
+        token = STORED.set(True)
+        try:
+            return cls.from_json(data, where)
+        finally:
+            STORED.reset(token)
 
 
 class _WrongError(Exception):
@@ -100,7 +111,7 @@ def _decode_dataclass(kind: type, data: object) -> Any:  # noqa: ANN401
         raise _WrongError(f"is not a mapping but {_short(data)}")
     decoders = _fields(kind)
     if data.keys() != decoders.keys():
-        data = {**_later(kind), **data}
+        data = {**_later(kind), **data} if STORED.get() else data
         missing, unknown = sorted(decoders.keys() - data.keys()), sorted(map(str, data.keys() - decoders.keys()))
         if missing or unknown:
             raise _WrongError("", *((key, "is missing") for key in missing), *((key, "is unknown") for key in unknown))

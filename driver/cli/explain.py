@@ -51,7 +51,7 @@ def _parts(folder: Path, trial: int) -> Parts | None:
     from analysis.run_folder import read_record  # noqa: PLC0415
 
     parts = (read_record(folder, trial).get("evidence") or {}).get("parts")
-    return None if parts is None else Parts.from_json(parts, "evidence.parts")
+    return None if parts is None else Parts.from_stored(parts, "evidence.parts")
 
 
 def _shown(sentences: list[str]) -> str:

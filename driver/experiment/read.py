@@ -19,7 +19,9 @@ from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, Toleran
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.proxies.fields import NONE as NO_PROXY
 from driver.recorders.registry import RECORDERS
+from driver.recorders.tcpdump import CaptureOptions, Tcpdump
 from driver.servers.registry import SERVERS
+from driver.servers.server import judged_by_capture
 from model.coded import Coded
 from model.errors import InputError
 from model.load import PAGE
@@ -92,6 +94,8 @@ def _parse(
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
     about = About(combined.cells, workload, recorders)
+    if workload == PAGE_LOAD:
+        _require_capture(entries, arms, recorders)
     claims = read_claims(entries["claims"], about) if "claims" in entries else ()
     if plain["order"] == "sequential" and claims:
         refuse_sequential(claims, entries["claims"])
@@ -133,6 +137,19 @@ def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]
         if arm.proxy != NO_PROXY:
             what = "page loads through a proxy cannot be judged: lanelab puts servers under load with them"
             raise entries["arms"].error(f"{arm.name}: {what}", f"Write workload: {LOAD}, or leave proxy out")
+
+
+def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]) -> None:
+    """Raises InputError where neither a server's log nor a capture would have what page loads are judged by."""
+    capture = recorders.get(Tcpdump.name)
+    if isinstance(capture, CaptureOptions) and "client" in capture.nodes:
+        return
+    for arm in arms:
+        server = SERVERS[arm.server]
+        if judged_by_capture(server, arm.protocol):
+            what = f"page loads with {server.title} are judged by a capture of the client too: its log does not say all"
+            remedy = "Leave capture out, or write capture: client"
+            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", remedy)
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import yaml
 
 from driver.servers.registry import DEFAULT, SERVERS
+from driver.servers.server import judged_by_capture
 from model.errors import InputError
 from model.settings.kinds import near_miss
 from model.site.manifest import Manifest
 
-PROTOCOLS = ("http/1.1", "h2", "spdy/3.1")
+PROTOCOLS = ("http/1.1", "h2", "h3", "spdy/3.1")
 ANY = 1_000_000
 MOST_LOADS = 100
 
@@ -42,6 +43,7 @@ def wished(protocols: str | None, loads: int, server: str) -> Wish:
 def experiment_text(name: str, manifest: Manifest, wish: Wish) -> str:
     """The experiment file. Over HTTP/1.1 there is TLS where the page was recorded with it, so that as little of the
     page as possible has to be rewritten."""
+    server = SERVERS[wish.server]
     tls = {"http/1.1": "1.3" if manifest.entry_scheme == "https" else "off"}
     arms = {each: {"protocol": each, "tls": tls.get(each, "1.3")} for each in wish.protocols}
     data = {
@@ -54,7 +56,7 @@ def experiment_text(name: str, manifest: Manifest, wish: Wish) -> str:
         "trials": wish.loads,
         "tolerances": {"missing": ANY, "extra": ANY, "outside": ANY, "inexact": ANY},
         "screenshot": True,
-        "capture": "off",
+        "capture": "client" if any(judged_by_capture(server, each) for each in wish.protocols) else "off",
         "machine": False,
     }
     return yaml.safe_dump(data, sort_keys=False)

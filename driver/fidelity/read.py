@@ -55,7 +55,7 @@ def _all(run: Path) -> Iterator[KeptLoad]:
     try:
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
             for trial, protocol, number, text in database.execute(TRIALS).fetchall():
-                record = TrialRecord.from_json({**json.loads(text), **_apart(database, trial)}, f"trial {trial}")
+                record = TrialRecord.from_stored({**json.loads(text), **_apart(database, trial)}, f"trial {trial}")
                 yield KeptLoad(trial, protocol, number, record, run / run_format.ARTIFACTS / f"{trial:06d}")
     except (sqlite3.Error, ValueError) as error:
         raise StoreError(f"the run in {run} cannot be read: {error}", "Verify the site again") from error

@@ -363,7 +363,7 @@ class Store:
         first, self._next = self._next, self._next + len(trials)
         rows = []
         for number, copy in enumerate(trials, first):
-            record, cell = TrialRecord.from_json(copy.record), self._cells[copy.cell]
+            record, cell = TrialRecord.from_stored(copy.record), self._cells[copy.cell]
             numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
             row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin)
             folder = content / f"{copy.trial:06d}"

@@ -24,6 +24,8 @@ NOBODY = "lanelab.invalid"  # the virtual host that answers to every name that t
 CONNECTION_HEADERS = frozenset(
     ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade")
 )
+# What of connections a witness besides the browser has to tell: the server's log, or else the capture.
+WITNESSED = frozenset(("keepalives", "tls", "tls_resumed"))
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
 
 
@@ -191,15 +193,15 @@ class Server(Program, Protocol):
 
     @property
     def for_page_loads(self) -> bool:
-        """Whether its log of requests says all that the judges of page loads ask."""
-
-    @property
-    def tells_match(self) -> bool:
-        """Whether its log says of each answer how it was found."""
+        """Whether page loads from it can be judged: by its log of requests, and by the capture for what is `untold`."""
 
     @property
     def clock_us(self) -> int:
         """The resolution of the times in its log of requests."""
+
+    def untold(self, protocol: str) -> frozenset[str]:
+        """The facts that its log does not have of requests by this protocol, as `ServedRequest` calls them: judges ask
+        others."""
 
     def values(self, values: Mapping[str, Any]) -> object:
         """The values of `settings` as one frozen value, which becomes `own` of the arm."""
@@ -221,3 +223,8 @@ class Server(Program, Protocol):
 
     def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
         """The lines of its log of requests."""
+
+
+def judged_by_capture(server: Server, protocol: str) -> bool:
+    """Whether page loads from it cannot do without a capture of the client."""
+    return bool(server.untold(protocol) & WITNESSED)

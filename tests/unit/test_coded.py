@@ -96,13 +96,15 @@ class Grown(Coded):
 
 
 def test_what_came_later_may_be_missing_in_older_records() -> None:
-    assert Grown.from_json({"old": 1}) == Grown(1)
-    assert Grown.from_json({"old": 1, "new": ["a"]}) == Grown(1, ("a",))
+    assert Grown.from_stored({"old": 1}) == Grown(1)
+    assert Grown.from_stored({"old": 1, "new": ["a"]}) == Grown(1, ("a",))
     assert Grown(1).to_json() == {"old": 1, "new": []}
+    with pytest.raises(RecordError, match="new is missing"):
+        Grown.from_json({"old": 1})
     wrong: list[dict[str, Any]] = [{"new": []}, {"old": 1, "newer": 1}, {"old": 1, "new": None}]
     for data in wrong:
         with pytest.raises(RecordError):
-            Grown.from_json(data)
+            Grown.from_stored(data)
 
 
 LEAVES = st.none() | st.integers() | st.text()

@@ -28,7 +28,9 @@ class Apache:
     for_page_loads = True
     configuration_file = "httpd.conf"
     clock_us = 1
-    tells_match = True
+
+    def untold(self, _protocol: str) -> frozenset[str]:
+        return frozenset()
 
     def values(self, values: Mapping[str, Any]) -> object:
         return fields.ApacheSettings(**values)

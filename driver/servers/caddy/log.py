@@ -11,8 +11,11 @@ from model.errors import RecordError
 from model.evidence.server import ServedRequest
 
 CLOCK_US = 1
+HTTP_3 = "HTTP/3.0"
 HERE = "127.0.0.1"
 TLS_VERSIONS = {0x0303: "TLSv1.2", 0x0304: "TLSv1.3"}
+UNTOLD = frozenset(("sent_bytes", "received_bytes", "keepalives", "connection", "match"))
+UNTOLD_OF_H3 = frozenset(("tls", "tls_resumed"))  # it takes these from a connection over TCP, and writes zeros
 _QUIET = {"debug", "info"}
 # Warnings that say nothing about a trial.
 _EXPECTED = {
@@ -53,6 +56,7 @@ def _request(read: Mapping[str, Any]) -> ServedRequest:
     """It does not say which request of its connection one is, how many bytes came and went with the headers, whether it
     kept the connection, or at which address it was asked: the port follows from TLS."""
     asked, tls = read["request"], read["request"].get("tls")
+    quic = asked["proto"] == HTTP_3
     duration_us = round(float(read["duration"]) * 1e6)
     answered = {name.lower(): values for name, values in (read["resp_headers"] or {}).items()}
     entry: dict[str, Any] = {
@@ -67,8 +71,8 @@ def _request(read: Mapping[str, Any]) -> ServedRequest:
         "remote": f"{asked['remote_ip']}:{asked['remote_port']}",
         "local": f":{PORTS['https' if tls else 'http']}",
         "encoding": next(iter(answered.get("content-encoding", ())), None),
-        "tls": TLS_VERSIONS[tls["version"]] if tls else None,
-        "tls_resumed": tls["resumed"] if tls else None,
+        "tls": TLS_VERSIONS[tls["version"]] if tls and not quic else None,
+        "tls_resumed": tls["resumed"] if tls and not quic else None,
     }
-    absent = dict.fromkeys(("sent_bytes", "received_bytes", "keepalives", "connection", "spdy", "match"))
+    absent = dict.fromkeys((*UNTOLD, "spdy"))
     return ServedRequest.from_json({**entry, **absent}, "requests")

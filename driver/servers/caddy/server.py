@@ -27,9 +27,10 @@ class Caddy:
     settings = fields.SETTINGS
     configuration_file = "caddy.json"
     clock_us = log.CLOCK_US
-    tells_match = False
-    # Its log has neither which request of its connection one is, nor the address that was asked.
-    for_page_loads = False
+    for_page_loads = True
+
+    def untold(self, protocol: str) -> frozenset[str]:
+        return log.UNTOLD | (log.UNTOLD_OF_H3 if protocol == "h3" else set())
 
     def values(self, values: Mapping[str, Any]) -> object:
         return fields.CaddySettings(**values)

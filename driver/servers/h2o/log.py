@@ -12,6 +12,7 @@ from model.evidence.server import ServedRequest
 
 CLOCK_US = 1000  # h2o looks at its clock once for all that came at the same time
 HERE = "127.0.0.1:"
+UNTOLD = frozenset(("sent_bytes", "received_bytes", "connection", "match"))
 PROTOCOLS = {"HTTP/2": "HTTP/2.0"}
 # h2o writes no levels: what is not listed here speaks against a trial.
 _EXPECTED = re.compile(
@@ -47,5 +48,5 @@ def _request(line: str) -> ServedRequest:
         }
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
-    absent = dict.fromkeys(("sent_bytes", "received_bytes", "connection", "spdy", "match"))
+    absent = dict.fromkeys((*UNTOLD, "spdy"))
     return ServedRequest.from_json({**read, **entry, **absent}, "requests")

@@ -28,9 +28,11 @@ class H2o:
     settings = fields.SETTINGS
     configuration_file = "h2o.conf"
     clock_us = log.CLOCK_US
-    tells_match = False
-    # With TLS it offers HTTP/2 whatever the arm says, and browsers take it. Its log has no bytes with the headers.
+    # With TLS it offers HTTP/2 whatever the arm says, and browsers take it.
     for_page_loads = False
+
+    def untold(self, protocol: str) -> frozenset[str]:
+        return log.UNTOLD | (set() if protocol == "http/1.1" else {"keepalives"})
 
     def values(self, values: Mapping[str, Any]) -> object:
         return fields.H2oSettings(**values)

@@ -11,6 +11,7 @@ from model.errors import RecordError
 from model.evidence.server import ServedRequest
 
 CLOCK_US = 1
+UNTOLD = frozenset(("tls", "tls_resumed", "match"))
 HERE = "127.0.0.1:"
 # Not a request: how a connection of HTTP/2 begins, which lighttpd logs when it ends.
 PREFACE = "PRI"
@@ -53,5 +54,5 @@ def _request(line: str) -> ServedRequest:
             read["connection"] = "-"  # closed; "-" is nothing elsewhere
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise RecordError(f"a line of the server's log cannot be read: {line[:200]}", key="requests") from error
-    entry = {"method": method, "path": path, "local": local, "tls": None, "tls_resumed": None}
-    return ServedRequest.from_json({**read, **sizes, **entry, "spdy": None, "match": None}, "requests")
+    entry = {"method": method, "path": path, "local": local}
+    return ServedRequest.from_json({**read, **sizes, **entry, **dict.fromkeys((*UNTOLD, "spdy"))}, "requests")

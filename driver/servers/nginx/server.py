@@ -27,7 +27,9 @@ class Nginx:
     for_page_loads = True
     configuration_file = "nginx.conf"
     clock_us = log.CLOCK_US
-    tells_match = False
+
+    def untold(self, _protocol: str) -> frozenset[str]:
+        return frozenset({"connection", "match"})  # of connections only that one broke off
 
     def values(self, values: Mapping[str, Any]) -> object:
         return fields.NginxSettings(**values)

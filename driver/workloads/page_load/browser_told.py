@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from driver.experiment.arm import Arm
+from driver.servers.registry import SERVERS
 from driver.servers.server import PORTS, TLS_NAMES
 from driver.workloads.page_load.objects import NOT_MODIFIED, PREFLIGHT
 from driver.workloads.page_load.requests import (
@@ -73,9 +74,12 @@ class BrowserTold:
         return in_clear(self.arm, PORTS.get(urlsplit(request.url).scheme))
 
     def _tls_of(self, request: Request) -> str | None:
-        """The browser's word. It has none on an answer to which another host's redirect led; the server's log has."""
+        """The browser's word. It has none on an answer to which another host's redirect led; the server's log has, or
+        the capture, by which every connection to that port is judged."""
         if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.fetched):
             return request.tls
+        if "tls" in SERVERS[self.arm.server].untold(self.arm.protocol):
+            return f"TLS {self.arm.tls}"
         served = self.evidence.server.requests if self.evidence.server else ()
         tls_port = f":{PORTS['https']}"  # the same path may be a redirect in clear
         said = {

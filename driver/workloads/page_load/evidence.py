@@ -101,17 +101,18 @@ class _Pieces:
         wanted = min(1, due) if self.evidence.gateway else due
         if len(server.requests) < wanted:
             yield f"evidence.server.requests ({len(server.requests)} of {due})"
-        tells_match = SERVERS[self.expected.arm.server].tells_match
+        untold = SERVERS[self.expected.arm.server].untold(self.expected.arm.protocol)
         for number, each in enumerate(server.requests):
             fields: dict[str, object] = {"sent_bytes": each.sent_bytes, "received_bytes": each.received_bytes}
             fields["keepalives"] = each.keepalives
             if each.status < BAD_REQUEST:  # else it may have been no request at all
                 fields |= {"host": each.host, "path": each.path, "protocol": each.protocol}
-            if tells_match and OK <= each.status < REDIRECTS:
+            if OK <= each.status < REDIRECTS:
                 fields["match"] = each.match
             if self.expected.arm.tls != "off" and not in_clear(self.expected.arm, port(each.local)):
                 fields |= {"tls": each.tls, "tls_resumed": each.tls_resumed}
-            yield from (f"evidence.server.requests[{number}].{name}" for name, value in fields.items() if value is None)
+            absent = (name for name, value in fields.items() if value is None and name not in untold)
+            yield from (f"evidence.server.requests[{number}].{name}" for name in absent)
 
     def _of_resolver(self) -> Iterator[str]:
         if self.expected.arm.dns != "resolver":

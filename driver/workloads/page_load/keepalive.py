@@ -75,6 +75,9 @@ class Keepalive:
         """Connections that the server closed after a request although it was not the last one that the arm allows."""
         if self.arm.multiplexed:
             return
+        if "connection" in self.witnesses.untold:
+            yield from self._seen_closed()
+            return
         closed = [
             "".join(served_target(line))
             for lines in self._carried
@@ -84,6 +87,26 @@ class Keepalive:
         if closed:
             count = f"{len(closed)} of {len(self.witnesses.asked)} requests"
             yield f"keepalive is on, but by the server's log it closed the connection after {count}: {few(closed)}"
+
+    def _seen_closed(self) -> Iterator[str]:
+        """The same where the server's log does not say what became of a connection: by the capture, in which the server
+        ended it first. It waits from when it has handed its last answer over: that may be long before it is there."""
+        closed = []
+        for each in self.witnesses.captured or ():
+            lines = self.witnesses.served_by_port().get(each.client_port)
+            if each.server_ended_us is None or not lines:
+                continue
+            last = lines[-1]
+            begins = each.first_us if each.data_us is None else each.data_us, last.began_us + last.duration_us
+            waited = each.server_ended_us - min(begins) >= self._patience_us
+            if not waited and not self._may_end_after(last, len(lines)):
+                closed.append("".join(served_target(last)))
+        if closed:
+            yield f"keepalive is on, but by the capture the server closed {len(closed)} connections after {few(closed)}"
+
+    @property
+    def _patience_us(self) -> int:
+        return self.arm.keepalive_timeout.ns // 1000 - CLOCK_US
 
     def _may_end_after(self, line: ServedRequest, number: int) -> bool:
         most = self.arm.keepalive_requests
@@ -112,12 +135,11 @@ class Keepalive:
     def _ended(self, by_port: dict[int, list[ServedRequest]]) -> int:
         """Connections whose place another one may take: they carried all they may, broke off, or were idle too long."""
         newest_us = max(lines[0].began_us for lines in by_port.values())
-        patience_us = self.arm.keepalive_timeout.ns // 1000 - CLOCK_US
         ended = 0
         for lines in by_port.values():
             last = lines[-1]
             idle_us = newest_us - last.began_us - last.duration_us
-            ended += self._may_end_after(last, len(lines)) or idle_us >= patience_us
+            ended += self._may_end_after(last, len(lines)) or idle_us >= self._patience_us
         return ended
 
     def _pools(self, group: Group) -> int:

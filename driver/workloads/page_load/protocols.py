@@ -141,7 +141,7 @@ class Protocols:
         wanted = None if self.arm.tls == "off" else f"TLS {self.arm.tls}"
         versions_by: tuple[tuple[str, list[tuple[str | None, str | None]]], ...] = (
             ("the gateway", [(each.tls, wanted) for each in witnesses.used]),
-            ("the server's log", [(each.tls, self._logged_tls(port(each.local))) for each in witnesses.asked]),
+            ("the server's log", [(each.tls, self._logged_tls(port(each.local))) for each in self._telling_of_tls]),
             (
                 "the capture",
                 [
@@ -155,6 +155,10 @@ class Protocols:
             wrong = {version or "no TLS" for version, right in versions if version != right}
             if wrong:
                 yield f"by {who} there was {few(sorted(wrong))} instead of {wanted or 'no TLS'}"
+
+    @property
+    def _telling_of_tls(self) -> list[ServedRequest]:
+        return [] if "tls" in self.witnesses.untold else self.witnesses.asked
 
     def _logged_tls(self, server_port: int) -> str | None:
         return None if self.arm.tls == "off" or in_clear(self.arm, server_port) else TLS_NAMES[self.arm.tls]

@@ -48,7 +48,7 @@ class Slow:
         if self.arm.multiplexed or self.arm.pipelining > 1:
             return []
         lines = Witnesses.of(self.evidence, self.arm).asked
-        worked = [line for line in lines if line.duration_us > PATIENCE_US and (line.sent_bytes or 0) <= AT_ONCE]
+        worked = [line for line in lines if line.duration_us > PATIENCE_US and _size(line) <= AT_ONCE]
         said = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
         lateness = self._lateness_us(lines)
         usual = min((late for late, _ in lateness), default=0)
@@ -96,6 +96,11 @@ class Slow:
 def _first_look_ups_us(packets: PacketSummary) -> list[int]:
     first = min((each.first_us for each in packets.by_connection), default=packets.last_us)
     return [each.last_us - each.first_us for each in packets.by_udp_flow if each.dns and each.first_us < first]
+
+
+def _size(line: ServedRequest) -> int:
+    """Of what was sent; of its body where the server does not say it."""
+    return line.body_bytes if line.sent_bytes is None else line.sent_bytes
 
 
 def _name(line: ServedRequest) -> str:

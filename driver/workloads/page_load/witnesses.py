@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driver.experiment.arm import Arm
+from driver.servers.registry import SERVERS
 from model.evidence.gateway import GatewayConnection, GatewayRequest
 from model.evidence.packets import Connection
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
@@ -37,6 +38,7 @@ class Witnesses:
     connections: Sequence[GatewayConnection]
     requests: Sequence[GatewayRequest]  # the gateway's
     served: Sequence[ServedRequest]  # the server's
+    untold: frozenset[str]  # facts that the server's log does not have
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
 
     @classmethod
@@ -48,6 +50,7 @@ class Witnesses:
             connections=evidence.gateway.connections if evidence.gateway else (),
             requests=evidence.gateway.requests if evidence.gateway else (),
             served=evidence.server.requests if evidence.server else (),
+            untold=SERVERS[arm.server].untold(arm.protocol),
             captured=[each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS]
             if whole
             else None,
@@ -78,14 +81,21 @@ class Witnesses:
         first = "gateway" if self.gateway else "browser"
         server = ("server",) if self.served or (self.gateway and not carrying) else ()
 
-        def names(*, in_capture: bool) -> tuple[str, ...]:
-            return (first, *server, *(("capture",) if self.captured is not None and in_capture else ()))
+        def names(*, in_capture: bool, in_log: bool = True) -> tuple[str, ...]:
+            return (
+                first,
+                *(server if in_log else ()),
+                *(("capture",) if self.captured is not None and in_capture else ()),
+            )
 
         return WitnessNames(
             protocol=names(
                 in_capture=all(each.alpn_offered is not None if each.tls else _spoken(each) for each in shown)
             ),
-            tls=names(in_capture=all(each.tls_version is not None if each.tls else _spoken(each) for each in shown)),
+            tls=names(
+                in_capture=all(each.tls_version is not None if each.tls else _spoken(each) for each in shown),
+                in_log="tls" not in self.untold,
+            ),
             connections=names(in_capture=True),
         )
 
