@@ -15,13 +15,15 @@ Pages are cold in the way that the arm's `start` says:
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from model.coded import Coded
+from model.errors import InputError
 from model.evidence.browser import BrowserEvidence, Request
 from model.reasons import Failure
 
@@ -84,6 +86,44 @@ class PageRecord(Coded):
     requests: tuple[Request, ...]
     failures: tuple[Failure, ...]
     marks: Mapping[str, float]  # where the time went, in s
+
+
+FLAGS_KEY = "browser_flags"  # the setting
+# What recorders may ask of a page.
+SCREENSHOT, TRACE, NETLOG = "screenshot", "trace", "netlog"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A setting of arms that a browser cannot follow in every value."""
+
+    setting: str
+    can: Callable[[Any], bool]  # whether it can have this value
+    why: str  # "{title} ..."; `{value}` is the value that was asked for
+    remedy: str
+    when: tuple[str, object] | None = None  # only where another setting has this value
+    of_link: bool = True  # it is about what is on the link: with a gateway that is not the browser's affair
+    automatic: bool = False  # such values go through the gateway where the arm does not say how
+
+
+@dataclass(frozen=True, slots=True)
+class FlagForm:
+    """How `browser_flags` of a browser are written."""
+
+    noun: str
+    pattern: str
+    like: str
+    refused: Mapping[str, str]  # how those begin that a user cannot give -> why
+
+    def check(self, flags: Sequence[str], title: str) -> None:
+        """Raises InputError for what is none of this browser, or cannot be given."""
+        for flag in flags:
+            if not re.fullmatch(self.pattern, flag):
+                what = f"{flag[:60]!r} is no {self.noun} of {title}"
+                raise InputError(what, f"Write one like {self.like}", key=FLAGS_KEY)
+            for start, reason in self.refused.items():
+                if re.match(rf"{re.escape(start)}(=|\s|$)", flag, re.IGNORECASE):
+                    raise InputError(f"{start} cannot be given: {reason}", "Leave it out", key=FLAGS_KEY)
 
 
 class Trace(Protocol):
@@ -150,6 +190,9 @@ class BrowserKind:
     name: str  # as arms write it
     title: str  # for people
     start: Callable[[Node, Path], Browser]  # (client, a folder of the client in memory)
-    connections_per_host: int  # that it opens at most with HTTP/1.1
-    flags_refused: Mapping[str, str]  # flag -> why a user cannot give it
+    connections_per_host: int  # that it opens at most with HTTP/1.1, where nobody says otherwise
+    flags: FlagForm
+    limits: tuple[Limit, ...]  # which settings of arms it cannot follow
+    gives: frozenset[str]  # what recorders may ask of its pages (`asks`): SCREENSHOT, TRACE, NETLOG
+    needs: tuple[str, ...]  # its programs, as the column `for` of playbooks/vars/packages.yml has them
     processes: tuple[str, ...]  # what the kernel calls its processes, and those that lead it

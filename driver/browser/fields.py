@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from driver.browser.browser import USUAL_VIEWPORT
-from driver.browser.registry import BROWSERS
+from driver.browser.registry import BROWSERS, DEFAULT
 from model.errors import InputError
 from model.settings.kinds import Kind, choice, lines, one_line
 from model.settings.setting import Setting
 
-_FLAGS_REFUSED = {flag: why for kind in BROWSERS.values() for flag, why in kind.flags_refused.items()}
 SMALLEST_SIDE, LARGEST_SIDE = 100, 10_000
 
 
@@ -43,10 +42,11 @@ _VIEWPORT = Kind(
     _viewport,
     {"type": ["string", "null"], "pattern": "^([0-9]+x[0-9]+|site)$"},
 )
-_FLAGS = lines("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", _FLAGS_REFUSED)
+_FLAGS = lines("flag", r".+", "--disable-quic")  # each browser has its own form of them
 
 # fmt: off
 SETTINGS = (
+    Setting("browser", choice("NAME", *BROWSERS), DEFAULT, "the browser that loads the pages", "chromium"),
     Setting("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
             "how cold the browser is: a new process and profile for each trial, a new context in the same process "
             "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),

@@ -30,7 +30,10 @@ BROWSERS: Mapping[str, BrowserKind] = {
             title="Chromium",
             start=_start_chromium,
             connections_per_host=chromium.CONNECTIONS_PER_HOST,
-            flags_refused=chromium.FLAGS_REFUSED,
+            flags=chromium.FLAGS,
+            limits=chromium.LIMITS,
+            gives=chromium.GIVES,
+            needs=("chromium",),
             processes=("chromium", "chrome", "chromedriver"),
         ),
     )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from driver.browser.browser import USUAL_VIEWPORT
-from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
+from driver.browser.browser import USUAL_VIEWPORT, Limit
+from driver.browser.registry import BROWSERS
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
 from driver.proxies import fields as proxies
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
@@ -52,6 +52,7 @@ class Arm:
     proxy_workers: int
     dns: str
     addresses: str
+    browser: str
     start: str
     display: str
     user_agent: str | None
@@ -149,6 +150,10 @@ class Arm:
         names = [setting.name for setting in settings_with(self.server)]
         return {name: shown(getattr(self.own if name in OWNERS else self, name)) for name in names}
 
+    def common(self) -> dict[str, Any]:
+        """The settings that arms have with every server, as they are."""
+        return {setting.name: getattr(self, setting.name) for setting in ARM.settings if setting.name not in OWNERS}
+
     def to_mapping(self) -> dict[str, Any]:
         """The name and every effective setting, as JSON."""
         return {"name": self.name, **self.settings()}
@@ -184,17 +189,25 @@ def _beyond_browser(values: Mapping[str, Any]) -> bool:
         values["protocol"].startswith("spdy/")
         or (values["protocol"] == "h2" and values["tls"] == "off")
         or values["pipelining"] > 1
-        or values["connections_per_host"] != CONNECTIONS_PER_HOST
-        or values["coalescing"] != "address"
-        or values["backup_connections"]
-        or values["tls_key_share"] != "browser"
+        or any(limit.automatic for limit in _limits(values))
     )
+
+
+def _limits(values: Mapping[str, Any]) -> list[Limit]:
+    """What the arm's browser cannot follow."""
+    limits = BROWSERS[values["browser"]].limits
+    return [
+        each
+        for each in limits
+        if not each.can(values[each.setting]) and (each.when is None or values[each.when[0]] == each.when[1])
+    ]
 
 
 def _check(arm: Arm) -> None:
     """Combinations that cannot be."""
     if arm.via == "browser":
-        _check_browser(arm)
+        _check_any_browser(arm)
+    _check_browser(arm)
     if arm.multiplexed and not arm.keepalive:
         name = "SPDY" if arm.spdy else {"h2": "HTTP/2", "h3": "HTTP/3"}[arm.protocol]
         what = f"{name} carries all requests on one connection, so it has no keepalive to switch off"
@@ -251,27 +264,25 @@ def _check_proxy(arm: Arm) -> None:
 
 
 def _check_browser(arm: Arm) -> None:
+    """What this browser cannot do."""
+    browser = BROWSERS[arm.browser]
+    browser.flags.check(arm.browser_flags, browser.title)
+    values = arm.common()
+    for limit in _limits(values):
+        if limit.of_link and arm.via == "gateway":
+            continue
+        what = f"{browser.title} {limit.why.format(value=values[limit.setting])}"
+        raise InputError(what, limit.remedy, key=limit.setting)
+
+
+def _check_any_browser(arm: Arm) -> None:
     """What no browser of today can do by itself."""
     remedy = "Leave via out, or write via: gateway"
     if arm.spdy:
         raise InputError("no browser of today speaks SPDY", remedy, key="protocol")
     if arm.protocol == "h2" and arm.tls == "off":
-        what = "browsers speak HTTP/2 over TLS only: without it Chromium would fall back to HTTP/1.1"
+        title = BROWSERS[arm.browser].title
+        what = f"browsers speak HTTP/2 over TLS only: without it {title} would fall back to HTTP/1.1"
         raise InputError(what, f"Set tls: 1.3 too. {remedy}", key="protocol")
     if arm.pipelining > 1:
         raise InputError("no browser of today sends requests ahead of answers", remedy, key="pipelining")
-    if arm.connections_per_host != CONNECTIONS_PER_HOST:
-        what = f"Chromium opens at most {CONNECTIONS_PER_HOST} HTTP/1.1 connections to a host, and has no switch for it"
-        raise InputError(what, remedy, key="connections_per_host")
-    if arm.coalescing != "address":
-        what = "Chromium lets hosts at one address share a connection, and has no switch for it"
-        raise InputError(what, remedy, key="coalescing")
-    if arm.backup_connections:
-        what = "Chromium begins backup connections by itself, and has no switch for it"
-        raise InputError(what, remedy, key="backup_connections")
-    if arm.tls_key_share != "browser":
-        what = f"Chromium has no switch that makes it offer {arm.tls_key_share} alone"
-        raise InputError(what, remedy, key="tls_key_share")
-    if arm.compression == "brotli" and arm.tls == "off":
-        what = "Chromium accepts brotli over TLS only"
-        raise InputError(what, "Set tls: 1.3 too, or write compression: gzip, or via: gateway", key="compression")

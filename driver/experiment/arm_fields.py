@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driver.browser.chromium.fields import CONNECTIONS_PER_HOST
 from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
+from driver.browser.registry import BROWSERS
+from driver.browser.registry import DEFAULT as DEFAULT_BROWSER
 from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
@@ -119,7 +120,8 @@ _REST = (
              "which requests are sent ahead of answers, and on which connection: [as Firefox, as Chromium, or as "
              "early as can be](gateway.md#pipelining)", "chromium",
              meaningless_with=(("pipelining", 1), ("keepalive", False), *_WITH_MULTIPLEXING)),
-    Setting("connections_per_host", count("CONNECTIONS", "connections", 1, 256), str(CONNECTIONS_PER_HOST),
+    Setting("connections_per_host", count("CONNECTIONS", "connections", 1, 256),
+             str(BROWSERS[DEFAULT_BROWSER].connections_per_host),
              "HTTP/1.1 connections to one host at once. Chromium has 6 built in, other numbers go through the gateway",
              "2", meaningless_with=_WITH_MULTIPLEXING, aliases=("connections",)),
     Setting("coalescing", choice("BY", "address", "origin"), "address",

@@ -36,6 +36,7 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "proxy_workers": 400,
     "h3_discovery": "forced",
     "early_data": False,
+    "browser": "chromium",
 }
 # The same of links, as their canonical form has them.
 LATER_LINK_SETTINGS: Mapping[str, str] = {

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from driver.browser.registry import BROWSERS
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import ARM
 from driver.experiment.cells import Combined, ObjectsOf, combine
@@ -93,6 +94,8 @@ def _parse(
     else:
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
+    if workload == PAGE_LOAD:
+        _refuse_recorders_of_others(entries, arms, recorders)
     about = About(combined.cells, workload, recorders)
     if workload == PAGE_LOAD:
         _require_capture(entries, arms, recorders)
@@ -295,6 +298,18 @@ def _read_tolerances(entries: Mapping[str, Written]) -> Tolerances:
     if "tolerances" not in entries:
         return Tolerances()
     return Tolerances(**TOLERANCES.values_of(TOLERANCES.entries(entries["tolerances"])))
+
+
+def _refuse_recorders_of_others(
+    entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]
+) -> None:
+    """Raises InputError for a recorder that asks what the browser of an arm does not give."""
+    for name in recorders:
+        for arm in arms:
+            browser = BROWSERS[arm.browser]
+            if RECORDERS[name].asks - browser.gives:
+                what = f"{name} cannot be recorded of {browser.title}, which loads the pages of {arm.name!r}"
+                raise entries[name].error(what, f"Leave {name} out, or that arm")
 
 
 def _read_recorders(entries: Mapping[str, Written], workload: str) -> dict[str, Coded]:

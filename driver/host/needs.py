@@ -20,9 +20,9 @@ ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variabl
 
 # What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
 BED = ("bed", "uml")
-BROWSING = (*BED, "capture", "browser")
-RECORDING = ("browser",)
-PAGE_LOAD = (*BROWSING, "apache", "module")
+BROWSING = (*BED, "capture")  # and the browsers, which are of the arms
+RECORDING = ("chromium",)
+PAGE_LOAD = (*BROWSING, "chromium", "apache", "module")
 MACHINES_OVER_SSH = ("ssh",)
 VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant says so where it is missing
 VIRTUAL_MACHINES = ("vagrant", "libvirt")

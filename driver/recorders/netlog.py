@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from driver.browser.browser import NETLOG
 from driver.browser.failures import BrowserError
-from driver.recorders.recorder import NETLOG, Context, Recorder, Recording, Weight
+from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from model.coded import Coded
 from model.reasons import Reason
 from model.settings.kinds import FLAG
@@ -26,7 +27,7 @@ class Netlog(Recorder[NetlogOptions]):
     setting = Setting("netlog", FLAG, "false", "keep Chromium's own log of its network for each trial: large", "true")
     reason = Reason.BROWSER_FAILED
     packed = (FILE,)
-    wishes = frozenset({NETLOG})
+    wishes = asks = frozenset({NETLOG})
 
     @classmethod
     def disk_bytes(cls, options: NetlogOptions, weight: Weight) -> float:  # noqa: ARG003

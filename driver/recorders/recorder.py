@@ -31,7 +31,6 @@ from model.settings.setting import Setting, Table
 from model.settings.source import Written
 
 Options = TypeVar("Options", bound=Coded)
-NETLOG = "netlog"  # a wish of the browser: that it logs its network from its start
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,7 @@ class Recorder(ABC, Generic[Options]):
     packed: ClassVar[tuple[str, ...]] = ()  # files of it that are text, and stored compressed
     second_bytes: ClassVar[int] = 0  # what it costs on disk for each second of a load
     wishes: ClassVar[frozenset[str]] = frozenset()  # what the browser must do from its start
+    asks: ClassVar[frozenset[str]] = frozenset()  # what it asks of pages, which not every browser gives
 
     def __init__(self, options: Options) -> None:
         self.options = options

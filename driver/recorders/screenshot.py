@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from driver.browser.browser import SCREENSHOT
 from driver.browser.failures import BrowserError
 from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from model.coded import Coded
@@ -25,6 +26,7 @@ class Screenshot(Recorder[ScreenshotOptions]):
     options_type = ScreenshotOptions
     setting = Setting("screenshot", FLAG, "false", "keep a picture of each loaded page", "true")
     reason = Reason.BROWSER_FAILED
+    asks = frozenset({SCREENSHOT})
 
     @classmethod
     def disk_bytes(cls, options: ScreenshotOptions, weight: Weight) -> float:  # noqa: ARG003

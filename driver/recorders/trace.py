@@ -7,7 +7,7 @@ import contextlib
 import json
 from dataclasses import dataclass
 
-from driver.browser.browser import Trace
+from driver.browser.browser import TRACE, Trace
 from driver.browser.failures import BrowserError
 from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.recorders.trace_events import Picture, TraceEvents
@@ -41,6 +41,7 @@ class TraceRecorder(Recorder[TraceOptions]):
     )
     reason = Reason.BROWSER_FAILED
     packed = (FILE, FILMSTRIP)
+    asks = frozenset({TRACE})
 
     def __init__(self, options: TraceOptions) -> None:
         super().__init__(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from driver.browser.registry import BROWSERS
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
 from driver.host.needs import BED, BROWSING, Program, programs
@@ -22,6 +23,7 @@ def needs_of(experiment: Experiment) -> frozenset[Program]:
         purposes |= {need for name in loads for need in GENERATORS[name].needs}
         return frozenset(programs(*BED, "capture", *purposes))
     for cell in experiment.cells:
+        purposes |= set(BROWSERS[cell.arm.browser].needs)
         if cell.arm.display == "headful":
             purposes.add("screen")
         if cell.arm.dns == "resolver":

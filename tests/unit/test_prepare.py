@@ -263,7 +263,7 @@ def test_a_snap_is_not_taken_for_the_program(monkeypatch: pytest.MonkeyPatch, tm
 @pytest.mark.usefixtures("on_debian")
 def test_a_browser_brings_no_services_along() -> None:
     """Without dbus-x11, apt would choose packages with services for what Chromium's libraries need."""
-    assert install.packages_for(needs.programs("browser")) == ["chromium", "dbus-x11", "chromium-driver"]
+    assert install.packages_for(needs.programs("chromium")) == ["chromium", "dbus-x11", "chromium-driver"]
 
 
 @needs_namespaces

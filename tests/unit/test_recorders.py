@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import pytest
 
+from driver.browser.browser import NETLOG
 from driver.browser.failures import BrowserError
 from driver.recorders import of_trial
 from driver.recorders.machine import MachineOptions
 from driver.recorders.netlog import NetlogOptions
 from driver.recorders.of_trial import TrialRecorders
-from driver.recorders.recorder import NETLOG, Context, Recorder, Recording, Weight
+from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.recorders.registry import RECORDERS, options_from_json, packed, wishes
 from driver.recorders.screenshot import ScreenshotOptions
 from driver.recorders.server_series import ServerSeriesOptions

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from driver.browser.browser import NETLOG, SCREENSHOT, TRACE, FlagForm, Limit
+
 CONNECTIONS_PER_HOST = 6  # HTTP/1.1 connections that Chromium opens to one host at most; it has no switch for it
 _OURS = "lanelab gives the browser its own"
 _LED = "lanelab leads the browser through a port of its own"
@@ -25,3 +27,43 @@ FLAGS_REFUSED = {
     "--proxy-pac-url": _PROXY,
     "--single-process": "a browser in one process has no sandbox and other timing",
 }
+FLAGS = FlagForm("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED)
+GIVES = frozenset({SCREENSHOT, TRACE, NETLOG})
+_BY_GATEWAY = "Leave via out, or write via: gateway"
+LIMITS = (
+    Limit(
+        "connections_per_host",
+        lambda value: value == CONNECTIONS_PER_HOST,
+        f"opens at most {CONNECTIONS_PER_HOST} HTTP/1.1 connections to a host, and has no switch for it",
+        _BY_GATEWAY,
+        automatic=True,
+    ),
+    Limit(
+        "coalescing",
+        lambda value: value == "address",
+        "lets hosts at one address share a connection, and has no switch for it",
+        _BY_GATEWAY,
+        automatic=True,
+    ),
+    Limit(
+        "backup_connections",
+        lambda value: not value,
+        "begins backup connections by itself, and has no switch for it",
+        _BY_GATEWAY,
+        automatic=True,
+    ),
+    Limit(
+        "tls_key_share",
+        lambda value: value == "browser",
+        "has no switch that makes it offer {value} alone",
+        _BY_GATEWAY,
+        automatic=True,
+    ),
+    Limit(
+        "compression",
+        lambda value: value != "brotli",
+        "accepts brotli over TLS only",
+        "Set tls: 1.3 too, or write compression: gzip, or via: gateway",
+        when=("tls", "off"),
+    ),
+)

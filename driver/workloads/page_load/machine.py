@@ -12,10 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from driver.bed.node import NODE_NAMES
-from driver.browser.browser import Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
-from driver.browser.registry import BROWSERS, DEFAULT
+from driver.browser.browser import NETLOG, Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
+from driver.browser.registry import BROWSERS
 from driver.recorders.of_trial import TrialRecorders
-from driver.recorders.recorder import NETLOG, Context, Recording
+from driver.recorders.recorder import Context, Recording
 from driver.recorders.registry import wishes
 from driver.recorders.tcpdump import Captures
 from driver.workloads.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
@@ -46,7 +46,7 @@ class PageLoadOnBed:
         self._client, self._server = place.substrate.node("client"), place.substrate.node("server")
         self._lost_at_input = place.substrate.router.lost_at_input
         self._gateways = Gateways(self._client, place.serving, place.folder)
-        self._browser: Browser | None = None
+        self._browsers: dict[str, Browser] = {}  # by their names
         self._count = 0
         self._trial: UnderWay | None = None
         self._read_back = ReadBack(place.substrate)
@@ -58,7 +58,7 @@ class PageLoadOnBed:
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         started = time.monotonic()
-        browser = self._require_browser()
+        browser = self._require_browser(spec.arm.browser)
         trial = self._begin(spec)
         warm = spec.arm.start == "warm"
         if spec.arm.dns == "resolver":
@@ -82,11 +82,12 @@ class PageLoadOnBed:
         trial.prepare_s = time.monotonic() - started
         return tuple(trial.failures)
 
-    def _require_browser(self) -> Browser:
-        """The browser program, from the first page load on."""
-        if self._browser is None:
-            self._browser = BROWSERS[DEFAULT].start(self._client, self._place.folder / "browsers")
-        return self._browser
+    def _require_browser(self, name: str) -> Browser:
+        """The browser program, from the first page load on that an arm wants of it."""
+        if name not in self._browsers:
+            folder = self._place.folder / "browsers" / name
+            self._browsers[name] = BROWSERS[name].start(self._client, folder)
+        return self._browsers[name]
 
     def _begin(self, spec: TrialSpec) -> UnderWay:
         """Give the trial its folder, addresses and certificates."""
