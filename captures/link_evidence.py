@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from captures.emulation import crossing, queue_drops
 from captures.losses import losses_down, losses_up
+from captures.quic_timeline import round_trips
 from captures.sequence import HALF, NUMBERS
 from captures.timeline import ACK, FIN, SYN, Packet, Stream, Timeline
 from model.evidence.link import Arrivals, LinkEvidence, Losses, RoundTrip, Windows
@@ -33,9 +34,10 @@ EARLY, LATE, LATE_NS = 0.9, 1.1, 4_000_000  # of a round trip: when the answer t
 def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> LinkEvidence:
     """`server`: its capture, where there is one by the same clock. The link says how long its queue is, and whether it
     puts packets out of order."""
-    trips = list(_round_trips(client))
+    trips = [*_round_trips(client), *(trip for each in client.quic for trip in round_trips(each))]
     rtt_ns = min((ns for ns, *_ in trips), default=0)
     everything = [packet for stream in client.streams for packet in stream.packets]
+    both = [*everything, *(packet for each in client.quic for packet in each.stream.packets)]
     syns = [packet for packet in everything if packet.flags & SYN and packet.mss is not None]
     return LinkEvidence(
         round_trips=_quickest(trips),
@@ -45,8 +47,8 @@ def link_evidence(client: Timeline, server: Timeline | None, link: Link) -> Link
         window_up=_windows(client.streams, rtt_ns, link, up=True),
         mss_down=_named(syns, up=False),
         mss_up=_named(syns, up=True),
-        largest_down=max((packet.frame_bytes for packet in everything if not packet.up), default=0),
-        largest_up=max((packet.frame_bytes for packet in everything if packet.up), default=0),
+        largest_down=max((packet.frame_bytes for packet in both if not packet.up), default=0),
+        largest_up=max((packet.frame_bytes for packet in both if packet.up), default=0),
         losses_down=_exactly(server, client, link, up=False) or losses_down(client, link, rtt_ns),
         losses_up=_exactly(client, server, link, up=True) or losses_up(client, link),
     )

@@ -12,48 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from captures.frames import TCP, Inside, inside
+from captures.frames import TCP, UDP_HEADER, Inside, inside
 from captures.options import read
 from captures.packets import open_capture, places
+from captures.quic import begins_quic
+from captures.quic_timeline import QuicStream, opening
+from captures.secrets import read_secrets
+from captures.seen import Packet, Seen, Stream
+
+__all__ = ["Datagram", "Packet", "QuicStream", "Seen", "Stream", "Timeline", "read_timeline"]
 
 FIN, SYN, RST, PUSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
 _TCP = struct.Struct(">HHIIHH").unpack_from  # ports, numbers, header length and flags, window
-
-
-class Packet(NamedTuple):
-    """One TCP packet. Sequence numbers are raw, modulo 2^32."""
-
-    number: int  # in the capture, from 1, as other tools number frames
-    at_ns: int  # since 1970
-    up: bool  # from the client
-    frame_bytes: int  # of the whole frame, on the wire
-    seq: int
-    ack: int
-    payload: int  # bytes
-    flags: int
-    window: int  # as written, not scaled
-    ip_id: int  # -1 in IPv6, which has none
-    timestamp: tuple[int, int] | None  # TCP's own: value, echo
-    mss: int | None  # of a SYN
-    sacks: bool  # whether it tells of what came out of order
-    block: tuple[int, int] | None = None  # the first that it tells of
-
-
-@dataclass(slots=True)
-class Stream:
-    """One TCP connection with its packets in the order of the capture."""
-
-    client: tuple[str, int]
-    server: tuple[str, int]
-    packets: list[Packet] = field(default_factory=list)
-
-    @property
-    def down(self) -> list[Packet]:
-        return [packet for packet in self.packets if not packet.up]
-
-    @property
-    def up(self) -> list[Packet]:
-        return [packet for packet in self.packets if packet.up]
 
 
 class Datagram(NamedTuple):
@@ -75,13 +45,21 @@ class Timeline:
 
     streams: list[Stream] = field(default_factory=list)
     datagrams: list[Datagram] = field(default_factory=list)
+    quic: list[QuicStream] = field(default_factory=list)  # their datagrams are among those, too
+
+    @property
+    def connections(self) -> list[Stream]:
+        """Of TCP and of QUIC."""
+        return [*self.streams, *(each.stream for each in self.quic)]
 
 
-def read_timeline(pcap: bytes | Path, client: str) -> Timeline:
-    """`client`: its address, which tells up from down. Takes what lanelab stores too: pcapng, compressed or not."""
+def read_timeline(pcap: bytes | Path, client: str, keys: str = "") -> Timeline:
+    """`client`: its address, which tells up from down. Takes what lanelab stores too: pcapng, compressed or not.
+    `keys`: the client's log of secrets, which opens QUIC."""
     capture = open_capture(pcap)
     own = ipaddress.ip_address(client).packed
     timeline, known = Timeline(), dict[tuple[str, int, str, int], Stream]()
+    quic, secrets = dict[tuple[int, str, int], QuicStream](), read_secrets(keys)
     for number, (at_ns, size, begin, end) in enumerate(places(capture), 1):
         found = inside(capture.data, begin, end, size, capture.link)
         if found is None or not found.protocol:
@@ -93,17 +71,17 @@ def read_timeline(pcap: bytes | Path, client: str) -> Timeline:
             ends = (found.source_name, ports[0]), (found.target_name, ports[1])
             _stream(timeline, known, ends, packet).packets.append(packet)
         else:
-            timeline.datagrams.append(_datagram(capture.data, found, Seen(number, at_ns, up, size)))
+            seen = Seen(number, at_ns, up, size)
+            datagram = _datagram(capture.data, found, seen)
+            timeline.datagrams.append(datagram)
+            payload = capture.data[found.at + UDP_HEADER : min(end, found.at + found.length)]
+            key = datagram.client_port, datagram.server, datagram.server_port
+            if key not in quic and up and begins_quic(payload, found.length - UDP_HEADER):
+                quic[key] = opening((found.source_name, key[0]), (found.target_name, key[2]), secrets)
+                timeline.quic.append(quic[key])
+            if key in quic:
+                quic[key].take(seen, payload, found.ip_id)
     return timeline
-
-
-class Seen(NamedTuple):
-    """When and which way a frame went."""
-
-    number: int
-    at_ns: int
-    up: bool
-    frame_bytes: int
 
 
 def _datagram(data: bytes, found: Inside, seen: Seen) -> Datagram:

@@ -22,6 +22,7 @@ class Reason(StrEnum):
     PROTOCOL_FALLBACK = "protocol-fallback"
     TLS_FALLBACK = "tls-fallback"
     RESUMPTION_IGNORED = "resumption-ignored"
+    EARLY_DATA_IGNORED = "early-data-ignored"
     KEEPALIVE_IGNORED = "keepalive-ignored"
     CONNECTIONS_EXCEEDED = "connections-exceeded"
     COALESCING_IGNORED = "coalescing-ignored"

@@ -4,7 +4,7 @@ server's log. Pure."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -30,6 +30,7 @@ from model.record import TrialRecord
 from model.site.site import Site
 
 BROKEN_OFF = "X"
+WITHIN_QUIC = "QUIC"  # what Chromium says in place of a version of TLS
 ICON = "/favicon.ico"  # browsers look for it by themselves, and do not always say so
 OWN_REDIRECT = "non-authoritative-reason"  # an answer that the browser gave to itself
 Said = tuple[str, int | None]  # target, status
@@ -53,10 +54,14 @@ class BrowserTold:
         just sent: its log cannot have everything."""
         return self.evidence.browser is not None and self.evidence.browser.times.plt_ms is None
 
-    def protocol(self) -> Iterator[str]:
-        """In clear no browser speaks anything but HTTP/1.1."""
-        requests = self.fetched
-        wrong = [each for each in requests if each.protocol != ("http/1.1" if self._clear(each) else self.arm.protocol)]
+    def protocol(self, excused: Collection[Request] = ()) -> Iterator[str]:
+        """In clear no browser speaks anything but HTTP/1.1. `excused`: these could not know better."""
+        requests, aside = self.fetched, {id(each) for each in excused}
+        wrong = [
+            each
+            for each in requests
+            if id(each) not in aside and each.protocol != ("http/1.1" if self._clear(each) else self.arm.protocol)
+        ]
         if wrong:
             used = ", ".join(sorted({str(each.protocol) for each in wrong}))
             what = f"by the browser {len(wrong)} of {len(requests)} requests used {used} instead of {self.arm.protocol}"
@@ -76,6 +81,8 @@ class BrowserTold:
     def _tls_of(self, request: Request) -> str | None:
         """The browser's word. It has none on an answer to which another host's redirect led; the server's log has, or
         the capture, by which every connection to that port is judged."""
+        if request.tls == WITHIN_QUIC and request.protocol == "h3":
+            return "TLS 1.3"  # there is no other
         if request.tls or not request.url.startswith("https:") or request.url not in led_to(self.fetched):
             return request.tls
         if "tls" in SERVERS[self.arm.server].untold(self.arm.protocol):

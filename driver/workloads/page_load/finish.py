@@ -48,9 +48,9 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         detail = "the record lacks evidence"
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
     packets, unread = _read_captures(evidence, context.folder)
-    evidence = with_link(replace(evidence, packets=packets), context.link, context.folder)
+    evidence = with_link(replace(evidence, packets=packets), context.link, context.folder, _secrets(context.folder))
     record = _with_evidence(record, evidence, context)
-    record = with_parts(record, context.folder, context.link, context.arm)
+    record = with_parts(record, context, _secrets(context.folder))
     record = _flagged(record, context)
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))

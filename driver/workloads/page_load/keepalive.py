@@ -23,7 +23,8 @@ ENDING = (400, 408, 411, 413, 414, 421, 500, 501, 503)
 CLOCK_US = 2000  # of the coarsest log, both ends of a gap
 # Requests that browsers do not let share a connection with others: they say nothing of who asks, or outlive the page.
 APART = ("Font", "Ping", "Prefetch", "Preflight", "CSPViolationReport")
-Group = tuple[str, int]  # host, the server's port
+OVER_QUIC = "HTTP/3.0"  # beside which there may be a connection over TCP
+Group = tuple[str, int, bool]  # host, the server's port, whether over QUIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Keepalive:
         groups: dict[Group, dict[int, list[ServedRequest]]] = {}
         for number, lines in self.witnesses.served_by_port().items():
             for line in lines:
-                group = served_target(line)[0], port(line.local)
+                group = served_target(line)[0], port(line.local), line.protocol == OVER_QUIC
                 groups.setdefault(group, {}).setdefault(number, []).append(line)
         for group, by_port in groups.items():
             each_pool = 1 if self.arm.multiplexed else self.arm.connections_per_host

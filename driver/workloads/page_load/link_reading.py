@@ -13,15 +13,15 @@ from model.evidence.page_load import PageLoadEvidence
 from model.link import Link
 
 
-def with_link(evidence: PageLoadEvidence, link: Link, folder: Path) -> PageLoadEvidence:
-    """With what whole captures tell; one that is cut or lost packets tells nothing."""
+def with_link(evidence: PageLoadEvidence, link: Link, folder: Path, keys: str) -> PageLoadEvidence:
+    """With what whole captures tell; one that is cut or lost packets tells nothing. `keys`: the client's secrets."""
     whole: dict[str, Timeline] = {
-        node: read_timeline(folder / evidence.capture[node].file, ADDRESSES["client"])
+        node: read_timeline(folder / evidence.capture[node].file, ADDRESSES["client"], keys)
         for node, packets in evidence.packets.items()
         if packets.incomplete is None and not evidence.capture[node].dropped
     }
     client, server = whole.get("client"), whole.get("server") if evidence.one_clock else None
-    if client is None or not client.streams:
+    if client is None or not client.connections:
         return evidence
     return replace(
         evidence,

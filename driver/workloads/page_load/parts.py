@@ -9,32 +9,32 @@ from captures.timeline import Timeline, read_timeline
 from decomposition.decompose import Loaded, decompose
 from decomposition.exchanges import MS
 from decomposition.intervals import Interval
-from driver.experiment.arm import Arm
 from driver.shaping.addresses import ADDRESSES
+from driver.workloads.workload import TrialContext
 from model.errors import LanelabError
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.parts import Parts
-from model.link import Link
 from model.record import TrialRecord
 
 CLIENT = "client"
 
 
-def with_parts(record: TrialRecord, folder: Path, link: Link, arm: Arm) -> TrialRecord:
-    """The record with the parts of its load time, as evidence and as measures. A load that failed has none."""
+def with_parts(record: TrialRecord, context: TrialContext, keys: str) -> TrialRecord:
+    """The record with the parts of its load time, as evidence and as measures. A load that failed has none. `keys`: the
+    client's secrets."""
     evidence = record.page_load
     if evidence is None or evidence.browser is None or evidence.browser.times.plt_ms is None:
         return record
-    timeline = _timeline(evidence, folder)
+    timeline, arm = _timeline(evidence, context.folder, keys), context.arm
     if isinstance(timeline, str):
         return replace(record, evidence=replace(evidence, parts=Parts((), timeline)))
-    loaded = Loaded(record.requests, evidence, timeline, link, _main_thread(record))
+    loaded = Loaded(record.requests, evidence, timeline, context.link, _main_thread(record))
     made = decompose(loaded, one_at_a_time=not arm.multiplexed and arm.pipelining == 1)
     evidence = replace(evidence, parts=made.parts)
     return replace(record, evidence=evidence, measures={**record.measures, **made.measures})
 
 
-def _timeline(evidence: PageLoadEvidence, folder: Path) -> Timeline | str:
+def _timeline(evidence: PageLoadEvidence, folder: Path, keys: str) -> Timeline | str:
     """Of the client; or why there is none."""
     if CLIENT not in evidence.packets:
         return "there is no capture of the client"
@@ -42,7 +42,7 @@ def _timeline(evidence: PageLoadEvidence, folder: Path) -> Timeline | str:
     if capture.dropped:
         return f"the capture of the client lacks {capture.dropped} packets"
     try:
-        return read_timeline(folder / capture.file, ADDRESSES[CLIENT])
+        return read_timeline(folder / capture.file, ADDRESSES[CLIENT], keys)
     except LanelabError as error:
         return f"the capture of the client cannot be read: {error}"
 

@@ -14,6 +14,8 @@ from driver.gateway import log
 from driver.gateway.configuration import ADDRESS, PORT
 from driver.servers.server import TLS_NAMES
 from driver.workloads.page_load.browser_told import BrowserTold
+from driver.workloads.page_load.discovery import ALT_SVC
+from driver.workloads.page_load.over_quic import OverQuic
 from driver.workloads.page_load.requests import few, in_clear
 from driver.workloads.page_load.requests import target as target_of
 from driver.workloads.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target
@@ -26,7 +28,7 @@ from model.record import TrialRecord
 from model.site.site import Site
 
 FIRST_BYTES = {"spdy/3.1": "spdy/3"}  # 3.1 begins like 3: what is new in it comes later
-SERVER_NAMES = {"http/1.1": "HTTP/1.1", "h2": "HTTP/2.0"}
+SERVER_NAMES = {"http/1.1": "HTTP/1.1", "h2": "HTTP/2.0", "h3": "HTTP/3.0"}
 BROWSER_SIDE = ("h2", "TLS 1.3", f"{ADDRESS}:{PORT}")
 
 
@@ -41,17 +43,21 @@ class Protocols:
     witnesses: Witnesses
 
     def failures(self) -> Iterator[Failure]:
-        browser = self._browser
+        browser, quic = self._browser, self._quic
         if self.witnesses.gateway:
             protocol, tls = [*self._browser_side(), *self._protocol_by_gateway()], []
             mismatch = [*self._log(), *self._ports(), *self._targets(), *self._asked_of_the_gateway()]
         else:
-            protocol, tls = [*browser.protocol()], [*browser.tls()]
+            protocol, tls = [*browser.protocol(quic.excused())], [*browser.tls()]
             mismatch = [*browser.targets(self.witnesses), *self._served_ports()]
         for reason, details in (
-            (Reason.PROTOCOL_FALLBACK, [*protocol, *self._protocol_by_server(), *self._protocol_by_capture()]),
-            (Reason.TLS_FALLBACK, [*tls, *self._tls()]),
-            (Reason.WIRE_MISMATCH, mismatch),
+            (
+                Reason.PROTOCOL_FALLBACK,
+                [*protocol, *self._protocol_by_server(), *self._protocol_by_capture(), *quic.protocol()],
+            ),
+            (Reason.TLS_FALLBACK, [*tls, *self._tls(), *quic.tls()]),
+            (Reason.EARLY_DATA_IGNORED, [*quic.early()]),
+            (Reason.WIRE_MISMATCH, [*mismatch, *quic.moved()]),
         ):
             if details:
                 yield Failure(reason, "; ".join(details))
@@ -59,6 +65,10 @@ class Protocols:
     @property
     def _browser(self) -> BrowserTold:
         return BrowserTold(self.record, self.evidence, self.arm, self.site)
+
+    @property
+    def _quic(self) -> OverQuic:
+        return OverQuic(self.record, self.evidence, self.arm, self.site, self.witnesses)
 
     def _browser_side(self) -> Iterator[str]:
         """The browser must meet the gateway, and in the same way in every trial."""
@@ -107,7 +117,9 @@ class Protocols:
         if self.arm.spdy:
             return bool(line.spdy == self.arm.spdy)
         wanted = "http/1.1" if in_clear(self.arm, port(line.local)) else self.arm.protocol
-        return bool(not line.spdy and line.protocol == SERVER_NAMES[wanted])
+        # Over HTTP/2 a browser is told of HTTP/3. Which requests may come so, the browser's judge says.
+        learning = wanted == "h3" and self.arm.h3_discovery == ALT_SVC and line.protocol == SERVER_NAMES["h2"]
+        return bool(not line.spdy and (learning or line.protocol == SERVER_NAMES[wanted]))
 
     def _protocol_by_capture(self) -> Iterator[str]:
         for each in self.witnesses.captured or ():
@@ -131,8 +143,9 @@ class Protocols:
 
     def _may_be_offered(self, offered: tuple[str, ...]) -> bool:
         """The gateway offers what the arm says. A browser always offers what it can; the server chooses."""
-        others = set(offered) - {self.arm.protocol, "http/1.1"} if self.witnesses.gateway else set()
-        return not others and (not self.arm.multiplexed or self.arm.protocol in offered)
+        wanted = "h2" if self.arm.protocol == "h3" else self.arm.protocol  # this is over TCP
+        others = set(offered) - {wanted, "http/1.1"} if self.witnesses.gateway else set()
+        return not others and (not self.arm.multiplexed or wanted in offered)
 
     # --- TLS
 
@@ -191,6 +204,7 @@ class Protocols:
         if self.witnesses.captured is None:
             return
         captured = {each.client_port for each in self.witnesses.captured}
+        captured |= {each.client_port for each in self.witnesses.quic or ()}
         absent = sorted(set(self.witnesses.served_by_port()) - captured)
         if absent:
             listed = few(list(map(str, absent)))
@@ -239,6 +253,7 @@ def resumption(arm: Arm, witnesses: Witnesses) -> Iterator[Failure]:
         ("the gateway", [each.tls_resumed for each in witnesses.connections]),
         ("the server's log", [bool(each.tls_resumed) for each in witnesses.served]),
         ("the capture", [bool(each.tls_resumed) for each in witnesses.captured or ()]),
+        ("the capture, within QUIC,", [bool(each.quic and each.quic.tls_resumed) for each in witnesses.quic or ()]),
     )
     counts = [f"by {who} {sum(resumed)} of {len(resumed)}" for who, resumed in resumed_by if any(resumed)]
     if counts:

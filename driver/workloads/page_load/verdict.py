@@ -159,6 +159,7 @@ class _Trial:
         sizes = {id(each): each.bytes_up + each.bytes_down for each in ends}
         own = {id(each) for each in self.packets.by_connection if each.server_port in web}
         own |= {id(each) for each in self.packets.by_udp_flow if each.dns and asked_names}
+        own |= {id(each) for each in Witnesses.of(self.evidence, self.arm).quic or ()}  # which protocols.py judges
         others = [each for each in ends if id(each) not in own and _of_bed(each.server)]
         carried = [f"{sizes[id(each)]} bytes to port {each.server_port}" for each in others]
         unknown = self.packets.bytes - sum(sizes.values())

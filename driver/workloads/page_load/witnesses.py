@@ -14,12 +14,14 @@ from typing import Any
 from driver.experiment.arm import Arm
 from driver.servers.registry import SERVERS
 from model.evidence.gateway import GatewayConnection, GatewayRequest
-from model.evidence.packets import Connection
+from model.evidence.packets import Connection, FlowSummary
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
 from model.evidence.server import ServedRequest
 
 Target = tuple[str, str]  # host, path with its query
 WEB_PORTS = (80, 443)
+QUIC_PORT = 443
+QUIC_FAREWELL = 300  # bytes of frames: the last words of a connection from before the trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Witnesses:
     served: Sequence[ServedRequest]  # the server's
     untold: frozenset[str]  # facts that the server's log does not have
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
+    quic: Sequence[FlowSummary] | None  # likewise, UDP to the port of QUIC
 
     @classmethod
     def of(cls, evidence: PageLoadEvidence, arm: Arm) -> Witnesses:
@@ -54,6 +57,7 @@ class Witnesses:
             captured=[each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS]
             if whole
             else None,
+            quic=[each for each in whole.by_udp_flow if _is_of_quic(each)] if whole else None,
         )
 
     @property
@@ -78,6 +82,7 @@ class Witnesses:
         ports = {port for number, port in self.port_of().items() if number in carrying}
         ports |= {port(each.remote) for each in self.asked}
         shown = [each for each in self.captured or () if each.client_port in ports]
+        within = [each.quic for each in self.quic or () if each.client_port in ports and each.quic is not None]
         first = "gateway" if self.gateway else "browser"
         server = ("server",) if self.served or (self.gateway and not carrying) else ()
 
@@ -91,9 +96,11 @@ class Witnesses:
         return WitnessNames(
             protocol=names(
                 in_capture=all(each.alpn_offered is not None if each.tls else _spoken(each) for each in shown)
+                and all(each.alpn_offered is not None for each in within)
             ),
             tls=names(
-                in_capture=all(each.tls_version is not None if each.tls else _spoken(each) for each in shown),
+                in_capture=all(each.tls_version is not None if each.tls else _spoken(each) for each in shown)
+                and all(each.tls_version is not None for each in within),
                 in_log="tls" not in self.untold,
             ),
             connections=names(in_capture=True),
@@ -117,6 +124,11 @@ class Witnesses:
             if each.sent_ms is not None and each.connection is not None:
                 sent.setdefault(each.connection, []).append(Sent(each.sent_ms, each))
         return {number: sorted(some, key=lambda one: (one.at_ms, one.request.request)) for number, some in sent.items()}
+
+
+def _is_of_quic(flow: FlowSummary) -> bool:
+    stray = flow.quic is None and flow.bytes_up + flow.bytes_down <= QUIC_FAREWELL
+    return flow.server_port == QUIC_PORT and not stray
 
 
 def _spoken(connection: Connection) -> bool:
