@@ -24,6 +24,7 @@ from model.evidence.server import ServerLog
 from model.record import RECORDINGS, TrialRecord
 
 OK, REDIRECTS, BAD_REQUEST = 200, 300, 400
+WHOLE_FRAME = 1514  # bytes: with less of each, handshakes within QUIC cannot be read
 FAREWELL = 100  # bytes: a connection's last words (TLS's close_notify, HTTP/2's GOAWAY: 31 to 63), or a probe
 
 
@@ -141,18 +142,43 @@ class _Pieces:
         if link is None:
             yield "evidence.link"
             return
-        begun = {"mss_down": link.mss_down, "mss_up": link.mss_up} if self._cold else {}  # SYNs name them
+        # SYNs name them, which QUIC has none of.
+        begun = {"mss_down": link.mss_down, "mss_up": link.mss_up} if self._cold and not self._over_quic else {}
         read = {"round_trips": link.round_trips, **begun}
         yield from (f"evidence.link.{name}" for name, value in read.items() if not value)
 
     def _of_packets(self, path: str, packets: PacketSummary) -> Iterator[str]:
         """A connection whose beginning is not in the capture is from before the trial."""
-        if packets.incomplete is None and self._fetched and not any(each.syn for each in packets.by_connection):
+        begun = [each for each in packets.by_connection if each.syn]
+        whole = packets.incomplete is None
+        if whole and self._fetched and not begun and not self._over_quic:
             yield f"{path}.by_connection"
+        if whole and self._fetched and self._over_quic:
+            yield from self._of_quic(path, packets)
         for number, each in enumerate(packets.by_connection):
             if each.syn and each.payload_down > FAREWELL:
                 read = {"data_us": each.data_us, "header_down": each.header_down}
                 yield from (f"{path}.by_connection[{number}].{name}" for name, value in read.items() if value is None)
+
+    @property
+    def _over_quic(self) -> bool:
+        return self.expected.arm.protocol == "h3"
+
+    def _of_quic(self, path: str, packets: PacketSummary) -> Iterator[str]:
+        """What its handshakes tell: who was asked for, which protocols, and with the browser's keys what was chosen."""
+        if not any(each.quic for each in packets.by_udp_flow):
+            yield f"{path}.by_udp_flow"
+        for number, each in enumerate(packets.by_udp_flow):
+            quic = each.quic
+            if quic is None or not quic.complete or packets.snaplen < WHOLE_FRAME:
+                continue
+            read = {
+                "server_name": quic.server_name, "alpn_offered": quic.alpn_offered, "alpn_chosen": quic.alpn_chosen,
+                "tls_version": quic.tls_version, "tls_resumed": quic.tls_resumed,
+                "early_data_offered": quic.early_data_offered, "early_data_taken": quic.early_data_taken,
+                "ready_us": quic.ready_us,
+            }  # fmt: skip
+            yield from (f"{path}.by_udp_flow[{number}].quic.{name}" for name, value in read.items() if value is None)
 
     def _of_gateway(self, log: GatewayLog | None) -> Iterator[str]:
         if log is None:
