@@ -6,7 +6,7 @@
         name: str | None
 
 `Point.from_json({"x": 1})` raises RecordError, which names the key: "name is missing". In JSON no key has a default.
-Only `Point.from_stored`, for what is in run folders, takes older records: `y: float | None = later(None)` is None there.
+Only `Point.from_stored`, for what run folders have, takes older records: `y: float | None = later(None)` is None there.
 """
 
 from __future__ import annotations

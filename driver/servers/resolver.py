@@ -1,7 +1,8 @@
 """A real resolver in the server node, so that a look-up costs a round trip: dnsmasq, which ends with its handle.
 
 It knows the names of a site and nothing else: all others do not exist (NXDOMAIN), and are listed. Chromium asks for
-IPv4 and IPv6 addresses and for the HTTPS record at the same time; a name of the site has only the first.
+IPv4 and IPv6 addresses and for the HTTPS record at the same time; a name of the site has only the first, and the last
+where an arm's server is to be discovered by it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import signal
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from driver.bed.node import Command, Node, Process, Stdio
@@ -28,6 +29,8 @@ READY_POLL_S = 0.002
 STOP_WITHIN_S = 2
 # Longer than a trial, as names of real sites are: within a page load no name is asked for twice because it expired.
 TIME_TO_LIVE_S = 3600
+HTTPS = 65  # the type of the record
+PRIORITY, ALPN = 1, 1  # in it: of the service itself; the key of its protocols
 PROBE = "ready.lanelab.invalid"
 _QUERY = re.compile(r" query\[(?P<type>[^\]]+)\] (?P<name>\S+) from (?P<client>\S+)$")
 
@@ -43,8 +46,15 @@ def use_resolver(client: Node) -> None:
     client.cover("/etc/nsswitch.conf", NSSWITCH_CONF)
 
 
-def configuration(addresses: Mapping[str, str], log: str) -> str:
-    """The text of dnsmasq.conf. Pure."""
+def https_record(protocols: Sequence[str]) -> str:
+    """The data of an HTTPS record (RFC 9460) in hexadecimal digits: the name itself, which speaks these by ALPN."""
+    alpn = b"".join(bytes([len(name)]) + name.encode() for name in protocols)
+    parameters = struct.pack(">2H", ALPN, len(alpn)) + alpn
+    return (struct.pack(">HB", PRIORITY, 0) + parameters).hex()
+
+
+def configuration(addresses: Mapping[str, str], log: str, spoken: Sequence[str] = ()) -> str:
+    """The text of dnsmasq.conf; `spoken` is what the HTTPS records of the names say, if they have any. Pure."""
     lines = [
         "# Made by lanelab; docs/reference/server.md explains it.",
         "keep-in-foreground",
@@ -63,6 +73,7 @@ def configuration(addresses: Mapping[str, str], log: str) -> str:
         "# Every name there is; nobody else is asked for any other.",
         "local=/#/",
         *(f"host-record={name},{address}" for name, address in addresses.items()),
+        *(f"dns-rr={name},{HTTPS},{https_record(spoken)}" for name in (addresses if spoken else ())),
     ]
     return "".join(line + "\n" for line in lines)
 
@@ -77,12 +88,13 @@ class Resolver:
         self._seen = 0
 
     @classmethod
-    def start(cls, node: Node, addresses: Mapping[str, str], folder: Path) -> Resolver:
-        """Start it; it answers when this returns. `folder` is on the node, in memory, and for servers alone."""
+    def start(cls, node: Node, addresses: Mapping[str, str], folder: Path, spoken: Sequence[str] = ()) -> Resolver:
+        """Start it; it answers when this returns. `folder` is on the node, in memory, and for servers alone. `spoken`:
+        protocols that each name's HTTPS record has."""
         here = f"{folder}/dns"
         node.run(["mkdir", "-p", here])
         conf, log = f"{here}/dnsmasq.conf", f"{here}/dnsmasq.log"
-        node.write(conf, configuration(addresses, log).encode())
+        node.write(conf, configuration(addresses, log, spoken).encode())
         node.write(log, b"")
         if _answer(node):
             raise ServerError(f"on {node.name}, something else answers at port {PORT} already", "End it")

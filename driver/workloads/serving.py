@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver.bed.node import Node
+from driver.experiment.arm import Arm
 from driver.proxies.registry import proxy_of
 from driver.servers.certificates import Authority, Leaf
 from driver.servers.life import Running, RunningServer, check_configuration
@@ -21,6 +22,12 @@ from model.errors import InputError
 from model.metrics import PAGE_LOAD
 
 TLS = "https"
+RECORDED_ALPN = ("h3", "h2")  # in the order of preference
+
+
+def spoken_by_record(arm: Arm) -> tuple[str, ...]:
+    """What the HTTPS records of an arm's names say that its server speaks; nothing where there are none."""
+    return RECORDED_ALPN if arm.protocol == "h3" and arm.h3_discovery == "https-record" else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,8 @@ class Serving:
         """Start what the trial needs. Raises ServerError; InputError where the server refuses an arm's directives."""
         resolver = None
         if spec.arm.dns == "resolver":
-            resolver = Resolver.start(self._server, self.addresses(spec), self._folder / "resolver")
+            folder, spoken = self._folder / "resolver", spoken_by_record(spec.arm)
+            resolver = Resolver.start(self._server, self.addresses(spec), folder, spoken)
         started: list[Running] = []
         try:
             server = RunningServer.start(self._server, self._behind(spec, "server"))

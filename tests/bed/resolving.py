@@ -87,6 +87,12 @@ def other_records_of_a_name_are_empty_not_missing(bed: InsideBed) -> None:
         assert [query.type for query in resolver.queries()][:3] == ["A", "AAAA", "HTTPS"]
     finally:
         resolver.stop()
+    resolver = Resolver.start(bed.server, origin_addresses(HOSTS, "shared"), bed.memory / "server", ("h3", "h2"))
+    try:
+        said = json.loads(bed.client.run([*bed.client.python, "-c", ASK, HOSTS[1], A, AAAA, HTTPS]).stdout)
+        assert said == [[NOERROR, 1], [NOERROR, 0], [NOERROR, 1]], said
+    finally:
+        resolver.stop()
 
 
 def a_look_up_costs_a_round_trip(bed: InsideBed) -> None:

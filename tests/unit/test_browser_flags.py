@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -71,6 +71,29 @@ def test_everything_given() -> None:
     assert "--disable-quic" not in given
     assert not any(flag.startswith("--headless") for flag in given)
     assert given[-3:] == ("--enable-quic", "--js-flags=--jitless", "about:blank")
+
+
+H3 = Settings(protocol="h3")
+
+
+def test_http3_is_forced_for_every_host() -> None:
+    given = flags.flags(H3, AROUND, "/run/p")
+    assert "--enable-quic" in given
+    assert "--disable-quic" not in given
+    assert "--origin-to-force-quic-on=a.example:443,b.example:443" in given
+    assert not any(flag.startswith("--enable-features") for flag in given)
+
+
+def test_http3_that_is_discovered_is_forced_at_no_port_that_is_used() -> None:
+    given = flags.flags(replace(H3, h3_discovery="alt-svc"), AROUND, "/run/p")
+    assert "--origin-to-force-quic-on=a.example:1,b.example:1" in given, "else its certificate does not pass"
+    assert "UseDnsHttpsSvcb" in next(flag for flag in given if flag.startswith("--disable-features"))
+
+
+def test_https_records_are_asked_for_where_they_tell_of_http3() -> None:
+    given = flags.flags(replace(H3, h3_discovery="https-record"), AROUND, "/run/p")
+    assert "--enable-features=AsyncDns,UseDnsHttpsSvcb" in given
+    assert "UseDnsHttpsSvcb" not in next(flag for flag in given if flag.startswith("--disable-features"))
 
 
 def test_lists_of_features_are_joined() -> None:

@@ -136,6 +136,11 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({**H3, "tls_key_share": "p-256"}, "protocol", "the gateway does not speak HTTP/3"),
     ({**H3, "keepalive": "false"}, "keepalive", "HTTP/3 carries all requests on one connection"),
     ({**H3, "h3_discovery": "https-record"}, "h3_discovery", "HTTPS records come from a resolver, and dns is instant"),
+    (
+        {**H3, "h3_discovery": "https-record", "dns": "resolver", "start": "fresh-context"},
+        "start",
+        "Chromium takes what comes first, HTTP/2 or HTTP/3, in a context that does not know whether QUIC works here",
+    ),
     ({**H3, "early_data": "true", "tls_resumption": "false"}, "early_data", "only a resumed session can begin with"),
     ({**H3, "pipelining": 2}, "pipelining", "it means nothing with protocol: h3"),
     ({"protocol": "h2", "tls": "1.3", "h3_discovery": "alt-svc"}, "h3_discovery", "nothing with protocol: h2"),

@@ -203,6 +203,13 @@ def test_the_resolver_knows_the_names_of_the_site_alone() -> None:
         "host-record=b.test,10.10.16.2",
     ]
     assert {"no-resolv", "no-hosts", "local=/#/", "log-facility=/run/x/dnsmasq.log"} <= set(lines)
+    assert "dns-rr" not in text
+
+
+def test_names_have_https_records_where_http3_is_discovered_by_them() -> None:
+    """As dnspython writes `1 . alpn="h3,h2"`."""
+    text = configuration({"a.test": "10.10.16.1"}, "/run/x/dnsmasq.log", ("h3", "h2"))
+    assert "dns-rr=a.test,65,00010000010006026833026832\n" in text
 
 
 def test_origins_share_an_address_or_have_their_own() -> None:

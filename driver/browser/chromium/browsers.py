@@ -10,13 +10,14 @@ from pathlib import Path
 
 from driver.bed.node import Node
 from driver.browser.browser import USUAL_VIEWPORT, Browser, BrowserSettings, Surroundings
-from driver.browser.chromium import binaries, flags
+from driver.browser.chromium import binaries, flags, known_network
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
 from driver.browser.chromium.repeatable import ADD_SCRIPT, Repeating, script
 from driver.browser.display import Display
 from driver.browser.failures import BrowserError
+from driver.shaping.addresses import ADDRESSES
 from driver.timeouts import scaled
 from model.errors import InputError, LanelabError
 from model.reasons import Reason
@@ -85,14 +86,14 @@ class ChromiumBrowser(Browser):
     # --- starts
 
     def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
-        running = self._launch(arm, around, self._new_profile())
+        running = self._launch(arm, around, self._profile_of(arm))
         with self._ended_on_error(running):
             return self._page(around, running, "fresh-process", arm.viewport, lambda: self._end(running))
 
     def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
         if not url:
             raise InputError("a warm start needs the address that is loaded beforehand", key="start")
-        profile = self._new_profile()
+        profile = self._profile_of(arm)
         first = self._launch(arm, around, profile)
         with self._ended_on_error(first):
             repeating = _repeating(around, first, first.home)
@@ -169,6 +170,15 @@ class ChromiumBrowser(Browser):
 
     def _new_profile(self) -> str:
         return f"{self._folder}/{next(self._numbers):06d}"
+
+    def _profile_of(self, arm: BrowserSettings) -> str:
+        """A new one; where it is to discover HTTP/3, that of somebody who has used QUIC in this network."""
+        profile = self._new_profile()
+        if arm.protocol == "h3" and arm.h3_discovery != "forced":
+            file = f"{profile}/{known_network.FILE}"
+            self._node.run(["mkdir", "-p", file.rpartition("/")[0]])
+            self._node.write(file, known_network.known_network(ADDRESSES["client"]).encode())
+        return profile
 
     def _page(
         self,

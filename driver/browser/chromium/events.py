@@ -235,7 +235,7 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
         body_bytes=exchange.data,
         wire_bytes=0 if cached else int(wire),
         error=exchange.error,
-        tls=(response.get("securityDetails") or {}).get("protocol"),
+        tls=_tls(response),
         initiator=exchange.initiator,
         before_load=load is None or exchange.started <= load,
         wire=None,
@@ -262,3 +262,9 @@ def _pairs(headers: Mapping[str, str]) -> Headers:
 
 def _length(text: str | None) -> int:
     return len(text.encode("latin-1", errors="replace")) if text else NOT_APPLICABLE
+
+
+def _tls(response: Mapping[str, Any]) -> str | None:
+    """Of connections by QUIC, DevTools names that in its place: in it there is TLS 1.3 and nothing else (RFC 9001)."""
+    named = (response.get("securityDetails") or {}).get("protocol")
+    return "TLS 1.3" if named == "QUIC" else named

@@ -32,6 +32,13 @@ GIVES = frozenset({SCREENSHOT, TRACE, NETLOG})
 _BY_GATEWAY = "Leave via out, or write via: gateway"
 LIMITS = (
     Limit(
+        "start",
+        lambda value: value != "fresh-context",
+        "takes what comes first, HTTP/2 or HTTP/3, in a context that does not know whether QUIC works here",
+        "Write start: fresh-process, or h3_discovery: forced",
+        when=("h3_discovery", "https-record"),
+    ),
+    Limit(
         "connections_per_host",
         lambda value: value == CONNECTIONS_PER_HOST,
         f"opens at most {CONNECTIONS_PER_HOST} HTTP/1.1 connections to a host, and has no switch for it",

@@ -72,7 +72,7 @@ STEADY = (
     # Frames of other sites in the page's own process: ChromeDriver logs no request of a frame that has another.
     "--disable-site-isolation-trials",
 )
-HTTPS_PORT = 443
+HTTPS_PORT, UNUSED_PORT = 443, 1
 START_PAGE = "about:blank"  # the page for new tabs costs a process and 0.4 s of processor time
 # Flags whose values are lists: the last one given would win, so they are joined.
 JOINED = ("--disable-features", "--enable-features", "--disable-blink-features", "--enable-blink-features")
@@ -120,15 +120,16 @@ def _asks_for_records(arm: BrowserSettings) -> bool:
 
 
 def _quic(arm: BrowserSettings, around: Surroundings) -> Iterator[str]:
-    """Whether it speaks QUIC, and to whom without having been told by the server."""
+    """Whether it speaks QUIC, and to whom without having been told by the server. For other than public authorities
+    Chromium looks at the names alone in that list: one with a port that nobody uses lets the certificate pass."""
     if arm.protocol != "h3":
         if not _asks_for_quic(arm.browser_flags):
             yield "--disable-quic"
         return
     yield "--enable-quic"
-    if arm.h3_discovery == "forced":
-        yield "--origin-to-force-quic-on=" + ",".join(f"{host}:{HTTPS_PORT}" for host in around.hosts)
-    elif _asks_for_records(arm):
+    told = HTTPS_PORT if arm.h3_discovery == "forced" else UNUSED_PORT
+    yield "--origin-to-force-quic-on=" + ",".join(f"{host}:{told}" for host in around.hosts)
+    if _asks_for_records(arm):
         yield "--enable-features=" + ",".join(RECORD_FEATURES)
 
 

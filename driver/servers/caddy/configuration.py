@@ -101,6 +101,8 @@ def _everywhere(arm: ServerArm) -> Iterator[_Json]:
             "match": {"headers": {"Content-Type": types}},
         }
         yield {"handle": [encode]}
+    if arm.protocol == "h3" and arm.h3_discovery != "alt-svc":  # Caddy says so by itself
+        yield {"handle": [{"handler": "headers", "response": {"delete": ["Alt-Svc"]}}]}
     if not arm.keepalive:
         yield {"handle": [{"handler": "headers", "response": {"set": {"Connection": ["close"]}}}]}
 
