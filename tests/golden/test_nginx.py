@@ -103,7 +103,7 @@ PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol
 
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
-    browser = {"start", "display", "user_agent", "viewport", "scripts", "browser_flags", "h3_discovery", "early_data"}
+    browser = {"start", "display", "user_agent", "viewport", "scripts", "browser", "browser_flags", "h3_discovery", "early_data"}
     content = {"minify"}
     common = {"dns", "addresses"}
     gateway = {
