@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from driver.bed.ssh import check
+from driver.doctor import doctor
 from driver.host import install, needs
 from driver.host.find_program import find
 from driver.host.needs import Program
@@ -175,6 +177,11 @@ def test_words_that_no_program_has_are_a_mistake() -> None:
 
 
 @pytest.mark.usefixtures("on_debian")
+def test_the_words_that_checks_of_machines_use_have_programs() -> None:
+    for purpose in (*check.PURPOSES, *(purpose for _, purpose, _ in doctor.OPTIONAL)):
+        assert needs.programs(purpose)
+
+
 def test_an_ssh_client_is_all_that_machines_over_ssh_take_here() -> None:
     assert install.packages_for(needs.programs(*needs.MACHINES_OVER_SSH)) == ["openssh-client"]
     assert "openssh-server" not in install.packages_for(needs.programs(*needs.MAKING_A_BOX))

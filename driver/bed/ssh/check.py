@@ -20,7 +20,7 @@ from model.errors import HostError
 PURPOSES = (
     "bed",
     "capture",
-    "browser",
+    "chromium",
     "apache",
 )  # of every bed that loads pages; others are missed when they are called
 UML = "linux.uml"
