@@ -65,6 +65,11 @@ def _captured(name: str) -> Callable[[TrialRecord], float | None]:
     return of
 
 
+def _slowdown(record: TrialRecord) -> float | None:
+    browser = record.page_load.browser if record.page_load else None
+    return browser.slowdown.factor if browser and browser.slowdown else None
+
+
 def _requested(record: TrialRecord) -> float | None:
     """None of a trial that did not begin: it has no evidence."""
     return len(record.requests) if record.requests or record.evidence else None
@@ -82,6 +87,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("first_paint_ms", "first paint", "ms"),
     Metric("fcp_ms", "first contentful paint", "ms"),
     Metric("lcp_ms", "largest contentful paint", "ms"),
+    Metric("cpu_slowdown_measured", "how many times slower the page's thread was", of=_slowdown),
     Metric("bound_ms", "what the link allows at best", "ms"),
     # The parts of a load time, which add up to it: docs/reference/parts.md.
     Metric("part_dns_ms", "looking up names", "ms"),

@@ -34,6 +34,7 @@ class Reason(StrEnum):
     INEXACT_ANSWER = "inexact-answer"
     OUTSIDE_REQUEST = "outside-request"
     FROM_CACHE = "from-cache"
+    DEVICE_IGNORED = "device-ignored"
     WIRE_MISMATCH = "wire-mismatch"
     BELOW_BOUND = "below-bound"
     CAPTURE_LOST_PACKETS = "capture-lost-packets"

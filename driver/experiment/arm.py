@@ -55,8 +55,12 @@ class Arm:
     browser: str
     start: str
     display: str
+    device: str
     user_agent: str | None
     viewport: tuple[int, int] | None  # None: as the site was recorded, else the usual one
+    pixel_ratio: float
+    touch: bool
+    cpu_slowdown: float
     via: str  # browser or gateway: "automatic" is resolved
     pipelining: int
     pipelining_policy: str

@@ -19,9 +19,9 @@ from driver.bed.node import Node
 from driver.browser.browser import Surroundings
 from driver.browser.chromium import binaries, flags
 from driver.browser.chromium.chromium import Chromium
+from driver.browser.devices import Device
 from driver.recording import exchanges, netlog
 from driver.recording.conversation import Conversation
-from driver.recording.devices import Device
 from driver.recording.page import Page, View
 from driver.timeouts import scaled
 from model.errors import BedError, RecordingError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.coded import Coded
+from model.coded import Coded, later
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -127,6 +127,31 @@ class LoadClock(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class View(Coded):
+    """What the page was told of the screen."""
+
+    width: int  # of what is seen, in the pixels of a page that is as wide as the device
+    pixel_ratio: float
+    touch_points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown(Coded):
+    """How long a fixed piece of work took on the page's own thread after the load, in ms: each run."""
+
+    slowed_ms: tuple[float, ...]  # as the load had it
+    plain_ms: tuple[float, ...]  # without the slowdown
+
+    @property
+    def factor(self) -> float | None:
+        """How many times slower it was. By the fastest runs, since whatever else a machine does only makes them
+        slower."""
+        if not self.slowed_ms or not self.plain_ms or min(self.plain_ms) <= 0:
+            return None
+        return min(self.slowed_ms) / min(self.plain_ms)
+
+
+@dataclass(frozen=True, slots=True)
 class BrowserEvidence(Coded):
     """All of it, except the requests."""
 
@@ -135,3 +160,5 @@ class BrowserEvidence(Coded):
     navigation: Mapping[str, Any] | None  # the browser's own entry, with its own keys
     console: tuple[ConsoleLine, ...]
     clock: LoadClock | None  # None: nothing was asked for
+    view: View | None = later(None)  # None: the browser does not tell
+    slowdown: Slowdown | None = later(None)  # None: it was not slowed down

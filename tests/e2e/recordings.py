@@ -12,8 +12,8 @@ from typing import Any
 
 from driver.bed.node import Command, Completed, Stdio
 from driver.browser.browser import Surroundings
+from driver.browser.devices import device_named
 from driver.recorders.screenshot import FILE as PICTURE
-from driver.recording.devices import device_named
 from driver.recording.record import Recording, Wish, record
 from driver.servers.certificates import Authority
 from driver.shaping.addresses import ADDRESSES

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from driver.recording.devices import DEVICES, device_named
+from driver.browser.devices import DEVICES, device_named
 from driver.recording.quiet import HELD_OPEN_S, QUIET_S, Activity
 from model.errors import InputError
 

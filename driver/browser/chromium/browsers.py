@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from driver.bed.node import Node
-from driver.browser.browser import USUAL_VIEWPORT, Browser, BrowserSettings, Surroundings
+from driver.browser.browser import Browser, BrowserSettings, Surroundings
 from driver.browser.chromium import binaries, flags, known_network
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
+from driver.browser.chromium.emulation import emulate
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
 from driver.browser.chromium.repeatable import ADD_SCRIPT, Repeating, script
 from driver.browser.display import Display
@@ -88,7 +89,7 @@ class ChromiumBrowser(Browser):
     def _fresh_process(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._launch(arm, around, self._profile_of(arm))
         with self._ended_on_error(running):
-            return self._page(around, running, "fresh-process", arm.viewport, lambda: self._end(running))
+            return self._page(around, running, "fresh-process", arm, lambda: self._end(running))
 
     def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
         if not url:
@@ -108,7 +109,7 @@ class ChromiumBrowser(Browser):
         self._node.run(["rm", "-f", flags.keys_file(profile), flags.netlog_file(profile)])
         running = self._launch(arm, around, profile)
         with self._ended_on_error(running):
-            return self._page(around, running, "warm", arm.viewport, lambda: self._end(running))
+            return self._page(around, running, "warm", arm, lambda: self._end(running))
 
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._process_for(arm, around)
@@ -117,7 +118,7 @@ class ChromiumBrowser(Browser):
             context = devtools.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
             target = devtools.call("Target.createTarget", url=flags.START_PAGE, browserContextId=context)["targetId"]
             running.session.switch_to.window(target)
-            page = self._page(around, running, "fresh-context", arm.viewport, lambda: None, target)
+            page = self._page(around, running, "fresh-context", arm, lambda: None, target)
 
         def leave() -> None:
             if page.failed:  # whatever happened to it must not happen to the next trial
@@ -185,15 +186,12 @@ class ChromiumBrowser(Browser):
         around: Surroundings,
         running: Running,
         start: str,
-        viewport: tuple[int, int] | None,
+        arm: BrowserSettings,
         leave: Leave,
         target: str | None = None,
     ) -> ChromiumPage:
-        """Ready for the load: its size set, its log emptied, and the browser quiet. `start`: what really was new."""
-        width, height = viewport or USUAL_VIEWPORT
-        running.session.cdp(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-        )
+        """Ready for the load: its device set, its log emptied, and the browser quiet. `start`: what really was new."""
+        emulate(running.session, arm)
         repeating = _repeating(around, running, target or running.home)
         if running.sandboxed is None:
             running.sandboxed = running.chromium.sandboxed()
@@ -207,6 +205,7 @@ class ChromiumBrowser(Browser):
         )
         page.leave, page.repeating = leave, repeating
         page.has_keys, page.has_netlog = around.keys, around.netlog
+        page.is_slowed = arm.cpu_slowdown != 1
         page.begin()
         return page
 

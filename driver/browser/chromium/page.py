@@ -17,12 +17,22 @@ from driver.browser.chromium import events, flags
 from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
+from driver.browser.chromium.emulation import measure_slowdown
 from driver.browser.chromium.repeatable import Repeating
 from driver.browser.chromium.tracing import Tracing
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
-from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, LoadClock, PageTimes, Request
+from model.evidence.browser import (
+    BrowserEvidence,
+    BrowserFacts,
+    ConsoleLine,
+    LoadClock,
+    PageTimes,
+    Request,
+    Slowdown,
+    View,
+)
 from model.reasons import Failure, Reason
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
@@ -40,6 +50,8 @@ const tell = () => {
     observer.disconnect();
   } catch (error) {}
   done({navigation: plain(performance.getEntriesByType('navigation')[0]), paints, largest,
+        view: {width: Math.round(innerWidth * (visualViewport ? visualViewport.scale : 1)),
+               pixel_ratio: devicePixelRatio, touch_points: navigator.maxTouchPoints},
         origin: performance.timeOrigin, user_agent: navigator.userAgent, url: location.href});
 };
 let told = false;
@@ -96,6 +108,7 @@ class ChromiumPage(Page):
         self.failed = False  # then the browser must not load another page
         self.leave: Leave = lambda: None
         self.repeating: Repeating | None = None
+        self.is_slowed = False
         self._plt_ms: float | None = None
         self._asked_us: int | None = None
         self._first_request_us: int | None = None
@@ -133,6 +146,7 @@ class ChromiumPage(Page):
             what = f"not every script had a repeatable clock: {self.repeating.problems[0]}"
             failures.append(Failure(Reason.BROWSER_FAILED, what))
         requests, console, measures = self._collect(failures)
+        slowdown = self._slowdown(failures)
         self.failed = bool(failures)
         evidence = BrowserEvidence(
             facts=self._facts.evidence(measures.get("user_agent")),
@@ -140,6 +154,8 @@ class ChromiumPage(Page):
             navigation=measures.get("navigation"),
             console=tuple(_console(entry) for entry in console),
             clock=self._clock(measures.get("origin")),
+            view=View.from_json(measures["view"]) if "view" in measures else None,
+            slowdown=slowdown,
         )
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
         return PageRecord(evidence, requests, tuple(failures), marks)
@@ -207,6 +223,15 @@ class ChromiumPage(Page):
             with _noted_in(failures):
                 measures = self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
         return requests, console, measures
+
+    def _slowdown(self, failures: list[Failure]) -> Slowdown | None:
+        """Last: what it needs of the processor is nobody's load."""
+        if not self.is_slowed or failures:
+            return None
+        slowdown = None
+        with _noted_in(failures):
+            slowdown = measure_slowdown(self._session)
+        return slowdown
 
     def _clock(self, origin_ms: float | None) -> LoadClock | None:
         if self._asked_us is None:

@@ -13,13 +13,13 @@ from types import FrameType
 import click
 
 from driver.browser import fields
+from driver.browser.devices import DEVICES, Device, device_named
 from driver.cli.options import as_typed
 from driver.cli.output import note
 from driver.cli.site.import_site import tell
 from driver.host import needs
 from driver.host.install import prepare
 from driver.recorders.screenshot import FILE as PICTURE
-from driver.recording.devices import DEVICES, Device, device_named
 from model.errors import InputError
 from sites.archive.addresses import NotServedError, address_of
 from sites.new_site import Facts, add_site, require_free

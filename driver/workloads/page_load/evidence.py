@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from driver.recorders.tcpdump import CaptureOptions, Tcpdump
 from driver.servers.registry import SERVERS
+from driver.workloads.page_load.device_verdict import device_missing
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.objects import BAD_GATEWAY, PREFLIGHT
 from driver.workloads.page_load.requests import fetched, host, in_clear, target
@@ -72,6 +73,7 @@ class _Pieces:
             yield "evidence.browser.navigation"
         if browser.facts.user_agent is None:
             yield "evidence.browser.facts.user_agent"
+        yield from device_missing(self.expected.arm, browser)
         times = browser.times
         read = {"plt_navigation_ms": times.plt_navigation_ms, "ttfb_ms": times.ttfb_ms, "dcl_ms": times.dcl_ms}
         yield from (f"evidence.browser.times.{name}" for name, value in read.items() if value is None)

@@ -12,6 +12,7 @@ from driver.servers.server import PORTS
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.connection_use import ConnectionUse
+from driver.workloads.page_load.device_verdict import device_failures
 from driver.workloads.page_load.evidence import FAREWELL, missing
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.keepalive import Keepalive
@@ -90,6 +91,8 @@ class _Trial:
         if self.plt_ms is None and Reason.TIMEOUT not in reasons:
             yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and no reason for that")
             return
+        if self.evidence.browser:
+            yield from device_failures(self.arm.on(self.site), self.evidence.browser)
         yield from self._on_the_wire()
         yield from self._compression()
         yield from Objects(self.record, self.arm, self.site, self.tolerances).failures()

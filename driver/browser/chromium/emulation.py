@@ -1,0 +1,57 @@
+"""The device that a page believes to be on, and how slow its processor really was."""
+
+from __future__ import annotations
+
+from driver.browser.browser import USUAL_VIEWPORT, BrowserSettings
+from driver.browser.chromium.chromedriver import Session
+from driver.browser.failures import BrowserError
+from model.evidence.browser import Slowdown
+
+TOUCH_POINTS = 5  # as phones say
+RUNS = 5
+# A fixed amount of work on the page's own thread, some 10 ms: the same numbers in every browser, on every machine. How
+# long it takes, in ms, is by the browser's steady clock.
+WORK = """
+const began = performance.now();
+let state = 1, sum = 0;
+for (let i = 0; i < 3000000; i++) {
+  state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+  sum = (sum + (state & 255)) | 0;
+}
+return [performance.now() - began, sum];
+"""
+SUM = 382499872
+
+
+def emulate(session: Session, settings: BrowserSettings) -> None:
+    """Before the load. What is the browser's own is not asked for, so that it stays as it is without a device."""
+    width, height = settings.viewport or USUAL_VIEWPORT
+    session.cdp(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=height,
+        deviceScaleFactor=settings.pixel_ratio,
+        mobile=settings.touch,
+    )
+    if settings.touch:
+        session.cdp("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=TOUCH_POINTS)
+    if settings.cpu_slowdown != 1:
+        session.cdp("Emulation.setCPUThrottlingRate", rate=settings.cpu_slowdown)
+
+
+def measure_slowdown(session: Session) -> Slowdown:
+    """After the load, on the page itself: first as the load left it, then with the slowdown taken off."""
+    slowed = _runs(session)
+    session.cdp("Emulation.setCPUThrottlingRate", rate=1)
+    return Slowdown(slowed_ms=slowed, plain_ms=_runs(session))
+
+
+def _runs(session: Session) -> tuple[float, ...]:
+    return tuple(_run(session) for _ in range(RUNS))
+
+
+def _run(session: Session) -> float:
+    answer = session.execute_script(WORK)
+    if not isinstance(answer, list) or len(answer) != 2 or answer[1] != SUM:
+        raise BrowserError(f"the page was given a sum to work out, and found {answer!r}")
+    return round(float(answer[0]), 3)
