@@ -79,6 +79,9 @@ class _Start:
     protocol: str = "http/1.1"
     h3_discovery: str = "forced"
     early_data: bool = False
+    pixel_ratio: float = 1.0
+    touch: bool = False
+    cpu_slowdown: float = 1.0
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
 from driver.experiment.arm import Arm
 from driver.experiment.arm_fields import settings_with
 from driver.host.find_program import find
@@ -103,7 +104,7 @@ PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol
 
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
-    browser = {"start", "display", "user_agent", "viewport", "scripts", "browser", "browser_flags", "h3_discovery", "early_data"}
+    browser = {setting.name for setting in BROWSER_SETTINGS} | {"h3_discovery", "early_data"}
     content = {"minify"}
     common = {"dns", "addresses"}
     gateway = {

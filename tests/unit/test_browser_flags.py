@@ -22,6 +22,9 @@ class Settings:
     protocol: str = "http/1.1"
     h3_discovery: str = "forced"
     early_data: bool = False
+    pixel_ratio: float = 1.0
+    touch: bool = False
+    cpu_slowdown: float = 1.0
 
 
 AROUND = Surroundings(hosts={"a.example": "10.10.3.1", "b.example": "10.10.3.2"})

@@ -228,10 +228,10 @@ class ChromiumPage(Page):
         """Last: what it needs of the processor is nobody's load."""
         if not self.is_slowed or failures:
             return None
-        slowdown = None
+        measured: list[Slowdown] = []
         with _noted_in(failures):
-            slowdown = measure_slowdown(self._session)
-        return slowdown
+            measured.append(measure_slowdown(self._session))
+        return measured[0] if measured else None
 
     def _clock(self, origin_ms: float | None) -> LoadClock | None:
         if self._asked_us is None:
