@@ -9,8 +9,8 @@ from model.evidence.browser import Slowdown
 
 TOUCH_POINTS = 5  # as phones say
 RUNS = 5
-# A fixed amount of work on the page's own thread, some 30 ms: long beside the slices in which Chromium stops a thread. How
-# long it takes, in ms, is by the browser's steady clock.
+# A fixed amount of work on the page's own thread, some 30 ms: long beside the slices in which Chromium stops a thread.
+# How long it takes, in ms, is by the browser's steady clock.
 WORK = """
 const began = performance.now();
 let state = 1, sum = 0;
