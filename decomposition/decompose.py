@@ -18,6 +18,8 @@ from decomposition.bottleneck import busy
 from decomposition.exchanges import MS, Exchange, clocks_apart, exchanges_of
 from decomposition.intervals import Claim, Interval, Piece, common, divide, joined
 from decomposition.lags import lags
+from decomposition.quic_course import handshake_ns as quic_handshake_ns
+from decomposition.quic_course import quic_course
 from decomposition.streams import Course, Wire, course_of, handshake_ns
 from model.evidence.browser import BrowserEvidence, Request
 from model.evidence.page_load import PageLoadEvidence
@@ -71,7 +73,7 @@ def decompose(loaded: Loaded, *, one_at_a_time: bool = False) -> Decomposed:
     whole = _whole(browser)
     if isinstance(whole, str):
         return _absent(whole)
-    streams = loaded.timeline.streams
+    streams = loaded.timeline.connections
     if not streams:
         return _absent("the capture has no connection")
     server, gateway = loaded.evidence.server, loaded.evidence.gateway
@@ -132,7 +134,7 @@ def _claims(loaded: Loaded, exchanges: Sequence[Exchange]) -> Iterator[Claim]:
     """Everything that was under way. While the link was idle, the connection that ended the idleness comes first."""
     wire = _wire(loaded)
     by_stream = {
-        id(stream): [each for each in exchanges if each.stream is stream] for stream in loaded.timeline.streams
+        id(stream): [each for each in exchanges if each.stream is stream] for stream in loaded.timeline.connections
     }
     courses = _courses(loaded, by_stream, wire)
     carried = busy(courses, wire, max(wire.frame_ns(loaded.link.mtu + HEADER) // 2, PAUSE))
@@ -163,7 +165,7 @@ def _courses(loaded: Loaded, by_stream: Mapping[int, Sequence[Exchange]], wire: 
     for stream in loaded.timeline.streams:
         asked = min((each.sent for each in by_stream[id(stream)]), default=None)
         courses.append(course_of(stream, wire, asked, versions.get(stream.client[1])))
-    return courses
+    return [*courses, *(quic_course(each, wire) for each in loaded.timeline.quic)]
 
 
 def _of_course(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Iterator[Claim]:
@@ -179,7 +181,8 @@ def _of_course(course: Course, exchanges: Sequence[Exchange], wire: Wire) -> Ite
 
 
 def _wire(loaded: Loaded) -> Wire:
-    trips = [trip for stream in loaded.timeline.streams if (trip := handshake_ns(stream)) is not None]
+    shakes = [*map(handshake_ns, loaded.timeline.streams), *map(quic_handshake_ns, loaded.timeline.quic)]
+    trips = [trip for trip in shakes if trip is not None]
     rate = loaded.link.down.rate
     rtt = min(trips, default=loaded.link.rtt.ns)
     return Wire(rate.bps if rate else None, rtt, min(max(trips, default=rtt) - rtt, rtt))

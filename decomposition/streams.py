@@ -150,12 +150,12 @@ def _received(stream: Stream, wire: Wire) -> tuple[frozenset[int], list[Missed]]
             while early and early[0] <= next_byte:
                 next_byte = max(next_byte, ahead.pop(heapq.heappop(early)))
             if opened:
-                holes.append(Missed(opened, packet.at_ns, _how(packet.at_ns - opened, wire)))
+                holes.append(Missed(opened, packet.at_ns, how_it_came(packet.at_ns - opened, wire)))
                 opened = packet.at_ns if ahead else 0
     return frozenset(again), holes
 
 
-def _how(after: int, wire: Wire) -> str:
+def how_it_came(after: int, wire: Wire) -> str:
     if after >= wire.rtt + TIMER:
         return f"retransmission time-out: a packet came {after / MS:.0f} ms late"
     if after < wire.rtt // 2:

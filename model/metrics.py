@@ -60,7 +60,8 @@ def _captured(name: str) -> Callable[[TrialRecord], float | None]:
 
     def of(record: TrialRecord) -> float | None:
         packets = record.page_load.packets.get("client") if record.page_load else None
-        return None if packets is None else float(getattr(packets, name))
+        found = None if packets is None else getattr(packets, name)
+        return None if found is None else float(found)
 
     return of
 

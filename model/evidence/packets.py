@@ -123,13 +123,18 @@ class PacketSummary(Coded):
 
     @property
     def connections(self) -> int:
-        """Those that a client asked for within the capture."""
-        return sum(each.syn for each in self.by_connection)
+        """Those that a client asked for within the capture, over TCP or QUIC."""
+        return sum(each.syn for each in self.by_connection) + sum(each.initials_up > 0 for each in self.quic)
+
+    @property
+    def quic(self) -> list[QuicSummary]:
+        return [each.quic for each in self.by_udp_flow if each.quic is not None]
 
     @property
     def connections_used(self) -> int:
-        """Those that carried a request: not a spare one, which a browser opened ahead and had no use for."""
-        return sum(each.used for each in self.by_connection)
+        """Those that carried a request: not a spare one, which a browser opened ahead and had no use for. Within QUIC
+        requests cannot be told from the rest, so these are those that could have carried one."""
+        return sum(each.used for each in self.by_connection) + sum(each.complete for each in self.quic)
 
     @property
     def data_packets_up(self) -> int:
@@ -156,5 +161,6 @@ class PacketSummary(Coded):
         return sum(each.retransmissions_up for each in self.by_connection)
 
     @property
-    def retransmissions(self) -> int:
-        return self.retransmissions_down + self.retransmissions_up
+    def retransmissions(self) -> int | None:
+        """None where there was QUIC, which shows none."""
+        return None if self.quic else self.retransmissions_down + self.retransmissions_up

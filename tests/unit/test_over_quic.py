@@ -126,12 +126,21 @@ def all_by_tcp(data: Data) -> None:
         by_tcp(data, number)
 
 
+def both(one: Change, other: Change) -> Change:
+    def change(data: Data) -> None:
+        one(data)
+        other(data)
+
+    return change
+
+
+LATE_H2 = {"protocol": "h2", "tls": "TLS 1.3", "started_ms": 900.0, "ended_ms": 990.0}
 CASES: list[tuple[Reason, Arm, Change, str]] = [
     # UDP is blocked; nobody told the browser; the server wants another protocol
     (FALLBACK, FORCED, all_by_tcp, "by the browser 3 of 3 requests used h2 instead of h3"),
     (FALLBACK, TOLD, all_by_tcp, "by the browser no request used h3"),
-    (FALLBACK, TOLD, lambda data: (all_by_tcp(data), no_quic(data)), "no QUIC connection was begun"),
-    (FALLBACK, TOLD, lambda data: (all_by_tcp(data), unanswered(data)), "and nothing came back"),
+    (FALLBACK, TOLD, both(all_by_tcp, no_quic), "no QUIC connection was begun"),
+    (FALLBACK, TOLD, both(all_by_tcp, unanswered), "and nothing came back"),
     (FALLBACK, FORCED, quic(alpn_offered=["hq-interop", "h3"]), "hq-interop, h3 was offered by ALPN within QUIC"),
     (FALLBACK, FORCED, quic(alpn_chosen="hq-interop"), "the server chose hq-interop by ALPN within QUIC"),
     # one witness alone
@@ -149,7 +158,7 @@ CASES: list[tuple[Reason, Arm, Change, str]] = [
     (
         FALLBACK,
         TOLD,
-        request(1, protocol="h2", tls="TLS 1.3", started_ms=900.0, ended_ms=990.0),
+        request(1, **LATE_H2),
         "1 of 3 requests used h2 instead of h3",
     ),
     # arms without HTTP/3

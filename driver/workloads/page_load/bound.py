@@ -9,6 +9,8 @@ it looks, the quick case is taken:
 - A shaper that is no netem lets a burst pass at once.
 - With TLS 1.2 a browser may send its request before the server's last message (False Start), so its handshake counts
   one round trip, as that of TLS 1.3.
+- With QUIC the handshake counts one round trip, TLS included, and none with early data, as with any connection from the
+  visit before. A browser that has to be told (`h3_discovery: alt-svc`) asks over TCP first.
 - Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
 - Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
 - Bytes are those of answers that ended before the load event, in frames as full as they can be. What was lost, sent
@@ -32,6 +34,7 @@ from model.units import NS_PER_S
 from sites.prepare.variant import RECORDED
 
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
+QUIC_FRAME = HEADER + 20 + 8 + 1 + 1 + 16  # the least beside data: IP, UDP, a short header, its number, the tag
 COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a delay because a router wakes late
 
 
@@ -91,11 +94,16 @@ def _trips_before_request(link: Link, arm: Arm, resolver: ResolverLog | None, fi
     if arm.start == "warm":
         return 0  # the connection, and the address, may be there from the visit before
     in_clear = arm.schemes == RECORDED and not (first and first.url.startswith("https:"))  # by the site's own addresses
-    trips = 1 + (arm.tls != "off" and not in_clear)
+    trips = 1 + (arm.tls != "off" and not in_clear and not _over_quic(arm, first))
     asked = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
     if arm.dns == "resolver" and first is not None and host(first) in asked:
         trips += 1
     return trips * trip_ns(link)
+
+
+def _over_quic(arm: Arm, first: Request | None) -> bool:
+    """Whether the first request went by QUIC; of a load that nobody knows, whether it could."""
+    return first.protocol == "h3" if first is not None else arm.protocol == "h3"
 
 
 def _loaded(record: TrialRecord | None) -> list[Request]:
@@ -134,7 +142,7 @@ def _frames(requests: Sequence[Request], packets: PacketSummary | None, link: Li
     """The least that these answers are in whole frames."""
     payload = _bytes(requests)
     headers = [each.header_down for each in packets.by_connection if each.header_down] if packets else []
-    header = min(headers, default=TCP_FRAME)
+    header = min([*headers, *([QUIC_FRAME] if packets and packets.quic else [])], default=TCP_FRAME)
     frames = payload + header * -(-payload // (link.mtu + HEADER - header))
     return min(frames, packets.bytes_down) if packets else frames
 

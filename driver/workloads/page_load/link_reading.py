@@ -35,6 +35,8 @@ def link_measures(evidence: PageLoadEvidence) -> dict[str, float]:
     measures: dict[str, float] = {}
     if evidence.link:
         for way, losses in (("down", evidence.link.losses_down), ("up", evidence.link.losses_up)):
+            if not losses.told and _over_quic(evidence):
+                continue  # whose losses cannot be told; 0 would say that there were none
             measures |= {
                 f"told_packets_{way}": losses.told,
                 f"lost_packets_{way}": losses.lost,
@@ -44,3 +46,8 @@ def link_measures(evidence: PageLoadEvidence) -> dict[str, float]:
     if error and error.median_ms is not None and error.worst_99_ms is not None:
         measures |= {"emulation_error_ms": error.median_ms, "emulation_error_99_ms": error.worst_99_ms}
     return measures
+
+
+def _over_quic(evidence: PageLoadEvidence) -> bool:
+    packets = evidence.packets.get("client")
+    return packets is not None and bool(packets.quic)
