@@ -80,6 +80,7 @@ class Surroundings:
     trusted: tuple[str, ...] = ()  # public keys that it trusts: their SHA-256 in base64
     keys: bool = False  # log TLS keys
     netlog: bool = False  # log the network from the start of the process
+    without_h2: bool = False  # it may not offer HTTP/2: a server would take it that is to speak HTTP/1.1
     timeout_s: float = 120.0  # of the load that a warm start makes beforehand
     repeatable: Repeatable | None = None  # None: scripts see the clock and chance as they are
 

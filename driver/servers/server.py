@@ -201,6 +201,10 @@ class Server(Program, Protocol):
     def clock_us(self) -> int:
         """The resolution of the times in its log of requests."""
 
+    @property
+    def always_offers_h2(self) -> bool:
+        """Whether with TLS it offers HTTP/2 whatever the arm says: a browser that is to speak HTTP/1.1 must not."""
+
     def untold(self, protocol: str) -> frozenset[str]:
         """The facts that its log does not have of requests by this protocol, as `ServedRequest` calls them: judges ask
         others."""

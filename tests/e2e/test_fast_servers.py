@@ -1,4 +1,4 @@
-"""lighttpd, Caddy and h2o under load, and that their page loads are refused."""
+"""lighttpd, Caddy and h2o under load, and page loads from lighttpd and h2o."""
 
 from __future__ import annotations
 
@@ -74,12 +74,41 @@ def test_they_answer_under_load(tmp_path_factory: pytest.TempPathFactory, experi
                 assert report["protocol"] == "h2"
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_page_loads_are_refused_before_anything_starts(tmp_path_factory: pytest.TempPathFactory, server: str) -> None:
+PAGES = """\
+sites: [dummy]
+links: {rate: 20mbit, rtt: 20ms}
+defaults: {start: fresh-context, tls: "1.3", tls_resumption: false}
+arms:
+  lighttpd: {server: lighttpd}
+  lighttpd h2: {server: lighttpd, protocol: h2}
+  h2o: {server: h2o}
+  h2o h2: {server: h2o, protocol: h2}
+trials: 1
+seed: 4
+"""
+SPOKEN = {"": "HTTP/1.1", "h2": "HTTP/2.0"}
+
+
+def test_page_loads_from_them_count(tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = played(tmp_path_factory, PAGES)
+    for arm in ("lighttpd", "lighttpd h2", "h2o", "h2o h2"):
+        name, _, protocol = arm.partition(" ")
+        assert "ok" in run.statuses(arm), (run.reasons(arm), run.done.stderr)
+        record = next(each for each in run.records(arm) if not each["failures"])
+        server = record["evidence"]["server"]
+        assert server["program"].startswith(f"{name}/")
+        assert server["error_lines"] == []
+        assert {each["protocol"] for each in server["requests"]} == {SPOKEN[protocol]}
+        offers_h1_alone = arm == "h2o"  # since it would take HTTP/2
+        assert ("--disable-http2" in record["evidence"]["browser"]["facts"]["flags"]) is offers_h1_alone
+
+
+def test_page_loads_are_refused_where_nobody_could_judge_them(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("refused")
     lanelab = LanelabCommand(folder / "build")
     file = folder / "page.yaml"
-    file.write_text(f"sites: [dummy]\nlinks: {{rtt: 20ms}}\narms: {{one: {{server: {server}}}}}\ntrials: 1\n")
+    text = "sites: [dummy]\nlinks: {rtt: 20ms}\ncapture: off\narms: {one: {server: lighttpd, tls: '1.3'}}\ntrials: 1\n"
+    file.write_text(text)
     done = lanelab.run("plan", str(file))
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "page load" in done.stderr, done.stderr
+    assert "judged by a capture" in done.stderr, done.stderr

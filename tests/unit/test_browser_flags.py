@@ -76,6 +76,11 @@ def test_everything_given() -> None:
     assert given[-3:] == ("--enable-quic", "--js-flags=--jitless", "about:blank")
 
 
+def test_a_server_that_takes_http2_from_whoever_offers_it_is_not_offered_it() -> None:
+    assert "--disable-http2" in flags.flags(Settings(), replace(AROUND, without_h2=True), "/run/p")
+    assert "--disable-http2" not in flags.flags(Settings(), AROUND, "/run/p")
+
+
 H3 = Settings(protocol="h3")
 
 

@@ -102,6 +102,8 @@ def flags(arm: BrowserSettings, around: Surroundings, profile: str) -> tuple[str
         "--disable-features=" + ",".join(sorted({*SILENT_FEATURES, *DECIDED_FEATURES, *IDLE_FEATURES} - wanted)),
         *_quic(arm, around),
     ]
+    if around.without_h2:
+        words.append("--disable-http2")
     if around.dns != "machine":
         words.append(f"--host-resolver-rules={resolver_rules(around.hosts, around.dns)}")
     if around.trusted:

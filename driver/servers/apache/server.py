@@ -26,6 +26,7 @@ class Apache:
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     for_page_loads = True
+    always_offers_h2 = False
     configuration_file = "httpd.conf"
     clock_us = 1
 

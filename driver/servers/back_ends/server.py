@@ -23,6 +23,7 @@ class BackEnd:
     directives = fields.DIRECTIVES
     configuration_file = "back-end.conf"
     for_page_loads = False
+    always_offers_h2 = False
     clock_us = log.CLOCK_US
 
     def untold(self, _protocol: str) -> frozenset[str]:

@@ -28,6 +28,7 @@ class Caddy:
     configuration_file = "caddy.json"
     clock_us = log.CLOCK_US
     for_page_loads = True
+    always_offers_h2 = False
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (log.UNTOLD_OF_H3 if protocol == "h3" else set())

@@ -28,8 +28,8 @@ class H2o:
     settings = fields.SETTINGS
     configuration_file = "h2o.conf"
     clock_us = log.CLOCK_US
-    # With TLS it offers HTTP/2 whatever the arm says, and browsers take it.
-    for_page_loads = False
+    for_page_loads = True
+    always_offers_h2 = True
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (set() if protocol == "http/1.1" else {"keepalives"})

@@ -117,10 +117,12 @@ def _compression(arm: ServerArm) -> list[str]:
 
 
 def _log(place: Place) -> list[str]:
+    """Through a pipe: into a file it writes its lines up to four seconds late."""
+    written = f"exec cat >>'{place.folder}/access.log'"
     return [
         'accesslog.escaping = "json"',
         f"accesslog.format = {_quoted(LOG_FORMAT)}",
-        f"accesslog.filename = {_quoted(f'{place.folder}/access.log')}",
+        f"accesslog.filename = {_quoted(f'|{written}')}",
     ]
 
 

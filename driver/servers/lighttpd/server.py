@@ -28,8 +28,8 @@ class Lighttpd:
     settings = fields.SETTINGS
     configuration_file = "lighttpd.conf"
     clock_us = log.CLOCK_US
-    # Its log comes up to 4 s late.
-    for_page_loads = False
+    for_page_loads = True
+    always_offers_h2 = False
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (set() if protocol == "http/1.1" else {"connection"})

@@ -25,6 +25,7 @@ class Nginx:
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     for_page_loads = True
+    always_offers_h2 = False
     configuration_file = "nginx.conf"
     clock_us = log.CLOCK_US
 

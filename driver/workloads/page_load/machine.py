@@ -14,10 +14,12 @@ from dataclasses import replace
 from driver.bed.node import NODE_NAMES
 from driver.browser.browser import NETLOG, Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
 from driver.browser.registry import BROWSERS
+from driver.experiment.arm import Arm
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context, Recording
 from driver.recorders.registry import wishes
 from driver.recorders.tcpdump import Captures
+from driver.servers.registry import SERVERS
 from driver.workloads.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
 from driver.workloads.page_load.read_back import ReadBack
 from driver.workloads.page_load.requests import fetched
@@ -215,13 +217,19 @@ def _surroundings(trial: UnderWay) -> Surroundings:
         trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
         keys=trial.leaf is not None,
         netlog=NETLOG in wishes(spec.recorders),
+        without_h2=_must_not_offer_h2(spec.arm),
         timeout_s=spec.timeout_s,
         repeatable=repeatable_of(spec.arm, spec.site),
     )
     if trial.shown is None:
         return around
     trusted = (trial.shown.spki_sha256_b64,)
-    return replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, keys=False)
+    return replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, keys=False, without_h2=False)
+
+
+def _must_not_offer_h2(arm: Arm) -> bool:
+    """Where HTTP/1.1 is to be spoken, with a server that takes HTTP/2 from whoever offers it."""
+    return arm.protocol == "http/1.1" and arm.tls != "off" and SERVERS[arm.server].always_offers_h2
 
 
 def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
