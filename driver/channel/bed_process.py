@@ -199,7 +199,9 @@ class BedProcess:
             from driver.workloads.trials import Trials  # noqa: PLC0415
 
             link = self._link
-            self._trials = Trials(self._substrate, link.drain, link.compensation_us, placement=self._placement)
+            self._trials = Trials(
+                self._substrate, link.drain, link.compensation_us, placement=self._placement, kept=link.kept
+            )
         return self._trials
 
     def _serve_site(self, message: Message, _fds: list[int]) -> Message:

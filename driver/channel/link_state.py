@@ -16,7 +16,8 @@ from driver.selftest import traffic
 from driver.selftest.attempts import ATTEMPTS
 from driver.selftest.plan import Pings
 from driver.shaping.addresses import ADDRESSES
-from driver.shaping.shaping import KERNEL, Shaping, shape, unshape_lines
+from driver.shaping.host_kernel import FORGETS, KEPT, KERNEL
+from driver.shaping.shaping import Shaping, shape, unshape_lines
 from model.errors import CommandFailed, InputError, LanelabError, LinkError
 from model.link import Link
 from model.link.results import shown
@@ -28,7 +29,7 @@ UNSHAPED = Link.parse({})
 SET_KERNEL = """
 cd /proc/sys
 while [ $# -gt 0 ]; do
-    [ "$(cat "$1")" = "$2" ] || printf %s "$2" >"$1" || exit 1
+    [ "$(cat "$1" | tr '\t' ' ')" = "$2" ] || printf %s "$2" >"$1" || exit 1
     shift 2
 done
 """
@@ -43,6 +44,8 @@ class LinkState:
         self._substrate = substrate
         self._link: Link | None = None
         self._broken = ""
+        # What hosts had of their own before a link changed it: (node, setting) -> value.
+        self.kept: dict[tuple[str, str], str] = {}
         # The round trip without any link, where there is more than the router on the way.
         self._wire_ms = self._measure_wire() if substrate.traits.wire else None
 
@@ -88,7 +91,10 @@ class LinkState:
 
     def drain(self) -> None:
         """Wait until no packet is on its way, or throw it away: what an earlier trial's server still sends must
-        not meet the next trial."""
+        not meet the next trial. And forget what earlier connections learnt of the path."""
+        if any(setting == FORGETS for _, setting in self.kept):
+            for name in ("client", "server"):
+                self._substrate.node(name).run(["ip", "tcp_metrics", "flush"])
         if self._link and self._link.direct:
             return  # nothing waits on a cable within a machine
         until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
@@ -147,7 +153,17 @@ class LinkState:
             ("server", shaping.server_ip, shaping.server_kernel),
         ):
             _batch(self._substrate.node(name), "ip", lines)
-            _set_kernel(self._substrate.node(name), {**KERNEL, **dict(line.split("=") for line in kernel)})
+            asked = dict(line.split("=") for line in kernel)
+            _set_kernel(self._substrate.node(name), {**KERNEL, **self._kept(name, asked), **asked})
+
+    def _kept(self, name: str, asked: Mapping[str, str]) -> dict[str, str]:
+        """What an earlier link changed of the host's own. What this one is about to change is remembered."""
+        for setting in KEPT:
+            if setting in asked and (name, setting) not in self.kept:
+                path = f"/proc/sys/{setting.replace('.', '/')}"
+                value = self._substrate.node(name).run(["cat", path]).stdout
+                self.kept[name, setting] = " ".join(value.split())
+        return {setting: value for (node, setting), value in self.kept.items() if node == name}
 
     def _verify(self, router: Node, shaping: Shaping) -> None:
         """The kernel holds exactly the qdiscs that were asked for."""

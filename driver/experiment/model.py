@@ -48,6 +48,12 @@ LATER_LINK_SETTINGS: Mapping[str, str] = {
     "delayed_ack": "true",
     "timestamps": "true",
     "tail_loss_probe": "true",
+    "ecn": "accept",
+    "sack": "true",
+    "slow_start_after_idle": "true",
+    "saved_metrics": "false",
+    "minimum_rto": "200ms",
+    "receive_window": "kernel",
     **{
         f"{name}{side}": value
         for side in ("", "_down", "_up")

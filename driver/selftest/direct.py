@@ -14,13 +14,13 @@ from driver.selftest import traffic
 from driver.selftest.plan import Pings
 from driver.shaping.addresses import ADDRESSES, CLIENT, LINK_NETWORK, SERVER
 from driver.shaping.addresses import Host as BedHost
-from driver.shaping.shaping import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS, device_of
+from driver.shaping.host_kernel import KEPT, KERNEL, kernel_differences
+from driver.shaping.shaping import device_of, minimum_rto_ms
 from model.link import Host, Link
 from model.link.results import Result, SelfTest, at_most, failed, shown, within
 
 PINGS = Pings(200, 1000)
 TRANSFER_S, TRANSFER_THOROUGH_S = 1.0, 5.0
-PROBING = ("3", "4")  # values of tcp_early_retrans
 STATE = """
 ip -j route show exact "$1"; echo; shift
 cat "/sys/class/net/$1/mtu"; shift
@@ -74,8 +74,8 @@ def throughput(name: str, marks: Sequence[tuple[float, int]]) -> Result:
 
 def _state(node: Node, host: BedHost, link: Link) -> dict[str, Any]:
     """What a host is set to: its route to the other side, the MTU there, packets that it sent to the router, and the
-    kernel's settings in the order of KERNEL."""
-    names = [name.replace(".", "/") for name in KERNEL]
+    kernel's settings by their names."""
+    names = [name.replace(".", "/") for name in (*KERNEL, *KEPT)]
     argv = ["sh", "-c", STATE, "sh", LINK_NETWORK, device_of(host, link), host.port.device, *names]
     routes, mtu, to_router, *kernel = (line for line in node.run(argv).stdout.splitlines() if line.strip())
     found = json.loads(routes)
@@ -85,7 +85,7 @@ def _state(node: Node, host: BedHost, link: Link) -> dict[str, Any]:
         "mtu": int(mtu),
         "to_router": int(to_router),
         "metrics": metrics,
-        "kernel": dict(zip(KERNEL, kernel, strict=True)),
+        "kernel": dict(zip((*KERNEL, *KEPT), kernel, strict=True)),
     }
 
 
@@ -109,8 +109,8 @@ def _differences(name: str, link: Link, asked: Host, state: Mapping[str, Any]) -
         ("congestion_control", asked.congestion_control, metrics.get("congestion")),
         ("initial_window", asked.initial_window, metrics.get("initcwnd")),
         ("delayed_ack", asked.delayed_ack, not metrics.get("quickack")),
-        ("timestamps", asked.timestamps, kernel[TIMESTAMPS] != "0"),
-        ("tail_loss_probe", asked.tail_loss_probe, kernel[TAIL_LOSS_PROBE] in PROBING),
+        ("minimum_rto in ms", minimum_rto_ms(asked), metrics.get("rto_min")),
     ):
         if wanted != found:
             yield f"{what} is {found} instead of {wanted}"
+    yield from kernel_differences(asked, kernel)

@@ -22,15 +22,14 @@ from typing import NamedTuple
 from driver.shaping.addresses import CLIENT, OTHER, QUEUE_DOWN, QUEUE_UP, SERVER, direct_route_lines, route_lines
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
+from driver.shaping.host_kernel import kernel_lines
 from model.link import Direction, Host, Link
+from model.link.host import MINIMUM_RTO
 from model.link.impairments.impairment import Words, tc_time
 from model.units import NS_PER_S, PPB, Duration
 
 TO_CLIENT, TO_SERVER = CLIENT.router_port.device, SERVER.router_port.device
 DEVICES = (QUEUE_DOWN, QUEUE_UP, TO_CLIENT, TO_SERVER)
-TIMESTAMPS, TAIL_LOSS_PROBE = "net.ipv4.tcp_timestamps", "net.ipv4.tcp_early_retrans"
-# What a link decides of the hosts' kernels, with the values of a new namespace. Everything else is the user's.
-KERNEL: Mapping[str, str] = {TIMESTAMPS: "1", TAIL_LOSS_PROBE: "3"}
 SMALLEST_FRAME = 60
 ROUTER_MAX_BPS = 1_200_000_000  # what can enter a delay when no rate is set
 UNSHAPED_QUEUE_PACKETS = 1000
@@ -72,8 +71,8 @@ def shape(link: Link, compensation: Duration) -> Shaping:
         router_tc=_texts(_tc_lines(link, compensation)),
         client_ip=_texts(_host_lines(CLIENT, link.client, link)),
         server_ip=_texts(_host_lines(SERVER, link.server, link)),
-        client_kernel=_texts(_kernel_lines(link.client)),
-        server_kernel=_texts(_kernel_lines(link.server)),
+        client_kernel=_texts(kernel_lines(link.client)),
+        server_kernel=_texts(kernel_lines(link.server)),
     )
 
 
@@ -84,8 +83,8 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
         ("In the router", "tc", _tc_lines(link, compensation)),
         ("On the client", "ip", _host_lines(CLIENT, link.client, link)),
         ("On the server", "ip", _host_lines(SERVER, link.server, link)),
-        ("On the client", "sysctl -w", _kernel_lines(link.client)),
-        ("On the server", "sysctl -w", _kernel_lines(link.server)),
+        ("On the client", "sysctl -w", kernel_lines(link.client)),
+        ("On the server", "sysctl -w", kernel_lines(link.server)),
     )
     return [
         Words(f"{program} {line.text}", f"{where}: {line.meaning}.")
@@ -138,6 +137,10 @@ def _host_lines(host: BedHost, settings: Host, link: Link) -> list[Words]:
     if not settings.delayed_ack:
         tcp += " quickack 1"
         meaning += ", and acknowledges each segment at once"
+    least_ms = minimum_rto_ms(settings)
+    if least_ms is not None:
+        tcp += f" rto_min {least_ms}ms"
+        meaning += f", and waits {settings.minimum_rto} or more for an acknowledgement before it sends again"
     routes = direct_route_lines(host, tcp) if link.direct else route_lines(host, tcp)
     if link.direct:
         meaning += f"; it leads to the {OTHER[host].name} without the router, which forwards nothing meanwhile"
@@ -147,14 +150,9 @@ def _host_lines(host: BedHost, settings: Host, link: Link) -> list[Words]:
     ]
 
 
-def _kernel_lines(settings: Host) -> list[Words]:
-    """What no route can carry and namespaces have of their own."""
-    lines = []
-    if not settings.timestamps:
-        lines.append(Words(f"{TIMESTAMPS}=0", "TCP offers no timestamps"))
-    if not settings.tail_loss_probe:
-        lines.append(Words(f"{TAIL_LOSS_PROBE}=0", "TCP waits for its retransmission timeout before it repeats a tail"))
-    return lines
+def minimum_rto_ms(settings: Host) -> int | None:
+    """What a route has to say of it. None: nothing, the kernel's own is right."""
+    return None if settings.minimum_rto == MINIMUM_RTO else settings.minimum_rto.ns // 1_000_000
 
 
 def _tc_lines(link: Link, compensation: Duration) -> list[Words]:

@@ -28,6 +28,7 @@ class Trials:
         folder: Path = FOLDER,
         *,
         placement: Mapping[str, str] | None = None,
+        kept: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay; `placement`:
         the processors of nodes that have some of their own."""
@@ -36,7 +37,15 @@ class Trials:
         for node in (client, server):
             node.run(["mkdir", "-p", str(folder)])
         self._serving = Serving(client, server, folder)
-        self._place = BedPlace(substrate, drain, compensation_us, self._serving, folder, dict(placement or {}))
+        self._place = BedPlace(
+            substrate,
+            drain,
+            compensation_us,
+            self._serving,
+            folder,
+            dict(placement or {}),
+            kept={} if kept is None else kept,
+        )
         self._sides: dict[str, BedSide] = {}
         self._current: BedSide | None = None
         self._served: Served | None = None

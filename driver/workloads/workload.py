@@ -45,6 +45,8 @@ class BedPlace:
     serving: Serving
     folder: Path  # in memory, here and on client and server; it lives as long as the bed
     placement: Mapping[str, str] = field(default_factory=dict)  # processors of each node's programs
+    # What hosts had of their own before a link changed it, by node and setting.
+    kept: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 class BedSide(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.coded import Coded
+from model.coded import Coded, later
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,18 @@ class RouteSettings(Coded):
     congestion_control: str | None
     initial_window: int | None
     delayed_ack: bool
+    minimum_rto_ms: int | None = later(None)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSettings(Coded):
+    """Of TCP, in the kernel's own values."""
+
+    ecn: str
+    sack: str
+    slow_start_after_idle: str
+    forgets: str  # what connections learn of the path (tcp_no_metrics_save)
+    receive_buffer: str  # least, first and most bytes (tcp_rmem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,8 @@ class HostSettings(Coded):
     timestamps: bool
     tail_loss_probe: bool
     offloads: tuple[str, ...]  # those that are on, of those that make packets longer than the wire carries them
+    kernel: KernelSettings | None = later(None)
+    used_controls: tuple[str, ...] | None = later(None)  # congestion control of each connection that was still there
 
 
 @dataclass(frozen=True, slots=True)

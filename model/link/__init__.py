@@ -6,6 +6,7 @@ bottleneck   the queue
 fields       the table of settings
 written      what the user wrote, each value read
 direction    one way through the router
+host         what the hosts' own TCP does
 link         the link itself
 arrivals     what arrived of a train of packets
 chances      what a chance gives in a number of tries
@@ -15,9 +16,10 @@ profiles     named links
 
 from model.link.direction import Direction
 from model.link.fields import DIRECT, SETTINGS
+from model.link.host import Host
 from model.link.impairments.loss import GilbertElliott, Loss, RandomLoss
 from model.link.kinds import HEADER, MAX_RATE, MIN_RATE
-from model.link.link import OF_ROUTER, Described, Host, Link
+from model.link.link import OF_ROUTER, Described, Link
 
 __all__ = [
     "DIRECT",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, FIFO, QUEUE
+from model.link.host import ECN, MINIMUM_RTO, RECEIVE_WINDOW, RTO
 from model.link.impairments import IMPAIRMENTS
 from model.link.kinds import DIRECTIONS, HOSTS, MAX_MTU, MAX_WINDOW, MIN_MTU, MIN_WINDOW, NAME, RATE
 from model.settings.kinds import DURATION, FLAG, choice, count
@@ -11,6 +12,12 @@ from model.settings.setting import Setting, Table
 _OF_ARMS = {
     name: ("it is not a setting of a link but of arms", f"Write {name} in each arm, or under 'defaults' for all arms")
     for name in ("dns", "addresses")
+}
+_OF_NOBODY = {
+    "initial_rto": (
+        "Linux has 1s compiled in, and no setting of a kernel changes it",
+        "Leave it out; minimum_rto is the timeout once a round trip is known",
+    ),
 }
 
 PATHS = ROUTER, DIRECT = "router", "direct"
@@ -37,8 +44,8 @@ SETTINGS = Table((
             "often pie looks", "200ms", sides=DIRECTIONS, needs="rate", default_words="`100ms`; pie: `15ms`",
             aliases=("interval",)),
     Setting("queue_ecn", FLAG, "true", "whether a discipline that manages its queue marks packets of flows that "
-            "understand it, instead of dropping them. Hosts ask for it with `tcp_ecn`", "false", sides=DIRECTIONS,
-            needs="rate", aliases=("ecn", "mark")),
+            "understand it, instead of dropping them. Hosts ask for it with `ecn: ask`", "false", sides=DIRECTIONS,
+            needs="rate", aliases=("mark",)),
     Setting("mtu", count("BYTES", "bytes", MIN_MTU, MAX_MTU), "1500", "largest IP packet", "1400"),
     Setting("congestion_control", NAME, "cubic", "TCP congestion control", "bbr", sides=HOSTS, aliases=("cc",)),
     Setting("initial_window", count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW), "10",
@@ -49,5 +56,20 @@ SETTINGS = Table((
             "false", sides=HOSTS, aliases=("tcp_timestamps",)),
     Setting("tail_loss_probe", FLAG, "true", "whether TCP sends its last segment again after two round trips without "
             "an answer, before the retransmission timeout", "false", sides=HOSTS, aliases=("tlp",)),
-), noun="setting", all_are="Settings are", elsewhere=_OF_ARMS)
+    Setting("ecn", choice("NAME", *ECN), "accept", "whether TCP has its packets marked instead of dropped where a "
+            "queue stands: `ask` for it, `accept` it where the other side asks, or neither", "ask", sides=HOSTS,
+            aliases=("tcp_ecn",)),
+    Setting("sack", FLAG, "true", "whether TCP says which segments it has beyond a gap. A connection has it where both "
+            "hosts do", "false", sides=HOSTS, aliases=("tcp_sack",)),
+    Setting("slow_start_after_idle", FLAG, "true", "whether TCP begins again with its initial window when it was idle "
+            "for longer than its retransmission timeout", "false", sides=HOSTS,
+            aliases=("tcp_slow_start_after_idle", "ssai")),
+    Setting("saved_metrics", FLAG, "false", "whether TCP remembers for later connections of the same page load what "
+            "earlier ones learnt of the path", "true", sides=HOSTS, aliases=("tcp_no_metrics_save",)),
+    Setting("minimum_rto", RTO, str(MINIMUM_RTO), "how long TCP waits for an acknowledgement, at least, before it "
+            "sends again", "50ms", sides=HOSTS, aliases=("rto_min", "rto")),
+    Setting("receive_window", RECEIVE_WINDOW, "kernel", "how much TCP takes ahead of the program: the memory for it, "
+            "of which it offers up to three quarters as its window", "64KiB", sides=HOSTS,
+            aliases=("rwnd", "receive_buffer", "tcp_rmem")),
+), noun="setting", all_are="Settings are", elsewhere={**_OF_ARMS, **_OF_NOBODY})
 # fmt: on

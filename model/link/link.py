@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from model.errors import InputError
 from model.link.direction import Direction, read_direction
 from model.link.fields import DIRECT, ROUTER, SETTINGS
+from model.link.host import Host, read_host
 from model.link.kinds import DIRECTIONS, HEADER
 from model.link.written import WrittenLink
 from model.settings.setting import Key
@@ -18,21 +19,6 @@ MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below t
 MAX_DELAY = Duration.parse("10s")  # one way
 # What the router does to packets; the others are the hosts' own.
 OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {"rtt"}
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    congestion_control: str
-    initial_window: int
-    delayed_ack: bool
-    timestamps: bool
-    tail_loss_probe: bool
-
-    def texts(self) -> dict[str, str | None]:
-        """Each setting as a user would write it."""
-        return {
-            name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in asdict(self).items()
-        }
 
 
 class Described(NamedTuple):
@@ -67,8 +53,8 @@ class Link:
         return cls(
             down=read_direction(written, "down", down, down + up, mtu),
             up=read_direction(written, "up", up, down + up, mtu),
-            client=_host(written, "client"),
-            server=_host(written, "server"),
+            client=read_host(written, "client"),
+            server=read_host(written, "server"),
             mtu=mtu,
             direct=direct,
         )
@@ -162,7 +148,3 @@ def _split(rtt: Duration, down: Duration | None, up: Duration | None) -> tuple[D
         return rtt - up, up
     half = Duration(rtt.ns // 2)
     return half, rtt - half
-
-
-def _host(written: WrittenLink, side: str) -> Host:
-    return Host(**{field.name: written.value(field.name, side) for field in fields(Host)})

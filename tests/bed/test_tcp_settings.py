@@ -11,7 +11,7 @@ from captures.timeline import Stream, read_timeline
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
 from driver.shaping.addresses import ADDRESSES, SERVER
-from driver.shaping.shaping import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
+from driver.shaping.host_kernel import ECN, KEPT, KERNEL, SACK, TAIL_LOSS_PROBE, TIMESTAMPS
 from model.errors import LinkError
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
@@ -83,6 +83,22 @@ def test_each_host_has_its_own_and_a_new_link_takes_them_back(bed: OpenBed) -> N
     for node in ("client", "server"):
         assert kernel(bed, node) == KERNEL
         assert "quickack" not in bed.run(node, "ip", "route", "show", "dev", "eth0").stdout
+
+
+def test_what_a_host_has_of_its_own_is_put_back(bed: OpenBed) -> None:
+    def own() -> list[str]:
+        files = [f"/proc/sys/{name.replace('.', '/')}" for name in KEPT]
+        return [" ".join(bed.run("client", "cat", file).stdout.split()) for file in files]
+
+    before = own()
+    bed.set(receive_window_client="64KiB", saved_metrics="true", minimum_rto_client="50ms", ecn="ask", sack="false")
+    assert own() == ["0", "4096 65536 65536"]
+    assert (kernel(bed, "client")[ECN], kernel(bed, "server")[SACK]) == ("1", "0")
+    assert bed.run("client", "ip", "route", "show", "dev", "eth0").stdout.count("rto_min lock 50ms") == 2
+    bed.set(rtt="10ms")
+    assert own() == before
+    assert kernel(bed, "client") == kernel(bed, "server") == KERNEL
+    assert "rto_min" not in bed.run("client", "ip", "route", "show", "dev", "eth0").stdout
 
 
 def acknowledged_alone(bed: OpenBed, folder: Path) -> float:

@@ -37,6 +37,12 @@ EITHER = {
     "delayed_ack": st.booleans(),
     "timestamps": st.booleans(),
     "tail_loss_probe": st.booleans(),
+    "ecn": st.sampled_from(["off", "accept", "ask"]),
+    "sack": st.booleans(),
+    "slow_start_after_idle": st.booleans(),
+    "saved_metrics": st.booleans(),
+    "minimum_rto": st.integers(1, 60_000).map("{}ms".format),
+    "receive_window": st.sampled_from(["kernel", "64KiB", "1MB"]),
 }
 ONE_WAY = st.integers(40_000_000, 2 * 10**9).map(lambda ns: str(Duration(ns)))
 

@@ -10,9 +10,10 @@ from driver.experiment.arm import Arm
 from driver.shaping.addresses import CLIENT, SERVER, route_lines
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.asked import asked_queues
-from driver.shaping.shaping import DEVICES
+from driver.shaping.host_kernel import FORGETS, KERNEL, RECEIVE_BUFFER, TOLD, kernel_lines
+from driver.shaping.shaping import DEVICES, minimum_rto_ms
 from model.evidence.packets import Connection, PacketSummary
-from model.evidence.settings import HostSettings, RouteSettings, SettingsEvidence
+from model.evidence.settings import HostSettings, KernelSettings, RouteSettings, SettingsEvidence
 from model.link import Host, Link
 from model.site.site import Site, SiteObject
 from model.units import Duration
@@ -176,10 +177,16 @@ def settings(link: Link) -> SettingsEvidence:
 
     def host(of: BedHost, own: Host) -> HostSettings:
         routes = [
-            RouteSettings(line.split()[2], own.congestion_control, own.initial_window, own.delayed_ack)
+            RouteSettings(
+                line.split()[2], own.congestion_control, own.initial_window, own.delayed_ack, minimum_rto_ms(own)
+            )
             for line in route_lines(of)
         ]
-        return HostSettings(link.mtu, tuple(routes), own.timestamps, own.tail_loss_probe, ())
+        kernel = {**KERNEL, FORGETS: "1", RECEIVE_BUFFER: "4096 131072 6291456"}
+        kernel |= dict(line.text.split("=") for line in kernel_lines(own))
+        used = (own.congestion_control,)
+        told = KernelSettings(**{field: kernel[name] for field, name in TOLD.items()})
+        return HostSettings(link.mtu, tuple(routes), own.timestamps, own.tail_loss_probe, (), told, used)
 
     return SettingsEvidence(
         client=host(CLIENT, link.client), server=host(SERVER, link.server),

@@ -170,6 +170,8 @@ OTHER_REASONS = {
     "delayed_ack": Reason.LINK_SETTINGS,
     "timestamps": Reason.LINK_SETTINGS,
     "tail_loss_probe": Reason.LINK_SETTINGS,
+    "kernel": Reason.LINK_SETTINGS,
+    "used_controls": Reason.LINK_SETTINGS,
     "plt_ms": Reason.NAVIGATION_FAILED,
     "protocol": Reason.PROTOCOL_FALLBACK,
     "tls": Reason.TLS_FALLBACK,
@@ -187,6 +189,7 @@ FACTS = (
     *("facts.flags", "facts.sandbox"),
     *("by_connection.handshake_rtt_us", "requests.stream", "dns.addresses"),
     *("by_connection.mss_up", "by_connection.mss_down", "by_connection.first_flight_down"),
+    *("client.used_controls", "server.used_controls"),  # connections may be over
     "server.requests.connection",  # not every server says how it left the connection
 )
 

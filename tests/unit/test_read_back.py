@@ -8,11 +8,20 @@ from typing import cast
 import pytest
 
 from driver.bed.substrate import Substrate
+from driver.shaping.host_kernel import KERNEL as OF_LINKS
 from driver.shaping.shaping import DEVICES
 from driver.workloads.page_load.read_back import PARTS, ReadBack
 from model.errors import RecordError
 
-KERNEL = {"net/ipv4/tcp_timestamps": "1", "net/ipv4/tcp_early_retrans": "3", "net/ipv4/tcp_sack": "1"}
+KERNEL = {
+    **{name.replace(".", "/"): value for name, value in OF_LINKS.items()},
+    "net/ipv4/tcp_no_metrics_save": "1",
+    "net/ipv4/tcp_rmem": "4096\t131072\t6291456",
+}
+CONNECTIONS = """0  0  10.10.2.2:80  10.10.1.2:45910
+\t ts sack ecn ecnseen cubic wscale:9,9 rto:203 rtt:2.3/3.5 mss:1448 cwnd:10
+0  0  10.10.2.2:80  10.10.1.2:45912
+\t bbr wscale:9,9 rto:203 rtt:2.3/3.5 mss:1448 cwnd:10"""
 
 
 def bed(kernel: dict[str, str]) -> Substrate:
@@ -22,7 +31,7 @@ def bed(kernel: dict[str, str]) -> Substrate:
 
     def run(argv: list[str], **_: object) -> SimpleNamespace:
         told = "\n".join(f"==> {name} <==\n{value}" for name, value in kernel.items())
-        host = PARTS.join([routes, '[{"mtu": 1500}]', "generic-segmentation-offload: off", "", told])
+        host = PARTS.join([routes, '[{"mtu": 1500}]', "generic-segmentation-offload: off", "", told, CONNECTIONS])
         return SimpleNamespace(stdout=router if argv[-1] == DEVICES[-1] else host)
 
     node = SimpleNamespace(name="node", run=run)
@@ -38,6 +47,15 @@ def test_the_links_own_settings_are_told_and_no_change(timestamps: str, early: s
     assert (found.client.timestamps, found.server.tail_loss_probe) == (timestamps != "0", early != "0")
     assert not found.client.routes[0].delayed_ack
     assert found.changed == ()
+    assert found.client.used_controls == ("cubic", "bbr")
+
+
+def test_what_a_link_changed_of_the_hosts_own_is_compared_with_what_they_had() -> None:
+    """The first that is read may be another link's."""
+    kernel, kept = dict(KERNEL), {("server", "net.ipv4.tcp_rmem"): "4096 131072 6291456"}
+    read_back = ReadBack(bed(kernel | {"net/ipv4/tcp_rmem": "4096 65536 65536"}), kept)
+    assert [each.node for each in read_back.read("", 0, 0).changed] == ["server"]
+    assert ReadBack(bed(kernel), kept).read("", 0, 0).changed == ()
 
 
 @pytest.mark.parametrize("name", ["net/ipv4/tcp_timestamps", "net/ipv4/tcp_early_retrans"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from driver.selftest import direct
-from driver.shaping.shaping import KERNEL
+from driver.shaping.host_kernel import KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
 from model.link import Link
 from model.link.results import SelfTest
 
@@ -15,7 +15,7 @@ LINK = Link.parse({"path": "direct", "initial_window_server": "3", "timestamps":
 
 
 def state(**changed: Any) -> dict[str, Any]:
-    kernel = dict(zip(KERNEL, ("0", "3"), strict=True))
+    kernel = {**KERNEL, TIMESTAMPS: "0"}
     return {
         "device": "direct0",
         "mtu": 1500,
@@ -39,8 +39,9 @@ def test_a_host_that_is_set_as_asked_for_passes() -> None:
         ({"metrics": {"congestion": "reno", "initcwnd": 3}}, "congestion_control is reno instead of cubic"),
         ({"metrics": {"congestion": "cubic"}}, "initial_window is None instead of 3"),
         ({"metrics": {"congestion": "cubic", "initcwnd": 3, "quickack": 1}}, "delayed_ack is False instead of True"),
-        ({"kernel": dict(zip(KERNEL, ("1", "3"), strict=True))}, "timestamps is True instead of False"),
-        ({"kernel": dict(zip(KERNEL, ("0", "0"), strict=True))}, "tail_loss_probe is False instead of True"),
+        ({"kernel": KERNEL}, "use of timestamps is on instead of off"),
+        ({"kernel": {**KERNEL, TIMESTAMPS: "0", TAIL_LOSS_PROBE: "0"}}, "tail loss probe is off instead of on"),
+        ({"kernel": {TIMESTAMPS: "0"}}, "ecn is None instead of accept"),
     ],
 )
 def test_what_is_not_as_asked_for_is_named(changed: dict[str, Any], words: str) -> None:

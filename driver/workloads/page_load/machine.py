@@ -51,7 +51,7 @@ class PageLoadOnBed:
         self._browsers: dict[str, Browser] = {}  # by their names
         self._count = 0
         self._trial: UnderWay | None = None
-        self._read_back = ReadBack(place.substrate)
+        self._read_back = ReadBack(place.substrate, place.kept)
         self._thread = ThreadPoolExecutor(1, "settings")
         for node in (self._client, self._server):
             node.run(["mkdir", "-p", f"{place.folder}/captures"])

@@ -12,12 +12,13 @@ from driver.bed.remote.offloads import LENGTHENING
 from driver.bed.substrate import Substrate
 from driver.bed.sysctls import SYSCTLS
 from driver.servers.life import MODIFIED
-from driver.shaping.addresses import CLIENT, SERVER
+from driver.shaping.addresses import CLIENT, LINK_NETWORK, SERVER
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.asked import shown_queues
-from driver.shaping.shaping import DEVICES, KERNEL, TAIL_LOSS_PROBE, TIMESTAMPS
+from driver.shaping.host_kernel import KEPT, KERNEL, PROBING, TAIL_LOSS_PROBE, TIMESTAMPS, TOLD
+from driver.shaping.shaping import DEVICES
 from model.errors import RecordError
-from model.evidence.settings import HostSettings, RouteSettings, Setting, SettingsEvidence
+from model.evidence.settings import HostSettings, KernelSettings, RouteSettings, Setting, SettingsEvidence
 
 # One command for each node, and few programs in it: each costs some milliseconds. What one does not say is missed here.
 PARTS = "\n--\n"
@@ -28,23 +29,25 @@ ip -j route show dev "$device"; echo; echo --
 ip -j -d link show dev "$device"; echo; echo --
 ethtool -k "$device"; echo; echo --
 [ -z "$content" ] || find "$content" -type f -newermt @{MODIFIED} -printf '%P\\n'; echo; echo --
-cd /proc/sys && head -v -n 1 "$@" 2>/dev/null
-true
+(cd /proc/sys && head -v -n 1 "$@" 2>/dev/null); echo; echo --
+ss -H -t -n -i state established src {LINK_NETWORK} dst {LINK_NETWORK}
 """
 ROUTER = """
 tc -j qdisc show; echo; echo --
 for device; do read -r mtu <"/sys/class/net/$device/mtu"; echo "$device $mtu"; done
 """
 SEGMENTING = {"tcp-segmentation-offload", "generic-segmentation-offload"}
-PROBING = ("3", "4")  # values of tcp_early_retrans
+NO_CONTROL = ("ts", "sack", "ecn", "ecnseen", "fastopen")  # what `ss` says ahead of it
 Kernel = dict[str, str]  # setting -> value
 
 
 class ReadBack:
     """Reads what a bed is set to. What its kernels were set to when this was made is what they are compared with."""
 
-    def __init__(self, substrate: Substrate) -> None:
+    def __init__(self, substrate: Substrate, kept: Mapping[tuple[str, str], str] | None = None) -> None:
+        """`kept`: what the hosts had of their own before a link changed it, by node and name."""
         self._substrate = substrate
+        self._kept: Mapping[tuple[str, str], str] = {} if kept is None else kept
         self._first = {host.name: _host(self._ask_host(host, ""), host)[2] for host in (CLIENT, SERVER)}
 
     def read(self, content: str, compensation_us: int, clock_step_us: int) -> SettingsEvidence:
@@ -62,12 +65,14 @@ class ReadBack:
             queues=tuple(shown_queues(_json(queues, "router"))),
             mtus={device: int(mtu) for device, mtu in _named(mtus).items()},
             compensation_us=compensation_us,
-            changed=tuple(
-                each for name, (_, _, now) in ends.items() for each in _changes(name, self._first[name], now)
-            ),
+            changed=tuple(each for name, (_, _, now) in ends.items() for each in _changes(name, self._was(name), now)),
             content_changed=ends["server"][1],
             clock_step_us=clock_step_us,
         )
+
+    def _was(self, node: str) -> Kernel:
+        own = {name.replace(".", "/"): value for (of, name), value in self._kept.items() if of == node}
+        return {**self._first[node], **own}
 
     def _ask_host(self, host: BedHost, content: str) -> str:
         argv = ["sh", "-c", HOST, "sh", host.port.device, content, *SYSCTLS]
@@ -80,7 +85,7 @@ class ReadBack:
 
 def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Kernel]:
     """Its settings, the files somebody has written to, and what its kernel is set to beyond the link's own."""
-    routes, device, features, content, kernel = _split(answer, 5, host.name)
+    routes, device, features, content, kernel, connections = _split(answer, 6, host.name)
     shown = _json(device, host.name)[:1]
     states = (line.strip().partition(": ") for line in features.splitlines())
     on = {name for name, _, value in states if value.startswith("on")}
@@ -88,6 +93,7 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
         on -= SEGMENTING
     values = _kernel(kernel)
     of_link = {name: values.pop(name.replace(".", "/"), "") for name in KERNEL}
+    of_link |= {name: values.get(name.replace(".", "/"), "") for name in KEPT}
     untold = [name for name, value in of_link.items() if not value]
     if untold:
         raise RecordError(f"the {host.name} does not tell what {', '.join(untold)} is set to", key="settings")
@@ -97,6 +103,8 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
         timestamps=of_link[TIMESTAMPS] != "0",
         tail_loss_probe=of_link[TAIL_LOSS_PROBE] in PROBING,
         offloads=tuple(name for name in LENGTHENING if name in on),
+        kernel=KernelSettings(**{field: of_link[name] for field, name in TOLD.items()}),
+        used_controls=_controls(connections, host.name),
     )
     return settings, tuple(content.split("\n")) if content else (), values
 
@@ -104,8 +112,23 @@ def _host(answer: str, host: BedHost) -> tuple[HostSettings, tuple[str, ...], Ke
 def _route(shown: Mapping[str, Any]) -> RouteSettings:
     metrics = {name: value for each in shown.get("metrics", []) for name, value in each.items()}
     return RouteSettings(
-        shown["dst"], metrics.get("congestion"), metrics.get("initcwnd"), delayed_ack=not metrics.get("quickack")
+        shown["dst"],
+        metrics.get("congestion"),
+        metrics.get("initcwnd"),
+        delayed_ack=not metrics.get("quickack"),
+        minimum_rto_ms=metrics.get("rto_min"),
     )
+
+
+def _controls(connections: str, node: str) -> tuple[str, ...]:
+    """What each connection uses that is still there. `ss` has two lines for each: its ends; the rest, from its
+    congestion control on."""
+    lines = connections.splitlines()
+    ends, told = [line for line in lines if line[:1].strip()], [line for line in lines if line[:1].isspace()]
+    if len(ends) != len(told):
+        raise RecordError(f"the {node} does not tell what its connections use: {connections[:200]!r}", key="settings")
+    words = (line.split() for line in told)
+    return tuple(next((word for word in each if word not in NO_CONTROL), "") for each in words)
 
 
 def _named(text: str) -> Kernel:

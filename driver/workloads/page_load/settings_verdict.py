@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from driver.shaping.addresses import CLIENT, SERVER, route_lines
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.asked import asked_queues, differences
-from driver.shaping.shaping import DEVICES
+from driver.shaping.host_kernel import TAIL_LOSS_PROBE, TIMESTAMPS, TOLD, kernel_differences, own_files
+from driver.shaping.shaping import DEVICES, minimum_rto_ms
 from driver.workloads.page_load.requests import few
 from model.evidence.settings import HostSettings, SettingsEvidence
-from model.link import Link
-from model.link.link import Host
+from model.link import Host, Link
 from model.reasons import Failure, Reason
 from model.units import Duration
 
@@ -58,12 +58,12 @@ class SettingsVerdict:
             if found.mtu != self.link.mtu:
                 yield f"the MTU of the {host.name} is {found.mtu} instead of {self.link.mtu}"
             yield from _routes(host, asked, found)
-            for what, is_on, wanted in (
-                ("use of timestamps", found.timestamps, asked.timestamps),
-                ("tail loss probe", found.tail_loss_probe, asked.tail_loss_probe),
-            ):
-                if is_on != wanted:
-                    yield f"the {host.name}'s {what} is {_state(is_on)} instead of {_state(wanted)}"
+            yield from (f"the {host.name}'s {each}" for each in kernel_differences(asked, _kernel(found)))
+            if found.used_controls is None:
+                yield f"the {host.name} does not tell which congestion control its connections use"
+            others = sorted({*(found.used_controls or ())} - {asked.congestion_control})
+            if others:
+                yield f"connections of the {host.name} used {' and '.join(others)} instead of {asked.congestion_control}"
 
     def _offloads(self) -> Iterator[str]:
         for name, host in (("client", self.settings.client), ("server", self.settings.server)):
@@ -71,8 +71,17 @@ class SettingsVerdict:
                 yield f"on the {name} {few(list(host.offloads))} is on"
 
     def _changed(self) -> Iterator[str]:
+        hosts = {"client": self.link.client, "server": self.link.server}
         for each in self.settings.changed:
+            if each.name in own_files(hosts[each.node]):
+                continue  # compared with the link above
             yield f"on the {each.node} {each.name} is {each.now}, and was {each.was}"
+
+
+def _kernel(found: HostSettings) -> dict[str, str]:
+    """By the kernel's names."""
+    told = {name: getattr(found.kernel, field) for field, name in TOLD.items()} if found.kernel else {}
+    return {**told, TIMESTAMPS: str(int(found.timestamps)), TAIL_LOSS_PROBE: "3" if found.tail_loss_probe else "0"}
 
 
 def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
@@ -91,6 +100,8 @@ def _routes(host: BedHost, asked: Host, found: HostSettings) -> Iterator[str]:
             yield f"the {host.name}'s initial window is {route.initial_window} instead of {asked.initial_window}"
         if route.delayed_ack != asked.delayed_ack:
             yield f"the {host.name}'s delayed ACK is {_state(route.delayed_ack)} instead of {_state(asked.delayed_ack)}"
+        if route.minimum_rto_ms != minimum_rto_ms(asked):
+            yield f"the {host.name}'s least timeout is {route.minimum_rto_ms} ms instead of {minimum_rto_ms(asked)} ms"
     for to in sorted(by_target.keys() - set(wanted)):
         yield f"the {host.name} has a route to {to}, which nobody asked for"
 
