@@ -63,7 +63,8 @@ class SettingsVerdict:
                 yield f"the {host.name} does not tell which congestion control its connections use"
             others = sorted({*(found.used_controls or ())} - {asked.congestion_control})
             if others:
-                yield f"connections of the {host.name} used {' and '.join(others)} instead of {asked.congestion_control}"
+                used = " and ".join(others)
+                yield f"connections of the {host.name} used {used} instead of {asked.congestion_control}"
 
     def _offloads(self) -> Iterator[str]:
         for name, host in (("client", self.settings.client), ("server", self.settings.server)):
