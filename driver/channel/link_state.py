@@ -34,6 +34,7 @@ while [ $# -gt 0 ]; do
 done
 """
 WIRE_PINGS = Pings(40, 2000)
+FORGET = ["ip", "tcp_metrics", "flush"]
 
 
 class LinkState:
@@ -59,6 +60,7 @@ class LinkState:
         if link.direct and not self._substrate.traits.direct:
             raise InputError(*NO_DIRECT, key="path")
         self._require_congestion_control(link)
+        self._require_forgetting(link)
         shaping = self._shape(link)
         router = self._substrate.router
         router.forward(on=False)
@@ -94,7 +96,7 @@ class LinkState:
         not meet the next trial. And forget what earlier connections learnt of the path."""
         if any(setting == FORGETS for _, setting in self.kept):
             for name in ("client", "server"):
-                self._substrate.node(name).run(["ip", "tcp_metrics", "flush"])
+                self._substrate.node(name).run(FORGET)
         if self._link and self._link.direct:
             return  # nothing waits on a cable within a machine
         until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
@@ -195,6 +197,22 @@ class LinkState:
                     f"It has: {', '.join(available)} (others: sudo modprobe tcp_{wanted})",
                     key="congestion_control",
                 )
+
+    def _require_forgetting(self, link: Link) -> None:
+        """What one trial's connections learnt must not help the next one's."""
+        for name, host in (("client", link.client), ("server", link.server)):
+            if not host.saved_metrics:
+                continue
+            try:
+                self._substrate.node(name).run(FORGET)
+            except CommandFailed as failed:
+                raise InputError(
+                    f"the {name} of this bed cannot forget what TCP saved, so that trials would learn from each other: "
+                    f"{failed.what}",
+                    "Only root of the machine itself may make a kernel forget. Take a bed of virtual "
+                    "machines or of machines over ssh, or leave saved_metrics out",
+                    key="saved_metrics",
+                ) from failed
 
 
 def _wanted(line: str) -> tuple[str, str]:

@@ -65,7 +65,8 @@ SETTINGS = Table((
             "for longer than its retransmission timeout", "false", sides=HOSTS,
             aliases=("tcp_slow_start_after_idle", "ssai")),
     Setting("saved_metrics", FLAG, "false", "whether TCP remembers for later connections of the same page load what "
-            "earlier ones learnt of the path", "true", sides=HOSTS, aliases=("tcp_no_metrics_save",)),
+            "earlier ones learnt of the path. Between loads it has to forget, which only virtual machines and machines "
+            "over ssh can", "true", sides=HOSTS, aliases=("tcp_no_metrics_save",)),
     Setting("minimum_rto", RTO, str(MINIMUM_RTO), "how long TCP waits for an acknowledgement, at least, before it "
             "sends again", "50ms", sides=HOSTS, aliases=("rto_min", "rto")),
     Setting("receive_window", RECEIVE_WINDOW, "kernel", "how much TCP takes ahead of the program: the memory for it, "

@@ -12,7 +12,7 @@ from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
 from driver.shaping.addresses import ADDRESSES, SERVER
 from driver.shaping.host_kernel import ECN, KEPT, KERNEL, SACK, TAIL_LOSS_PROBE, TIMESTAMPS
-from model.errors import LinkError
+from model.errors import InputError, LinkError
 from tests.kit.handles import OpenBed
 from tests.kit.scripts import run_script
 
@@ -91,14 +91,21 @@ def test_what_a_host_has_of_its_own_is_put_back(bed: OpenBed) -> None:
         return [" ".join(bed.run("client", "cat", file).stdout.split()) for file in files]
 
     before = own()
-    bed.set(receive_window_client="64KiB", saved_metrics="true", minimum_rto_client="50ms", ecn="ask", sack="false")
-    assert own() == ["0", "4096 65536 65536"]
+    bed.set(receive_window_client="64KiB", minimum_rto_client="50ms", ecn="ask", sack="false")
+    assert own() == [before[0], "4096 65536 65536"]
     assert (kernel(bed, "client")[ECN], kernel(bed, "server")[SACK]) == ("1", "0")
     assert bed.run("client", "ip", "route", "show", "dev", "eth0").stdout.count("rto_min lock 50ms") == 2
     bed.set(rtt="10ms")
     assert own() == before
     assert kernel(bed, "client") == kernel(bed, "server") == KERNEL
     assert "rto_min" not in bed.run("client", "ip", "route", "show", "dev", "eth0").stdout
+
+
+def test_what_cannot_be_forgotten_is_not_saved(bed: OpenBed) -> None:
+    """Only root of the machine itself may make a kernel forget, which nobody is within a bed of namespaces."""
+    with pytest.raises(InputError) as refused:
+        bed.set(saved_metrics_server="true")
+    assert "the server of this bed cannot forget what TCP saved" in str(refused.value)
 
 
 def acknowledged_alone(bed: OpenBed, folder: Path) -> float:
