@@ -119,6 +119,11 @@ class Arm:
         return ("http", "https") if self.schemes == RECORDED else (self.scheme,)
 
     @property
+    def visits_before(self) -> bool:
+        """Whether the browser loads the page once before what is measured."""
+        return self.start == "warm" or self.early_data
+
+    @property
     def variant(self) -> Variant:
         """What the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme

@@ -245,6 +245,15 @@ def test_timings_of_a_used_connection() -> None:
     assert found.wait == 40
 
 
+def test_timings_of_early_data() -> None:
+    """The request left before the connection was made: what follows is no connecting."""
+    early = {**TIMING, "sendStart": TIMING["connectStart"] + 0.5, "sendEnd": TIMING["connectStart"] + 0.5}
+    found = timings(100.0, 100.2, early)
+    assert found.connect == pytest.approx(0.5)
+    parts = (found.blocked, found.dns, found.connect, found.send, found.wait, found.receive)
+    assert sum(parts) == pytest.approx(200)
+
+
 @pytest.mark.parametrize("name", ["plain", "failed"])
 def test_a_real_log(name: str) -> None:
     log = json.loads(gzip.decompress((DATA / f"performance-log-{name}.json.gz").read_bytes()))

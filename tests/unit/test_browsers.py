@@ -125,6 +125,9 @@ def test_a_start_is_recorded_as_what_it_was(browsers: ChromiumBrowser) -> None:
         page = browsers.open(Settings(start=start), AROUND, URL)
         assert facts(page) == (start, 0)
         page.close()
+        known = browsers.open(Settings(start=start, early_data=True), AROUND, URL)
+        assert facts(known) == (start, 1)
+        known.close()
     for before in range(3):
         page = browsers.open(Settings(start="fresh-context"), AROUND)
         assert facts(page) == ("fresh-context", before)

@@ -142,6 +142,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
         "Chromium takes what comes first, HTTP/2 or HTTP/3, in a context that does not know whether QUIC works here",
     ),
     ({**H3, "early_data": "true", "tls_resumption": "false"}, "early_data", "only a resumed session can begin with"),
+    ({**H3, "early_data": "true", "start": "fresh-context"}, "start", "resumes no session of another context"),
     ({**H3, "pipelining": 2}, "pipelining", "it means nothing with protocol: h3"),
     ({"protocol": "h2", "tls": "1.3", "h3_discovery": "alt-svc"}, "h3_discovery", "nothing with protocol: h2"),
     ({"early_data": "true"}, "early_data", "it means nothing with protocol: http/1.1"),

@@ -14,6 +14,7 @@ from driver.browser.chromium import binaries, flags, known_network
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.emulation import emulate
+from driver.browser.chromium.known_server import forget_all_but_sessions
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
 from driver.browser.chromium.repeatable import ADD_SCRIPT, Repeating, script
 from driver.browser.display import Display
@@ -76,6 +77,8 @@ class ChromiumBrowser(Browser):
 
     def _open(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
         self._wait_for_ends()
+        if arm.early_data:
+            return self._known_server(arm, around, url)
         if arm.start == "fresh-process" or (around.netlog and arm.start == "fresh-context"):
             return self._fresh_process(arm, around)  # a netlog is of a browser's whole life; the record says so
         if arm.start == "fresh-context":
@@ -92,17 +95,10 @@ class ChromiumBrowser(Browser):
             return self._page(around, running, "fresh-process", arm, lambda: self._end(running))
 
     def _warm(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
-        if not url:
-            raise InputError("a warm start needs the address that is loaded beforehand", key="start")
         profile = self._profile_of(arm)
         first = self._launch(arm, around, profile)
         with self._ended_on_error(first):
-            repeating = _repeating(around, first, first.home)
-            first.session.limit(around.timeout_s)
-            first.session.get(url)
-            first.session.unlimit()
-            if repeating:
-                repeating.close()
+            _visit(first, around, url)
         first.chromium.leave(scaled(POLITE_END_S))  # politely: it writes its cache's index at its end
         with contextlib.suppress(LanelabError):
             first.session.quit()
@@ -110,6 +106,14 @@ class ChromiumBrowser(Browser):
         running = self._launch(arm, around, profile)
         with self._ended_on_error(running):
             return self._page(around, running, "warm", arm, lambda: self._end(running))
+
+    def _known_server(self, arm: BrowserSettings, around: Surroundings, url: str) -> ChromiumPage:
+        """Chromium keeps TLS sessions in memory alone: the very process that is to resume one has loaded the page."""
+        running = self._launch(arm, around, self._profile_of(arm))
+        with self._ended_on_error(running):
+            _visit(running, around, url)
+            forget_all_but_sessions(running.session, cache=arm.start != "warm")
+            return self._page(around, running, arm.start, arm, lambda: self._end(running))
 
     def _fresh_context(self, arm: BrowserSettings, around: Surroundings) -> ChromiumPage:
         running = self._process_for(arm, around)
@@ -250,6 +254,19 @@ class ChromiumBrowser(Browser):
         if not self._driver.alive():
             self._driver.close()
             self._driver = Driver(self._node, self.chromedriver.path)
+
+
+def _visit(running: Running, around: Surroundings, url: str) -> None:
+    """A load that is not measured."""
+    if not url:
+        raise InputError("this start needs the address that is loaded beforehand", key="start")
+    repeating = _repeating(around, running, running.home)
+    running.session.limit(around.timeout_s)
+    running.session.get(url)
+    running.session.unlimit()
+    running.pages += 1
+    if repeating:
+        repeating.close()
 
 
 def _repeating(around: Surroundings, running: Running, target: str) -> Repeating | None:

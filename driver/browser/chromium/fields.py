@@ -39,6 +39,13 @@ LIMITS = (
         when=("h3_discovery", "https-record"),
     ),
     Limit(
+        "start",
+        lambda value: value != "fresh-context",
+        "resumes no session of another context",
+        "Write start: fresh-process, with an empty cache, or warm, or early_data: false",
+        when=("early_data", True),
+    ),
+    Limit(
         "connections_per_host",
         lambda value: value == CONNECTIONS_PER_HOST,
         f"opens at most {CONNECTIONS_PER_HOST} HTTP/1.1 connections to a host, and has no switch for it",

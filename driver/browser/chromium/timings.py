@@ -23,8 +23,10 @@ def timings(started: float, ended: float | None, timing: Mapping[str, float] | N
         parts["blocked" if ended is None else "receive"] = round(total, 3)
         return Timings(**parts)
     parts["dns"] = _span(timing, "dnsStart", "dnsEnd")
-    parts["connect"] = _span(timing, "connectStart", "connectEnd")
-    parts["ssl"] = _span(timing, "sslStart", "sslEnd")
+    # With early data the request leaves before the connection is made: what follows is waiting for the answer.
+    connected = {name: _until(timing, name, "sendStart") for name in ("connectEnd", "sslEnd")}
+    parts["connect"] = _span({**timing, **connected}, "connectStart", "connectEnd")
+    parts["ssl"] = _span({**timing, **connected}, "sslStart", "sslEnd")
     parts["send"] = max(_span(timing, "sendStart", "sendEnd"), 0.0)
     # Since 2022 there is a start of the answer's headers, too; wait is until their first byte where it is known.
     first_byte = timing.get("receiveHeadersStart") or timing.get("receiveHeadersEnd") or 0.0
@@ -39,3 +41,9 @@ def timings(started: float, ended: float | None, timing: Mapping[str, float] | N
 def _span(timing: Mapping[str, float], start: str, end: str) -> float:
     first, last = timing.get(start, -1.0), timing.get(end, -1.0)
     return float(NOT_APPLICABLE) if first < 0 or last < 0 else float(max(last - first, 0.0))
+
+
+def _until(timing: Mapping[str, float], name: str, latest: str) -> float:
+    """That moment, or the other where it was before."""
+    moment, end = timing.get(name, -1.0), timing.get(latest, -1.0)
+    return moment if end < 0 else min(moment, end)

@@ -62,7 +62,7 @@ class PageLoadOnBed:
         started = time.monotonic()
         browser = self._require_browser(spec.arm.browser)
         trial = self._begin(spec)
-        warm = spec.arm.start == "warm"
+        warm = spec.arm.visits_before
         if spec.arm.dns == "resolver":
             self._serving.let_client_ask()  # before a browser can read whom to ask
         # Neither a server nor a browser that starts sends anything: what the link still carries is the last trial's.
@@ -106,7 +106,7 @@ class PageLoadOnBed:
             trial.served = self._serving.start(trial.spec)
 
     def _open_page(self, trial: UnderWay, browser: Browser) -> None:
-        if trial.spec.arm.start == "warm" and trial.failures:
+        if trial.spec.arm.visits_before and trial.failures:
             return
         with trial.failing(Reason.BROWSER_FAILED):
             trial.page = browser.open(trial.spec.arm, _surroundings(trial), trial.url)
