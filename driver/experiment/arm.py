@@ -261,6 +261,9 @@ def _check_server(arm: Arm) -> None:
         able = [each.name for each in SERVERS.values() if arm.compression in each.compressions]
         what = f"{server.title} does not compress with {arm.compression}"
         raise InputError(what, f"Write server: {' or '.join(able)}, or another compression", key="compression")
+    if arm.compression == "zstd" and arm.schemes == RECORDED:
+        what = "what is asked for in clear cannot come with zstd, and schemes: recorded leaves addresses in clear"
+        raise InputError(what, "Leave schemes out, or write another compression", key="compression")
     server.check(arm.back_end())
 
 

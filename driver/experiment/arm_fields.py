@@ -58,7 +58,7 @@ _WITH_MULTIPLEXING = tuple(("protocol", protocol) for protocol in MULTIPLEXED)
 _WITHOUT_H3 = tuple(("protocol", protocol) for protocol in ("http/1.1", *MULTIPLEXED) if protocol != "h3")
 _TLS = {"true": "1.3", "on": "1.3", "yes": "1.3", "tls1.3": "1.3", "tls1.2": "1.2", "false": "off", "no": "off"}
 _COMPRESSION = {"br": "brotli", "deflate": "gzip", "on": "gzip", "true": "gzip", "false": "off", "no": "off"}
-_COMPRESSION |= {"as-recorded": "recorded", "site": "recorded", "none": "off"}
+_COMPRESSION |= {"as-recorded": "recorded", "site": "recorded", "none": "off", "zstandard": "zstd"}
 _SCHEMES = {"http": "arm", "https": "arm", "mixed": "recorded", "site": "recorded"}
 # fmt: off
 _SERVER = (
@@ -89,10 +89,10 @@ _SERVER = (
     Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",
              "how long the server waits for the next request on a connection", "500ms",
              meaningless_with=(("keepalive", False),)),
-    Setting("compression", choice("NAME", "recorded", "off", "gzip", "brotli", also=_COMPRESSION), "recorded",
+    Setting("compression", choice("NAME", "recorded", "off", "gzip", "brotli", "zstd", also=_COMPRESSION), "recorded",
              "what text is compressed with: as the site was recorded (and as mod_pagespeed did it, where `minify` "
-             "rewrote an object), not at all, or by the server. Chromium takes `brotli` over TLS only, or by the "
-             "gateway", "gzip", aliases=("gzip",)),
+             "rewrote an object), not at all, or by the server; with `zstd` before the trial. Browsers take `brotli` "
+             "and `zstd` over TLS only, or by the gateway", "gzip", aliases=("gzip",)),
     Setting("minify", MINIFY, "off",
              "what [mod_pagespeed](minify.md) would have done to the site: a set (`core-2012`, `page-2012`, `core`) or "
              "a list of its filters", "core-2012", aliases=("pagespeed", "filters")),

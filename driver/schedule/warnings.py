@@ -10,6 +10,7 @@ from driver.schedule.verdicts import claim_warnings
 from model.looks import ALPHA
 from model.metrics import LOAD
 
+OVER_TLS = ("brotli", "zstd")  # codings that browsers take over TLS only
 CHROMIUMS_DEPTH = 3
 FEW_TRIALS = 5  # below this the interval of a median says next to nothing
 
@@ -41,8 +42,9 @@ def _of_page_loads(experiment: Experiment, made: Estimate) -> list[str]:
         warned.append(f"{worst.cell.label} may take {worst.plt_s:.0f} s or more, and timeout is {experiment.timeout}")
     if len({cell.arm.start for cell in experiment.cells}) > 1:
         warned.append("arms differ in start: that makes a difference to page load times by itself")
-    if _brotli_with_tls_only(experiment):
-        warned.append("brotli is in arms with TLS only: those without it move more bytes")
+    for coding in OVER_TLS:
+        if _with_tls_only(coding, experiment):
+            warned.append(f"{coding} is in arms with TLS only: those without it move more bytes")
     alone = sorted({one.cell.arm.name for one in made.cells if _never_ahead(one)})
     if alone:
         what = f"pipelining can do nothing in {', '.join(alone)}: the page has no more objects than"
@@ -93,8 +95,8 @@ def _deeper_than_chromium(one: CellEstimate) -> bool:
     return one.cell.arm.pipelining_policy == "chromium" and one.cell.arm.pipelining > CHROMIUMS_DEPTH
 
 
-def _brotli_with_tls_only(experiment: Experiment) -> bool:
-    """Whether TLS and compression differ together. The gateway takes brotli without TLS too."""
+def _with_tls_only(coding: str, experiment: Experiment) -> bool:
+    """Whether TLS and compression differ together. The gateway takes these codings without TLS too."""
     schemes = {cell.arm.scheme for cell in experiment.cells}
-    with_brotli = {cell.arm.scheme for cell in experiment.cells if cell.arm.compression == "brotli"}
-    return with_brotli == {"https"} and "http" in schemes
+    schemes_with = {cell.arm.scheme for cell in experiment.cells if cell.arm.compression == coding}
+    return schemes_with == {"https"} and "http" in schemes

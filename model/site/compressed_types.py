@@ -9,4 +9,5 @@ COMPRESSED_TYPES = (
     "application/atom+xml", "application/wasm", "application/vnd.ms-fontobject", "font/ttf", "font/otf",
     "image/svg+xml", "image/x-icon", "image/vnd.microsoft.icon",
 )  # fmt: skip
+COMPRESSED_BEFORE = ("zstd",)  # codings for which not all servers have a module: bodies are put there compressed
 SMALLEST_COMPRESSED = 70  # bytes: mod_deflate leaves alone what is smaller, since it would grow

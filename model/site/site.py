@@ -31,7 +31,7 @@ class SiteObject(Coded):
     headers: Headers = ()  # in order; without those of the connection (Connection, Keep-Alive, Transfer-Encoding, …)
     request_sha1: str | None = None  # of the request's body, where it had one
     late: bool = False  # asked for after the load event, or not in every load: a trial may do without it
-    compressed: str | None = None  # the server compresses it when it is asked for: gzip or br
+    compressed: str | None = None  # the server compresses it when it is asked for: gzip, br or zstd
 
     @property
     def url(self) -> str:

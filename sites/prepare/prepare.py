@@ -24,7 +24,7 @@ VARIANTS = "variants"
 CODE = ("prepare", "minify")  # folders of sites: what they say decides what comes out
 LIBRARIES = ("rcssmin", "rjsmin", "pyoxipng", "pillow", "brotlicffi", "zstandard")
 CODINGS_OF_CLEAR_HTTP = ("gzip", "x-gzip", "deflate")  # browsers take br and zstd over TLS only
-NAMES = {"gzip": "gzip", "brotli": "br"}  # of codings, by the arm's name for them
+NAMES = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}  # of codings, by the arm's name for them
 
 
 def prepare(site: Site, variant: Variant) -> Site:

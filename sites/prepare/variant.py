@@ -12,7 +12,7 @@ class Variant:
     """Arms that agree in these are served with the same bytes."""
 
     schemes: str = RECORDED  # or http, https: every address of the site's hosts is changed to it
-    compression: str = RECORDED  # or off, gzip, brotli
+    compression: str = RECORDED  # or off, gzip, brotli, zstd
     minify: str = "off"  # as the arm's setting has it
     user_agent: str = ""  # what minify does depends on the browser; empty without it
 

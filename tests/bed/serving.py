@@ -261,13 +261,16 @@ def http2_is_negotiated(bed: InsideBed) -> None:
         assert fetch(bed, both)[0]["alpn"] == "http/1.1"
 
 
+CODINGS = (("off", None, "off"), ("gzip", "gzip", "off"), ("brotli", "br", "1.3"), ("zstd", "zstd", "1.3"))
+
+
 def compression_is_as_asked(bed: InsideBed) -> None:
-    for name, encoding, tls in (("off", None, "off"), ("gzip", "gzip", "off"), ("brotli", "br", "1.3")):
+    for name, encoding, tls in CODINGS:
         if name not in SERVERS[name_of(bed)].compressions:
             continue
         with served(bed, compression=name, tls=tls) as server:
             plan: dict[str, Any] = {"name": "a.test", "get": ["/", "/style.css", "/pic.png"]}
-            plan |= {"headers": {"Accept-Encoding": "gzip, br"}, "tls": ANY_TLS if tls != "off" else None}
+            plan |= {"headers": {"Accept-Encoding": "gzip, br, zstd"}, "tls": ANY_TLS if tls != "off" else None}
             (found,) = fetch(bed, plan)
             assert [response["encoding"] for response in found["responses"]] == [encoding, encoding, None]
             page = found["responses"][0]

@@ -22,7 +22,7 @@ from driver.experiment.arm_fields import settings_with
 from driver.host.find_program import find
 from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.certificates import Authority
-from driver.servers.layout import lay_out
+from driver.servers.layout import Layout, lay_out
 from driver.servers.nginx.configuration import Build, configuration, directive_of, refused_directive
 from driver.servers.nginx.installation import BROTLI, MODULE_FOLDERS
 from driver.servers.server import Place
@@ -41,13 +41,17 @@ def settings_of(file: Path) -> dict[str, object]:
     return yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}
 
 
+def _layout(arm: Arm, site: Site) -> Layout:
+    return lay_out(site, compressed_before=arm.compression == "zstd")
+
+
 @files
 def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
     version = str(settings_of(file).get("version", "1.22.1"))
     build = replace(BUILD, version=tuple(map(int, version.split("."))))
     logs = bool(settings_of(file).get("log_requests", True))
-    found = configuration(arm, site, PLACE, build, lay_out(site), log_requests=logs)
+    found = configuration(arm, site, PLACE, build, _layout(arm, site), log_requests=logs)
     compare(file, head, expected, found, update=update_golden)
 
 

@@ -52,7 +52,7 @@ def read(file: Path) -> tuple[str, Arm, Site, str]:
 
 def compressed(site: Site, arm: Arm) -> Site:
     """The site with the marks that preparing it for the arm gives to its objects."""
-    coding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
+    coding = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}.get(arm.compression)
     return replace(
         site,
         objects=tuple(

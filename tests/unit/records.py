@@ -201,7 +201,7 @@ def record(arm: Arm, site: Site = SITE, link: Link | None = None) -> Data:
         request(each.url, number, arm, body=each.size, kind="Image" if number else "Document")
         for number, each in enumerate(site.objects)
     ]
-    encoding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
+    encoding = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}.get(arm.compression)
     for each in requests[:2] if encoding else []:
         each |= {"body_bytes": 90, "response_headers": [["content-encoding", encoding]]}
     heard = [served(each, arm) for each in requests]

@@ -206,6 +206,13 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"keepalive_timeout": "5"}, "keepalive_timeout", "5 has no unit"),
     ({"keepalive_timeout": "0.5ms"}, "keepalive_timeout", "Write whole milliseconds"),
     ({"compression": "brotli"}, "compression", "Chromium accepts brotli over TLS only"),
+    ({"compression": "zstd"}, "compression", "Chromium accepts zstd over TLS only"),
+    (
+        {"compression": "zstd", "tls": "1.3", "schemes": "recorded"},
+        "compression",
+        "what is asked for in clear cannot come with zstd",
+    ),
+    ({"compression": "zstd", "tls": "1.3", "server": "jetty"}, "compression", "Jetty does not compress with zstd"),
     ({"threads_per_child": 5, "mpm": "prefork"}, "threads_per_child", "it means nothing with mpm: prefork"),
     ({"max_workers": 410}, "max_workers", "not a multiple of threads_per_child: 25. Write 400"),
     ({"max_workers": 50}, "start_servers", "75, more than 50. Write start_servers: 2 or less"),

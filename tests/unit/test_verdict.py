@@ -62,7 +62,7 @@ def judged(
         data["evidence"]["packets"]["client"] = packets.to_json()
     if data["evidence"]["server"] and agreed:
         agree(data, arm)
-    coding = {"gzip": "gzip", "brotli": "br"}.get(arm.compression)
+    coding = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}.get(arm.compression)
     texts = (replace(each, compressed=coding if each.mime in COMPRESSED_TYPES else None) for each in SITE.objects)
     site = replace(SITE, objects=tuple(texts))
     expected = Expected(arm, site, LINK, allowed, {"capture": CaptureOptions()})

@@ -75,8 +75,8 @@ LIMITS = (
     ),
     Limit(
         "compression",
-        lambda value: value != "brotli",
-        "accepts brotli over TLS only",
+        lambda value: value not in ("brotli", "zstd"),
+        "accepts {value} over TLS only",
         "Set tls: 1.3 too, or write compression: gzip, or via: gateway",
         when=("tls", "off"),
     ),

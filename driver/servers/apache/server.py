@@ -8,6 +8,7 @@ from typing import Any
 
 from driver.bed.node import Node
 from driver.servers.apache import configuration, fields, installation, log, pack
+from driver.servers.apache.before import compressed_before
 from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
 from model.errors import InputError, ServerError
 from model.evidence.server import ServedRequest
@@ -22,7 +23,7 @@ class Apache:
     processes = ("apache2", "httpd")
     graceful_signal = signal.SIGWINCH
     protocols = frozenset({"http/1.1", "h2", "spdy/3.1", "spdy/3", "spdy/2"})
-    compressions = frozenset({"recorded", "off", "gzip", "brotli"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     for_page_loads = True
@@ -47,7 +48,12 @@ class Apache:
 
     def content(self, assignment: Assignment) -> Content:
         site = assignment.site
-        return Content(pack.digest(site), lambda: {pack.FILE: pack.pack(site.objects, lambda o: _body(site, o))})
+
+        def files() -> Mapping[str, bytes]:
+            objects, bodies = compressed_before(site)
+            return {pack.FILE: pack.pack(objects, lambda o: bodies[o.sha256] if o.sha256 in bodies else _body(site, o))}
+
+        return Content(pack.digest(site), files)
 
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         return tuple(pack.unsendable(site.objects))

@@ -22,7 +22,7 @@ class Caddy:
     processes = ("caddy",)
     graceful_signal = signal.SIGINT
     protocols = frozenset({"http/1.1", "h2", "h3"})
-    compressions = frozenset({"recorded", "off", "gzip"})
+    compressions = frozenset({"recorded", "off", "gzip", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "caddy.json"

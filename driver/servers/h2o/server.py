@@ -23,7 +23,7 @@ class H2o:
     processes = ("h2o",)
     graceful_signal = signal.SIGTERM
     protocols = frozenset({"http/1.1", "h2"})
-    compressions = frozenset({"recorded", "off", "gzip", "brotli"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "h2o.conf"

@@ -23,7 +23,7 @@ class Lighttpd:
     processes = ("lighttpd",)
     graceful_signal = signal.SIGINT
     protocols = frozenset({"http/1.1", "h2"})
-    compressions = frozenset({"recorded", "off", "gzip", "brotli"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "lighttpd.conf"

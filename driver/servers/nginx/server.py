@@ -21,7 +21,7 @@ class Nginx:
     processes = ("nginx",)
     graceful_signal = signal.SIGQUIT
     protocols = frozenset({"http/1.1", "h2"})
-    compressions = frozenset({"recorded", "off", "gzip", "brotli"})
+    compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     for_page_loads = True

@@ -14,7 +14,8 @@ from model.evidence.load import ErrorCount
 from model.load import LoadSettings
 
 SHIPPED = ("recorded", "off")  # compressions with which the answers have the sizes of the site's objects
-ENCODINGS = {"gzip": "gzip", "brotli": "br"}  # what a generator says that it takes, where the server is to compress
+# What a generator says that it takes, where answers are to be compressed.
+ENCODINGS = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}
 LAST_LINES = 3
 HTTP_1 = "http/1.1"
 
