@@ -454,7 +454,7 @@ def a_worker_of_nginx_that_dies_is_an_unexpected_line(bed: InsideBed) -> None:
 
 def a_file_that_nginx_cannot_open_is_an_unexpected_line(bed: InsideBed) -> None:
     with served(bed) as server:
-        (host,) = (bed.memory / "server" / "sites").glob("odd-*/hosts/a.test")
+        host = Path(server.content) / "hosts/a.test"
         loop = host / "loop.png"
         loop.symlink_to(loop)
         try:
