@@ -110,7 +110,7 @@ func TestSPDYsSettingsAreOnTheWire(t *testing.T) {
 		effort byte // as zlib's head has it: 3 for level 9
 	}{
 		{settings{"protocol": "spdy/3"}, 6 << 20, 3},
-		{settings{"protocol": "spdy/3", "spdy_stream_window": 64 << 10, "spdy_header_compression": 0}, 64 << 10, 0},
+		{settings{"protocol": "spdy/3", "stream_window": 64 << 10, "spdy_header_compression": 0}, 64 << 10, 0},
 	} {
 		told := make(chan spdy.Frame, 10)
 		o := rawOrigin(t, func(_ int, _ net.Conn, reader *bufio.Reader) {

@@ -75,19 +75,23 @@ func (w *Wire) check() error {
 	if err == nil {
 		err = oneOf("wire.tls_key_share", w.TLSKeyShare, BrowserShare, X25519, P256)
 	}
+	if err == nil {
+		err = oneOf("wire.priorities", w.Priorities, ChromiumPriorities, FlatPriorities, NoPriorities)
+	}
 	if err != nil {
 		return err
 	}
 	for _, number := range []struct {
-		key         string
-		value, most int
-	}{{"wire.port", w.Port, 65535}, {"wire.pipelining", w.Pipelining, 100}, {"wire.connections_per_host", w.ConnectionsPerHost, 256}} {
-		if number.value < 1 || number.value > number.most {
-			return fmt.Errorf("%s: %d is not from 1 to %d", number.key, number.value, number.most)
+		key                string
+		value, least, most int
+	}{
+		{"wire.port", w.Port, 1, 65535}, {"wire.pipelining", w.Pipelining, 1, 100}, {"wire.connections_per_host", w.ConnectionsPerHost, 1, 256},
+		{"wire.stream_window", w.StreamWindow, leastWindow, mostWindow}, {"wire.connection_window", w.ConnectionWindow, DraftWindow, mostWindow},
+		{"wire.max_concurrent_streams", w.MaxConcurrentStreams, 1, 1000},
+	} {
+		if number.value < number.least || number.value > number.most {
+			return fmt.Errorf("%s: %d is not from %d to %d", number.key, number.value, number.least, number.most)
 		}
-	}
-	if w.SPDYStreamWindow < DraftWindow || w.SPDYStreamWindow > ChromiumWindow {
-		return fmt.Errorf("wire.spdy_stream_window: %d is not from %d to %d", w.SPDYStreamWindow, DraftWindow, ChromiumWindow)
 	}
 	if w.SPDYHeaderCompression < 0 || w.SPDYHeaderCompression > 9 {
 		return fmt.Errorf("wire.spdy_header_compression: %d is not from 0 to 9", w.SPDYHeaderCompression)
@@ -114,8 +118,8 @@ func (w *Wire) checkTogether() error {
 	if w.SPDYHeaderCompression != 9 && !w.Protocol.SPDY() {
 		return fmt.Errorf("wire.spdy_header_compression: only SPDY has it; with %s leave it out", w.Protocol)
 	}
-	if w.SPDYStreamWindow != ChromiumWindow && w.Protocol != SPDY3 && w.Protocol != SPDY31 {
-		return fmt.Errorf("wire.spdy_stream_window: only SPDY/3 has it; with %s leave it out", w.Protocol)
+	if err := w.checkStreams(); err != nil {
+		return err
 	}
 	if w.TLSKeyShare != BrowserShare && !w.Secure() {
 		return fmt.Errorf("wire.tls_key_share: %q needs TLS", w.TLSKeyShare)
@@ -134,6 +138,30 @@ func (w *Wire) checkTogether() error {
 	}
 	if w.Coalescing != Origin {
 		return fmt.Errorf("wire.coalescing: %q only goes with protocols that multiplex; http/1.1 has connections per host", w.Coalescing)
+	}
+	return nil
+}
+
+// checkStreams looks at what only some protocols that multiplex have.
+func (w *Wire) checkStreams() error {
+	for _, setting := range []struct {
+		key  string
+		set  bool
+		with []Protocol
+	}{
+		{"wire.stream_window", w.StreamWindow != ChromiumWindow, []Protocol{H2, SPDY3, SPDY31}},
+		{"wire.connection_window", w.ConnectionWindow != ChromiumConnection, []Protocol{H2, SPDY31}},
+		{"wire.max_concurrent_streams", w.MaxConcurrentStreams != ChromiumStreams, []Protocol{H2, SPDY2, SPDY3, SPDY31}},
+		{"wire.priorities", w.Priorities == FlatPriorities, []Protocol{H2, SPDY2, SPDY3, SPDY31}},
+		{"wire.priorities: none", w.Priorities == NoPriorities, []Protocol{H2}},
+		{"wire.push", w.Push, []Protocol{H2, SPDY3, SPDY31}},
+	} {
+		if setting.set && !slices.Contains(setting.with, w.Protocol) {
+			return fmt.Errorf("%s: %s has no such thing; leave it out", setting.key, w.Protocol)
+		}
+		if setting.set && w.Reverse != nil {
+			return fmt.Errorf("%s: a reverse proxy has its own; leave it out", setting.key)
+		}
 	}
 	return nil
 }

@@ -53,10 +53,22 @@ const (
 	P256         = "p-256"
 )
 
-// What a server may send on a stream of SPDY/3 before it is read: by itself, and as Chromium tells it today. What a wire may have lies between.
+// What a server may send on a stream, and on a connection, before it is read: by itself, and as Chromium tells it today.
 const (
-	DraftWindow    = 64 << 10
-	ChromiumWindow = 6 << 20
+	DraftWindow             = 64 << 10
+	ChromiumWindow          = 6 << 20
+	ChromiumConnection      = 15 << 20
+	leastWindow, mostWindow = 4 << 10, 256 << 20
+)
+
+// ChromiumStreams is how many requests Chromium has under way on a connection, whatever the server takes.
+const ChromiumStreams = 256
+
+// What a server is told of how urgent a request is.
+const (
+	ChromiumPriorities = "chromium" // what Chromium tells: each urgency has its own
+	FlatPriorities     = "flat"     // the same of all
+	NoPriorities       = "none"     // nothing, where the protocol lets it
 )
 
 // A Config is the whole file.
@@ -112,7 +124,11 @@ type Wire struct {
 	Coalescing            string   `json:"coalescing"`
 	BackupConnections     bool     `json:"backup_connections"`
 	SPDYHeaderCompression int      `json:"spdy_header_compression"`
-	SPDYStreamWindow      int      `json:"spdy_stream_window"`
+	StreamWindow          int      `json:"stream_window"`
+	ConnectionWindow      int      `json:"connection_window"`
+	MaxConcurrentStreams  int      `json:"max_concurrent_streams"`
+	Priorities            string   `json:"priorities"`
+	Push                  bool     `json:"push"`
 	TLSKeyShare           string   `json:"tls_key_share"`
 
 	Reverse *Reverse `json:"-"` // nil: a browser is in front, and not any client
@@ -120,6 +136,11 @@ type Wire struct {
 
 // Secure tells whether the wire is inside TLS.
 func (w *Wire) Secure() bool { return w.TLS != "off" }
+
+// TellsPriorities says whether the server is told of each request how urgent it is.
+func (w *Wire) TellsPriorities() bool {
+	return w.Priorities != FlatPriorities && w.Priorities != NoPriorities
+}
 
 // Scheme is that of the wire.
 func (w *Wire) Scheme() string {
@@ -161,7 +182,8 @@ func Read(path string) (*Config, error) {
 func Parse(text []byte) (*Config, error) {
 	config := &Config{Wire: Wire{
 		TLS: "off", TLSResumption: true, Keepalive: true, Pipelining: 1, ConnectionsPerHost: 6, Coalescing: Origin,
-		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, SPDYStreamWindow: ChromiumWindow, TLSKeyShare: BrowserShare,
+		PipeliningPolicy: Eager, SPDYHeaderCompression: 9, TLSKeyShare: BrowserShare,
+		StreamWindow: ChromiumWindow, ConnectionWindow: ChromiumConnection, MaxConcurrentStreams: ChromiumStreams, Priorities: ChromiumPriorities,
 	}}
 	if err := checkKeys(text, config); err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{"wire.pipelining", 4, []string{"wire.pipelining", "http/1.1"}},
 		{"wire.connections_per_host", 0, []string{"wire.connections_per_host", "0"}},
 		{"wire.spdy_header_compression", 10, []string{"wire.spdy_header_compression", "10"}},
-		{"wire.spdy_stream_window", 1000, []string{"wire.spdy_stream_window", "65536"}},
+		{"wire.stream_window", 1000, []string{"wire.stream_window", "4096"}},
 		{"wire.tls_key_share", "p256", []string{"wire.tls_key_share", "p-256"}},
 		{"wire.coalescing", "host", []string{"wire.coalescing", "origin, address"}},
 		{"dns.hosts", map[string]string{}, []string{"dns.hosts"}},
@@ -118,7 +118,7 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 		`{"protocol":"http/1.1","keepalive":false,"pipelining":2}`: "wire.pipelining",
 		`{"protocol":"http/1.1","coalescing":"address"}`:           "wire.coalescing",
 		`{"protocol":"spdy/3","pipelining":2}`:                     "wire.pipelining",
-		`{"protocol":"spdy/2","spdy_stream_window":65536}`:         "wire.spdy_stream_window",
+		`{"protocol":"spdy/2","stream_window":65536}`:              "wire.stream_window",
 		`{"protocol":"h2","spdy_header_compression":1}`:            "wire.spdy_header_compression",
 		`{"protocol":"h2","tls_key_share":"p-256"}`:                "wire.tls_key_share",
 	} {

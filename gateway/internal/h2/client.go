@@ -21,17 +21,38 @@ const (
 // A Client is a connection on the wire. It implements exchange.Conn and Reprioritiser.
 type Client struct {
 	*core
-	next    uint32
-	order   dependencies
-	changed func()
+	next     uint32
+	order    dependencies
+	settings ClientSettings
+	promised uint32 // the last stream that was promised
+	pushes   int    // of streams, those that are pushed
 }
 
 // ClientSettings are what can be chosen. The zero value is as Chromium.
 type ClientSettings struct {
 	StreamWindow, SessionWindow int64
+	MaxStreams                  int               // exchanges under way at once whatever the peer takes; 0: as many as it takes
+	Priorities                  Priorities        // what the server is told of them
+	TakePush                    exchange.TakePush // nil: the server may not push
 	// Changed is called, without waiting, when Room or Leaving may have changed by what the server said.
 	Changed func()
 }
+
+// Priorities are what a server is told of the urgency of requests.
+type Priorities int
+
+// What it can be told.
+const (
+	AsChromium Priorities = iota // a tree in the order of urgency
+	Flat                         // all depend on nothing, with the same weight
+	Unsaid                       // nothing
+)
+
+// flatWeight is that of a stream of which nothing is said, less one as frames have it.
+const flatWeight = UnsaidWeight - 1
+
+// UnsaidWeight is the weight of a stream of which nothing is said.
+const UnsaidWeight = 16
 
 // NewClient begins a session on a connection that is ready for it.
 func NewClient(conn net.Conn, settings ClientSettings) *Client {
@@ -41,12 +62,12 @@ func NewClient(conn net.Conn, settings ClientSettings) *Client {
 	if settings.SessionWindow == 0 {
 		settings.SessionWindow = chromiumSessionWindow
 	}
-	c := &Client{next: 1, changed: settings.Changed}
+	c := &Client{next: 1, settings: settings}
 	c.core = newCore(conn, c, settings.StreamWindow, settings.SessionWindow)
 	c.out = append(c.out, http2.ClientPreface...)
 	c.framer.WriteSettings(
 		http2.Setting{ID: http2.SettingHeaderTableSize, Val: ourTableSize},
-		http2.Setting{ID: http2.SettingEnablePush, Val: 0},
+		http2.Setting{ID: http2.SettingEnablePush, Val: c.mayPush()},
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: uint32(settings.StreamWindow)},
 		http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: mostHeaderBytes},
 	)
@@ -68,8 +89,15 @@ func (c *Client) room() int {
 	if c.draining || c.err != nil || c.next > mostWindow {
 		return 0
 	}
-	return max(0, int(min(c.peer.maxStreams, 1<<20))-len(c.streams))
+	most := int(min(c.peer.maxStreams, 1<<20))
+	if c.settings.MaxStreams > 0 {
+		most = min(most, c.settings.MaxStreams)
+	}
+	return max(0, most-c.inFlight())
 }
+
+// inFlight is how many exchanges that we began are under way. With the lock.
+func (c *Client) inFlight() int { return len(c.streams) - c.pushes }
 
 // Leaving implements exchange.Conn.
 func (c *Client) Leaving() bool {
@@ -99,11 +127,17 @@ func (c *Client) ClosedByUs() bool {
 
 func (c *Client) ended(error) {}
 
-func (c *Client) forgotten(s *stream) { c.order.remove(s.id) }
+func (c *Client) forgotten(s *stream) {
+	c.turns.Over(s.id)
+	c.order.remove(s.id)
+	if !c.isOurs(s.id) {
+		c.pushes--
+	}
+}
 
 func (c *Client) settled() {
-	if c.changed != nil {
-		c.changed()
+	if c.settings.Changed != nil {
+		c.settings.Changed()
 	}
 }
 
@@ -148,13 +182,11 @@ func (c *Client) Start(ctx context.Context, request *exchange.Request, notes exc
 	k := &call{stream: s, request: request, notes: notes}
 	s.call = k
 	s.sendEnded = request.Body == nil
-	k.inFlight = len(c.streams)
+	k.inFlight = c.inFlight()
 	if len(c.written) == 0 {
 		c.unsentFrom = len(c.out)
 	}
-	parent, weight := c.order.add(s.id, request.Priority.Urgency)
-	k.bytes, k.wire = c.writeBlock(s.id, requestFields(request), s.sendEnded,
-		http2.PriorityParam{StreamDep: parent, Exclusive: true, Weight: weight})
+	k.bytes, k.wire = c.writeBlock(s.id, requestFields(request), s.sendEnded, c.priorityOf(s.id, request.Priority))
 	c.written = append(c.written, k)
 	c.send()
 	if request.Body != nil {
@@ -163,6 +195,18 @@ func (c *Client) Start(ctx context.Context, request *exchange.Request, notes exc
 	// With the lock held, so not at once where ctx is cancelled already: cancel waits for it in a goroutine of its own.
 	k.unhook = context.AfterFunc(ctx, k.cancel)
 	return k.wait
+}
+
+// priorityOf is what the head of a request says of its priority. With the lock.
+func (c *Client) priorityOf(id uint32, priority exchange.Priority) http2.PriorityParam {
+	switch c.settings.Priorities {
+	case Flat:
+		return http2.PriorityParam{Weight: flatWeight}
+	case Unsaid:
+		return http2.PriorityParam{}
+	}
+	parent, weight := c.order.add(id, priority.Urgency)
+	return http2.PriorityParam{StreamDep: parent, Exclusive: true, Weight: weight}
 }
 
 func requestFields(request *exchange.Request) []exchange.Field {
@@ -178,6 +222,9 @@ func requestFields(request *exchange.Request) []exchange.Field {
 
 // Reprioritise implements exchange.Reprioritiser. Chromium sends PRIORITY to every server.
 func (c *Client) Reprioritise(notes exchange.Notes, priority exchange.Priority) {
+	if c.settings.Priorities != AsChromium {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, s := range c.streams {

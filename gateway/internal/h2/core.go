@@ -40,6 +40,7 @@ type role interface {
 	reprioritised(id uint32, priority exchange.Priority)
 	settled()          // the peer's settings or its GOAWAY have come
 	forgotten(*stream) // no longer under way; with the lock
+	promise(*http2.PushPromiseFrame) error
 	ended(err error)
 }
 
@@ -55,27 +56,30 @@ type core struct {
 	frames frameReader   // from reader
 	framer *http2.Framer // reads from frames, writes to out
 
-	mu         sync.Mutex
-	wake       sync.Cond // there is something to write
-	space      sync.Cond // there is room to send DATA
-	out        []byte
-	spare      []byte
-	replies    int     // how many bytes of out the peer made us say
-	written    []*call // whose heads are in out,
-	unsentFrom int     // from here on
-	encoder    *hpack.Encoder
-	encoded    writeBuffer
-	streams    map[uint32]*stream
-	sending    int64 // how many bytes of DATA the peer takes on the whole connection
-	received   window
-	peer       peerSettings
-	ours       ourSettings
-	newest     uint32 // the highest stream either side has opened
-	draining   bool   // GOAWAY was sent or received: no new streams
-	closing    bool   // the writer closes when out is empty
-	err        error  // why it ended; errClosed: we closed it
-	done       chan struct{}
-	quiet      chan struct{} // closed when the writer has written its last
+	mu           sync.Mutex
+	wake         sync.Cond // there is something to write
+	space        sync.Cond // there is room to send DATA
+	out          []byte
+	spare        []byte
+	replies      int     // how many bytes of out the peer made us say
+	written      []*call // whose heads are in out,
+	unsentFrom   int     // from here on
+	encoder      *hpack.Encoder
+	encoded      writeBuffer
+	streams      map[uint32]*stream
+	sending      int64 // how many bytes of DATA the peer takes on the whole connection
+	received     window
+	peer         peerSettings
+	ours         ourSettings
+	newest       uint32 // the highest stream that the client has opened
+	turns        exchange.Turns
+	heard        map[string]uint32 // the peer's SETTINGS
+	acknowledged bool              // it has acknowledged ours
+	draining     bool              // GOAWAY was sent or received: no new streams
+	closing      bool              // the writer closes when out is empty
+	err          error             // why it ended; errClosed: we closed it
+	done         chan struct{}
+	quiet        chan struct{} // closed when the writer has written its last
 }
 
 type peerSettings struct {
@@ -94,7 +98,7 @@ var errClosed = errors.New("the connection was closed")
 
 func newCore(conn net.Conn, role role, streamWindow, connectionWindow int64) *core {
 	c := &core{
-		role: role, conn: conn, reader: bufio.NewReaderSize(conn, readBuffer), streams: map[uint32]*stream{},
+		role: role, conn: conn, reader: bufio.NewReaderSize(conn, readBuffer), streams: map[uint32]*stream{}, heard: map[string]uint32{},
 		sending: 65535, received: window{size: connectionWindow, left: connectionWindow},
 		peer: peerSettings{initialWindow: 65535, maxFrame: defaultFrame, maxStreams: 100},
 		ours: ourSettings{streamWindow: streamWindow}, done: make(chan struct{}), quiet: make(chan struct{}),
@@ -269,10 +273,10 @@ func debugText(err error) string {
 }
 
 func (c *core) newestOfPeer() uint32 {
-	if _, isServer := c.role.(*Server); isServer {
-		return c.newest
+	if client, isClient := c.role.(*Client); isClient {
+		return client.promised
 	}
-	return 0
+	return c.newest
 }
 
 // why is how a connection that ended is told of: nil for an orderly end.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"golang.org/x/net/http2"
 
@@ -100,7 +101,7 @@ func (c *core) take(frame http2.Frame) error {
 			c.role.reprioritised(f.StreamID, exchange.Priority{Urgency: urgency, Incremental: c.incremental(f.StreamID)})
 		}
 	case *http2.PushPromiseFrame:
-		return broken(http2.ErrCodeProtocol, "PUSH_PROMISE, which was switched off")
+		return c.role.promise(f)
 	}
 	return nil // unknown frames are to be ignored
 }
@@ -117,6 +118,9 @@ func (c *core) incremental(id uint32) bool {
 
 func (c *core) takeSettings(f *http2.SettingsFrame) error {
 	if f.IsAck() {
+		c.mu.Lock()
+		c.acknowledged = true
+		c.mu.Unlock()
 		return nil
 	}
 	defer c.role.settled()
@@ -125,6 +129,9 @@ func (c *core) takeSettings(f *http2.SettingsFrame) error {
 	err := f.ForeachSetting(func(s http2.Setting) error {
 		if err := s.Valid(); err != nil {
 			return err
+		}
+		if name := strings.ToLower(s.ID.String()); !strings.HasPrefix(name, "unknown") {
+			c.heard[name] = s.Val
 		}
 		switch s.ID {
 		case http2.SettingInitialWindowSize:
@@ -197,7 +204,14 @@ func (c *core) takeWindowUpdate(f *http2.WindowUpdateFrame) error {
 
 // mustHaveBeen: frames for a stream that is over may still be on their way; for one that never began they are an error.
 func (c *core) mustHaveBeen(id uint32, frame string) error {
-	if id > c.newest || id%2 == 0 {
+	newest := c.newest
+	if id%2 == 0 {
+		newest = 0
+		if client, isClient := c.role.(*Client); isClient {
+			newest = client.promised
+		}
+	}
+	if id > newest || id == 0 {
 		return broken(http2.ErrCodeProtocol, "%s for stream %d, which was never opened", frame, id)
 	}
 	return nil

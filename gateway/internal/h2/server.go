@@ -69,7 +69,11 @@ func (s *Server) Wait() { <-s.quiet }
 // Done is closed when the connection has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-func (s *Server) ended(error)       {}
+func (s *Server) ended(error) {}
+func (s *Server) promise(*http2.PushPromiseFrame) error {
+	return broken(http2.ErrCodeProtocol, "PUSH_PROMISE of a client")
+}
+
 func (s *Server) settled()          {}
 func (s *Server) forgotten(*stream) {}
 

@@ -57,7 +57,9 @@ func (c *core) newStream(id uint32) *stream {
 	s.received = window{size: c.ours.streamWindow, left: c.ours.streamWindow}
 	s.changed.L = &c.mu
 	c.streams[id] = s
-	c.newest = max(c.newest, id)
+	if id%2 == 1 {
+		c.newest = max(c.newest, id)
+	}
 	return s
 }
 
@@ -176,6 +178,7 @@ func (c *core) takeData(f *http2.DataFrame) error {
 		return http2.StreamError{StreamID: s.id, Code: http2.ErrCodeFlowControl}
 	}
 	s.buffer.write(f.Data())
+	c.turns.Data(f.StreamID, len(f.Data()), f.StreamEnded())
 	if padding := length - int64(len(f.Data())); padding > 0 {
 		s.giveBack(padding)
 	}

@@ -53,8 +53,17 @@ func (c *wireConn) addHost(host string) {
 func (c *wireConn) event(protocol string) *wirelog.Connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var streams *wirelog.Streams
+	if conn, multiplexes := c.conn.(exchange.Multiplexer); multiplexes {
+		use := conn.StreamUse()
+		streams = &wirelog.Streams{
+			Told: use.Told, Acknowledged: use.Acknowledged, Heard: use.Heard, DataFrames: use.DataFrames, Switches: use.Switches,
+			RefusedPushes: use.Refused,
+		}
+	}
 	return &wirelog.Connection{
-		Event: "connection", Connection: c.number, Host: c.host, Hosts: slices.Clone(c.hosts), Backup: c.backup, Protocol: protocol,
+		Streams: streams,
+		Event:   "connection", Connection: c.number, Host: c.host, Hosts: slices.Clone(c.hosts), Backup: c.backup, Protocol: protocol,
 		Remote: c.dialled.Remote, Local: c.dialled.Local, ALPN: wirelog.Some(c.dialled.ALPN), TLS: wirelog.Some(c.dialled.TLS),
 		TLSResumed: c.dialled.Resumed, Began: c.dialled.Began, Connected: c.dialled.Connected, Secured: c.dialled.Secured,
 		SentBytes: c.dialled.Sent(), ReceivedBytes: c.dialled.Received(), Requests: c.requests, MostInFlight: c.mostInFlight,

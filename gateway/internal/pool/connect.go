@@ -143,7 +143,7 @@ func (p *Pool) dial(m *making, backup bool) (*wireConn, error) {
 func (p *Pool) join(g *group, m *making, c *wireConn, err error) {
 	if err == nil {
 		if err = p.dialer.Secure(p.ctx, c.dialled, c.host); err == nil {
-			c.conn, err = p.speak(c.dialled)
+			c.conn, err = p.speak(c)
 		}
 	}
 	p.mu.Lock()
@@ -171,16 +171,26 @@ func (p *Pool) join(g *group, m *making, c *wireConn, err error) {
 }
 
 // speak begins the wire's protocol on a connection.
-func (p *Pool) speak(conn *dial.Conn) (exchange.Conn, error) {
+func (p *Pool) speak(c *wireConn) (exchange.Conn, error) {
+	conn := c.dialled
+	var takePush exchange.TakePush
+	if p.wire.Push {
+		takePush = func(promise exchange.Promise, pushed exchange.Pushed) exchange.Notes {
+			return p.pushes.take(c, promise, pushed)
+		}
+	}
 	switch {
 	case p.wire.Protocol == config.HTTP1:
 		return http1.NewClient(conn, http1.Settings{
 			Depth: p.wire.Pipelining, Keepalive: p.wire.Keepalive, EndsAtCancelled: p.wire.PipeliningPolicy != config.Eager,
 		}), nil
 	case p.wire.Protocol == config.H2:
-		settings := h2.ClientSettings{Changed: p.kick}
+		settings := h2.ClientSettings{
+			Changed: p.kick, StreamWindow: int64(p.wire.StreamWindow), SessionWindow: int64(p.wire.ConnectionWindow), MaxStreams: p.wire.MaxConcurrentStreams,
+			Priorities: priorities[p.wire.Priorities], TakePush: takePush,
+		}
 		if p.wire.Reverse != nil {
-			settings.StreamWindow = int64(p.wire.Reverse.Window)
+			settings = h2.ClientSettings{Changed: p.kick, StreamWindow: int64(p.wire.Reverse.Window)}
 		}
 		return h2.NewClient(conn, settings), nil
 	}
@@ -189,12 +199,19 @@ func (p *Pool) speak(conn *dial.Conn) (exchange.Conn, error) {
 		conn.Close()
 		return nil, err
 	}
-	settings := spdyconn.Settings{Changed: p.kick, StreamWindow: p.wire.SPDYStreamWindow, HeaderLevel: &p.wire.SPDYHeaderCompression}
+	settings := spdyconn.Settings{
+		Changed: p.kick, StreamWindow: p.wire.StreamWindow, SessionWindow: p.wire.ConnectionWindow, MaxStreams: p.wire.MaxConcurrentStreams,
+		HeaderLevel: &p.wire.SPDYHeaderCompression, TakePush: takePush,
+	}
 	if p.wire.Reverse != nil {
 		settings.StreamWindow = p.wire.Reverse.Window
 		settings.MaxStreams, settings.StreamsAtFirst = proxyStreams, proxyStreams
 	}
 	return spdyconn.NewClient(conn, version, settings)
+}
+
+var priorities = map[string]h2.Priorities{
+	config.ChromiumPriorities: h2.AsChromium, config.FlatPriorities: h2.Flat, config.NoPriorities: h2.Unsaid,
 }
 
 // setAside keeps a connection for the next that is begun, until the server or time ends it. With the lock.

@@ -137,6 +137,12 @@ func (p *Pool) start(g *group, w *waiter, c *wireConn, class class) {
 
 func (p *Pool) wirePriority(priority exchange.Priority) *int {
 	value := 0
+	switch p.wire.Priorities {
+	case config.FlatPriorities:
+		priority = exchange.DefaultPriority
+	case config.NoPriorities:
+		return nil
+	}
 	switch {
 	case p.wire.Protocol.SPDY():
 		version, err := spdy.ParseVersion(string(p.wire.Protocol))
@@ -144,6 +150,8 @@ func (p *Pool) wirePriority(priority exchange.Priority) *int {
 			return nil
 		}
 		value = int(version.Priority(priority.Urgency))
+	case p.wire.Protocol == config.H2 && p.wire.Priorities == config.FlatPriorities:
+		value = h2.UnsaidWeight
 	case p.wire.Protocol == config.H2:
 		value = h2.Weight(priority.Urgency)
 	default:

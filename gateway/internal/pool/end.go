@@ -29,6 +29,7 @@ func (p *Pool) Close() {
 	p.cancel()
 	p.waitUntilLogged(time.After(farewell))
 	p.logUnended()
+	p.pushes.close()
 }
 
 // logUnended writes down the connections that did not end in time. What ends now is not written a second time.

@@ -30,6 +30,8 @@ type Pool struct {
 	ctx    context.Context
 	cancel func()
 
+	pushes *pushes
+
 	mu          sync.Mutex
 	groups      map[string]*group
 	looking     map[string][]func(*group, error) // what waits for a host's address
@@ -54,6 +56,7 @@ func New(wire *config.Wire, names *dial.Names, dialer *dial.Dialer, log *wirelog
 	p := &Pool{wire: wire, log: log, names: names, dialer: dialer, kicks: make(chan struct{}, 1), wait: backupWait, groups: map[string]*group{},
 		looking: map[string][]func(*group, error){}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.pushes = newPushes(p)
 	go p.dispatchWhenKicked()
 	return p
 }

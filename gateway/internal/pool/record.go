@@ -67,6 +67,9 @@ type attempt struct {
 // request is the request as this attempt sends it.
 func (a *attempt) request(asked *exchange.Request) *exchange.Request {
 	request := *asked
+	if !a.pool.wire.TellsPriorities() {
+		request.Priority = exchange.DefaultPriority
+	}
 	if request.Body != nil {
 		request.Body = &upload{source: a.body, attempt: a}
 	}

@@ -38,6 +38,7 @@ type waiter struct {
 	needsEmptyConn bool // not behind others: it was, and their connection ended
 	noCoalesce     bool // not on another host's connection: its server said 421
 	attempt        *attempt
+	push           *push // whose answer it takes
 }
 
 type started struct {
@@ -63,7 +64,9 @@ func (p *Pool) Begin(ctx context.Context, host string, request *exchange.Request
 	p.sequence++ // here, since queue may have to wait for an address; and a request that is sent again keeps its age
 	w.sequence = p.sequence
 	p.mu.Unlock()
-	w.queue()
+	if w.push = p.pushes.claim(w); w.push == nil {
+		w.queue()
+	}
 	return &Ticket{w}
 }
 
@@ -88,6 +91,14 @@ func (w *waiter) queue() {
 // Wait returns when the head of the answer is there. The body's Close must be called.
 func (t *Ticket) Wait() (*exchange.Response, error) {
 	w := t.w
+	if w.push != nil {
+		response, err := w.push.answer(w)
+		if err == nil || w.ctx.Err() != nil {
+			return response, err
+		}
+		w.push = nil
+		w.queue() // it is asked for, as if there had been no push
+	}
 	times := map[string]int{}
 	for {
 		response, attempt, err := w.try()
@@ -173,6 +184,9 @@ func (t *Ticket) Reprioritise(priority exchange.Priority) {
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
 	w.request.Priority = priority
+	if !w.pool.wire.TellsPriorities() {
+		return
+	}
 	if w.pool.wire.Protocol == config.H2 {
 		w.request.Fields = withPriority(w.request.Fields, priority)
 	}

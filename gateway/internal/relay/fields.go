@@ -14,7 +14,7 @@ func (r *Relay) fieldsForWire(fields []exchange.Field) []exchange.Field {
 		case "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
 			continue
 		case "priority", "te":
-			if r.wire.Protocol.SPDY() {
+			if r.wire.Protocol.SPDY() || (field.Name == "priority" && !r.wire.TellsPriorities()) {
 				continue // SPDY says it in the frame
 			}
 		case "origin", "referer":
@@ -41,12 +41,12 @@ func priorityOf(fields []exchange.Field) exchange.Priority {
 
 // fieldsForBrowser are the server's fields; on the loopback side, and there only, with what the browser needs to ask us for everything: the page
 // is https for it, whatever the wire is. A redirect to a http address of the site would lead it past the gateway, and a http origin is not its own.
-func (r *Relay) fieldsForBrowser(response *exchange.Response) []exchange.Field {
+func (r *Relay) fieldsForBrowser(host string, response *exchange.Response) []exchange.Field {
 	if r.wire.Reverse != nil {
 		return response.Fields
 	}
 	all, page := make([]exchange.Field, 0, len(response.Fields)+1), false
-	for _, field := range response.Fields {
+	for _, field := range r.withoutPushed(host, response.Fields) {
 		switch field.Name {
 		case "location", "access-control-allow-origin":
 			if !r.wire.Secure() {
@@ -61,6 +61,37 @@ func (r *Relay) fieldsForBrowser(response *exchange.Response) []exchange.Field {
 		all = append(all, exchange.Field{Name: "content-security-policy", Value: "upgrade-insecure-requests"})
 	}
 	return all
+}
+
+// withoutPushed leaves out the hints by which a server was told what to push: natively, too, they were for the server. A browser would fetch at
+// once what they name, and the push would not be seen for it.
+func (r *Relay) withoutPushed(host string, fields []exchange.Field) []exchange.Field {
+	if !r.wire.Push {
+		return fields
+	}
+	kept := make([]exchange.Field, 0, len(fields))
+	for _, field := range fields {
+		if field.Name == "link" {
+			var links []string
+			for link := range strings.SplitSeq(field.Value, ",") {
+				if !r.isPushed(host, link) {
+					links = append(links, strings.TrimSpace(link))
+				}
+			}
+			if len(links) == 0 {
+				continue
+			}
+			field.Value = strings.Join(links, ", ")
+		}
+		kept = append(kept, field)
+	}
+	return kept
+}
+
+func (r *Relay) isPushed(host, link string) bool {
+	target, rest, whole := strings.Cut(strings.TrimSpace(link), ">")
+	path, begins := strings.CutPrefix(target, "</")
+	return whole && begins && strings.Contains(rest, "preload") && r.pool.Promised(host, "/"+path)
 }
 
 func isPage(contentType string) bool {

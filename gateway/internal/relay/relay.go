@@ -70,6 +70,13 @@ func (r *Relay) Serve(asked Asked) {
 		Method: method, Scheme: r.wire.Scheme(), Authority: onWire, Path: path, Fields: r.fieldsForWire(fields),
 		Priority: priorityOf(fields), BodySize: size, Informed: asked.Inform,
 	}
+	if r.wire.Push {
+		request.Informed = func(status int, fields []exchange.Field) {
+			if kept := r.withoutPushed(host, fields); len(kept) > 0 || len(fields) == 0 {
+				asked.Inform(status, kept)
+			}
+		}
+	}
 	record := r.record(method, host+path, request.Priority)
 	if record == nil {
 		go refuse(asked, 502, "the gateway is ending\n")
@@ -151,7 +158,7 @@ func (r *Relay) carry(ctx context.Context, c *carriage) {
 func (r *Relay) finish(c *carriage, response *exchange.Response, err error) {
 	switch {
 	case err == nil && !c.headed:
-		c.asked.Respond(response.Status, r.fieldsForBrowser(response), true)
+		c.asked.Respond(response.Status, r.fieldsForBrowser(c.host, response), true)
 	case err == nil:
 		c.asked.End(trailersOf(response))
 	case c.headed || c.asked.Context().Err() != nil:
@@ -171,7 +178,7 @@ func (r *Relay) pass(c *carriage, response *exchange.Response) (received int64, 
 		return io.Copy(io.Discard, response.Body) // its head says so to the browser, too
 	}
 	c.headed = true
-	if err := c.asked.Respond(response.Status, r.fieldsForBrowser(response), false); err != nil {
+	if err := c.asked.Respond(response.Status, r.fieldsForBrowser(c.host, response), false); err != nil {
 		return 0, err
 	}
 	buffer := copyBuffers.Get().(*[32 << 10]byte)

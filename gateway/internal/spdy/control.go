@@ -27,6 +27,9 @@ func (s *Session) receiveWindowUpdate(f WindowUpdate) (Event, error) {
 
 func (s *Session) receiveSettings(f Settings) (Event, error) {
 	for _, entry := range f.Entries {
+		if entry.ID == SettingMaxConcurrentStreams || entry.ID == SettingInitialWindowSize {
+			s.heard[entry.ID] = entry.Value
+		}
 		if entry.Flags&Persisted != 0 {
 			continue // what the peer was asked to remember comes back: we asked for nothing
 		}
@@ -122,6 +125,9 @@ func (s *Session) SetStreamWindow(size int) {
 	s.config.StreamWindow = size
 	s.queue(Settings{Entries: []Setting{{ID: SettingInitialWindowSize, Value: uint32(size)}}})
 }
+
+// Heard is what the peer's SETTINGS said last: how many streams it takes, and the window of a stream.
+func (s *Session) Heard() map[SettingID]uint32 { return s.heard }
 
 // Tell queues a SETTINGS frame.
 func (s *Session) Tell(settings ...Setting) { s.queue(Settings{Entries: settings}) }

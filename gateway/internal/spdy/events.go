@@ -29,6 +29,7 @@ type (
 		StreamID uint32
 		Fin      bool
 		Fields   []Field
+		Sizes    HeaderSizes
 	}
 	// Received: a part of a body. Bytes is valid until the next call of Receive; the owner says with Consume when it was read.
 	Received struct {

@@ -45,6 +45,35 @@ func (v Version) ResponseFields(status int, fields []Field) []Field {
 	return v.appendAllowed(all, fields)
 }
 
+// ParsePush takes the header block of a pushed stream apart: what it answers, and the fields of its response as far as they are there.
+func (v Version) ParsePush(all []Field) (request RequestHead, err error) {
+	parts, _ := v.split(all)
+	if v == V2 {
+		scheme, rest, whole := strings.Cut(parts["url"], "://")
+		slash := strings.IndexByte(rest+"/", '/')
+		request = RequestHead{Scheme: scheme, Host: rest[:slash], Path: rest[slash:]}
+		if !whole {
+			return request, fmt.Errorf("the pushed stream's url is %q: no address", parts["url"])
+		}
+	} else {
+		request = RequestHead{Scheme: parts[":scheme"], Host: parts[":host"], Path: parts[":path"]}
+	}
+	request.Method = parts[v.pseudo().method]
+	if request.Method == "" {
+		request.Method = "GET" // the drafts let it be left out: nothing else is pushed
+	}
+	if request.Scheme == "" || request.Host == "" || !strings.HasPrefix(request.Path, "/") {
+		return request, fmt.Errorf("the pushed stream does not say what it answers: %q, %q, %q", request.Scheme, request.Host, request.Path)
+	}
+	return request, nil
+}
+
+// Answers says whether a header block has a response's status in it.
+func (v Version) Answers(all []Field) bool {
+	parts, _ := v.split(all)
+	return parts[v.pseudo().status] != ""
+}
+
 // PushFields is the header block of a stream that is pushed: what would have been asked for, and the head of its response.
 func (v Version) PushFields(request RequestHead, path string, fields []Field) []Field {
 	all := v.ResponseFields(200, fields)

@@ -171,7 +171,7 @@ func (s *Session) receiveBlock(id uint32, in input, fin bool, block []byte) (Eve
 	if in == inputReply {
 		return Replied{id, fin, fields, HeaderSizes{HeaderSize(fields), s.wireSize(block, false)}}, nil
 	}
-	return MoreHeaders{id, fin, fields}, nil
+	return MoreHeaders{id, fin, fields, HeaderSizes{HeaderSize(fields), s.wireSize(block, false)}}, nil
 }
 
 // move applies an input to the peer's half of a stream. Without a stream there is nothing more to do but to report the event.

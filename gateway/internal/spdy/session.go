@@ -60,6 +60,7 @@ type Session struct {
 	receiveWindow  int64  // what the peer may still send in the session
 	sessionUnacked int64  // consumed, and not yet given back
 	output         output
+	heard          map[SettingID]uint32 // the peer's SETTINGS, of what matters here
 }
 
 // stream is one stream of a session.
@@ -82,7 +83,7 @@ func NewSession(role Role, version Version, config Config) *Session {
 	s := &Session{
 		version: version, role: role, config: config,
 		decoder: NewDecoder(version, config.MaxControlBytes), compressor: newCompressor(version, config.HeaderLevel), expander: newExpander(version),
-		streams: make(map[uint32]*stream), nextID: 1, peerTakes: math.MaxInt32,
+		streams: make(map[uint32]*stream), heard: map[SettingID]uint32{}, nextID: 1, peerTakes: math.MaxInt32,
 		sendWindow: draftWindow, streamWindow: draftWindow, receiveWindow: int64(config.SessionWindow),
 	}
 	if role == ServerRole {

@@ -13,6 +13,9 @@ import (
 // maxControlBytes of one frame: a compressed header block is smaller than what it expands to.
 const maxControlBytes = 256 << 10
 
+// mostPushes are how many pushed streams may be open, as Chromium said to servers.
+const mostPushes = 1000
+
 // Client is a connection to an origin that speaks SPDY. It implements exchange.Conn. A Notes must not call the Client's methods but Room,
 // Leaving, Close, Done and Err.
 type Client struct {
@@ -26,6 +29,8 @@ type Client struct {
 	exchanges map[uint32]*clientExchange
 	settled   bool // the server's SETTINGS came
 	held      int  // unread bytes of all bodies
+	turns     exchange.Turns
+	refused   int // pushed streams that were refused
 }
 
 var _ exchange.Conn = (*Client)(nil)
@@ -40,8 +45,12 @@ func NewClient(conn net.Conn, version spdy.Version, settings Settings) (*Client,
 		return nil, fmt.Errorf("spdyconn: a connection to %s cannot begin: a setting is negative: %+v", conn.RemoteAddr(), settings)
 	}
 	c := &Client{settings: settings, exchanges: make(map[uint32]*clientExchange)}
+	pushes := 0
+	if settings.TakePush != nil {
+		pushes = mostPushes
+	}
 	session := spdy.NewSession(spdy.ClientRole, version, spdy.Config{
-		StreamWindow: settings.StreamWindow, SessionWindow: settings.SessionWindow, MaxPeerStreams: 0,
+		StreamWindow: settings.StreamWindow, SessionWindow: settings.SessionWindow, MaxPeerStreams: pushes,
 		MaxHeaderBytes: settings.MaxHeaderBytes, MaxControlBytes: maxControlBytes, HeaderLevel: *settings.HeaderLevel,
 	})
 	c.link = newLink(conn, c, session, settings)
@@ -143,6 +152,10 @@ func (c *Client) drained(id uint32) {
 
 func (c *Client) handle(event spdy.Event) {
 	switch e := event.(type) {
+	case spdy.Opened:
+		c.promised(e)
+	case spdy.Refused:
+		c.refused++
 	case spdy.Replied:
 		c.with(e.StreamID, func(x *clientExchange) { x.replied(e) })
 	case spdy.MoreHeaders:
@@ -150,6 +163,7 @@ func (c *Client) handle(event spdy.Event) {
 	case spdy.Received:
 		c.receivedBytes(e)
 	case spdy.Ended:
+		c.turns.Over(e.Err.StreamID)
 		c.with(e.Err.StreamID, func(x *clientExchange) { x.fail(resetError(e.Err)) })
 	case spdy.WentAway:
 		for _, id := range e.Unprocessed {
@@ -179,6 +193,7 @@ func (c *Client) with(id uint32, act func(*clientExchange)) {
 }
 
 func (c *Client) receivedBytes(e spdy.Received) {
+	c.turns.Data(e.StreamID, len(e.Bytes), e.Fin)
 	x := c.exchanges[e.StreamID]
 	if x == nil {
 		c.session.Consume(e.StreamID, len(e.Bytes))

@@ -15,6 +15,8 @@ type clientExchange struct {
 	client   *Client
 	id       uint32
 	notes    exchange.Notes
+	asked    *exchange.Request
+	pushed   bool
 	request  spdy.HeaderSizes
 	inFlight int
 	noted    struct{ sent, lastByte bool }
@@ -77,7 +79,7 @@ func (c *Client) begin(ctx context.Context, request *exchange.Request, notes exc
 			return
 		}
 		x = &clientExchange{
-			client: c, notes: notes, head: make(chan struct{}), drained: make(chan struct{}, 1), over: make(chan struct{}),
+			client: c, notes: notes, asked: request, head: make(chan struct{}), drained: make(chan struct{}, 1), over: make(chan struct{}),
 		}
 		x.id, x.request, err = c.session.Request(fields, version.Priority(request.Priority.Urgency), request.Body == nil)
 		if err != nil {
@@ -109,22 +111,38 @@ func (x *clientExchange) noteLastByte() {
 }
 
 func (x *clientExchange) replied(e spdy.Replied) {
+	if x.pushed {
+		x.client.session.Reset(x.id, spdy.ProtocolError)
+		x.fail(errors.New("a SYN_REPLY came for a pushed stream"))
+		return
+	}
 	x.noteSent()
-	x.notes.FirstByte(e.Sizes.Expanded, e.Sizes.Wire)
-	status, fields, err := x.client.session.Version().ParseResponse(e.Fields)
+	x.answered(e.Fields, e.Sizes, e.Fin)
+}
+
+// answered takes the head of the response.
+func (x *clientExchange) answered(all []spdy.Field, sizes spdy.HeaderSizes, fin bool) {
+	x.notes.FirstByte(sizes.Expanded, sizes.Wire)
+	status, fields, err := x.client.session.Version().ParseResponse(all)
 	if err != nil {
 		x.client.session.Reset(x.id, spdy.ProtocolError)
 		x.fail(err)
 		return
 	}
-	x.response = &exchange.Response{Status: status, Fields: fields, Body: &responseBody{x}, Trailers: x.trailersNow, Ended: e.Fin}
+	x.response = &exchange.Response{Status: status, Fields: fields, Body: &responseBody{x}, Trailers: x.trailersNow, Ended: fin}
 	close(x.head)
-	if e.Fin {
+	if fin {
 		x.finished()
 	}
 }
 
 func (x *clientExchange) received(e spdy.Received) {
+	if x.response == nil && x.pushed {
+		x.client.session.Consume(x.id, len(e.Bytes))
+		x.client.session.Reset(x.id, spdy.ProtocolError)
+		x.fail(errors.New("a pushed stream has DATA before the head of its answer"))
+		return
+	}
 	unwanted := x.body.add(e.Bytes)
 	x.client.held += len(e.Bytes) - unwanted
 	if unwanted > 0 {
@@ -137,6 +155,10 @@ func (x *clientExchange) received(e spdy.Received) {
 
 // moreHeaders takes what comes after the reply as trailers: a response's head was handed over with the reply.
 func (x *clientExchange) moreHeaders(e spdy.MoreHeaders) {
+	if x.pushed && x.response == nil {
+		x.answered(e.Fields, e.Sizes, e.Fin)
+		return
+	}
 	for _, field := range x.client.session.Version().WithoutPseudo(e.Fields) {
 		if x.trailerBytes += len(field.Name) + len(field.Value); x.trailerBytes <= x.client.settings.MaxHeaderBytes {
 			x.trailers = append(x.trailers, field)

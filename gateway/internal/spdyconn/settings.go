@@ -2,6 +2,8 @@
 // tests. Both drive a spdy.Session with one goroutine that reads and one that writes.
 package spdyconn
 
+import "lanelab/gateway/internal/exchange"
+
 // What Chromium lets a server send before it has read any of it, how many streams it has open before the server says how many it takes, and the
 // most it has open whatever the server says.
 const (
@@ -22,6 +24,9 @@ type Settings struct {
 	StreamsAtFirst int  // the same as long as the peer has not said; 0: 100
 	MaxHeaderBytes int  // of one header block, expanded
 	HeaderLevel    *int // of zlib, for what this side's header blocks are compressed with; nil: 9
+
+	// TakePush decides about each pushed stream; nil: none is taken.
+	TakePush exchange.TakePush
 
 	// Changed is called, without waiting, when Room or Leaving may have changed by what the peer said. What holds for Notes holds for it.
 	Changed func()

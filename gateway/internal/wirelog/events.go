@@ -55,6 +55,38 @@ type Connection struct {
 	MostInFlight  int      `json:"most_in_flight"`
 	EndedBy       *string  `json:"ended_by"`
 	Error         *string  `json:"error"`
+	Streams       *Streams `json:"streams"`
+}
+
+// Streams is what was said of streams on a connection that multiplexes, and how they took turns.
+type Streams struct {
+	Told          map[string]uint32 `json:"told"`
+	Acknowledged  bool              `json:"acknowledged"`
+	Heard         map[string]uint32 `json:"heard"`
+	DataFrames    int               `json:"data_frames"`
+	Switches      int               `json:"switches"`
+	RefusedPushes int               `json:"refused_pushes"`
+}
+
+// Push is written when a pushed answer has ended, one way or another.
+type Push struct {
+	Event           string  `json:"event"`
+	Connection      int     `json:"connection"`
+	Stream          uint32  `json:"stream"`
+	Associated      uint32  `json:"associated"`
+	Method          string  `json:"method"`
+	URL             string  `json:"url"`
+	Promised        Time    `json:"promised_ms"`
+	FirstByte       *Time   `json:"first_byte_ms"`
+	LastByte        *Time   `json:"last_byte_ms"`
+	Status          *int    `json:"status"`
+	HeaderBytes     int     `json:"header_bytes"`
+	HeaderWireBytes int     `json:"header_wire_bytes"`
+	BodyBytes       int64   `json:"body_bytes"`
+	AdoptedBy       *int    `json:"adopted_by"`
+	Adopted         *Time   `json:"adopted_ms"`
+	Refused         *string `json:"refused"`
+	Error           *string `json:"error"`
 }
 
 // Priority is the browser's (RFC 9218).
@@ -90,6 +122,7 @@ type Request struct {
 	InFlight                int      `json:"in_flight"`
 	Tries                   int      `json:"tries"`
 	SentAgain               []string `json:"sent_again"`
+	Pushed                  bool     `json:"pushed"`
 	Cancelled               bool     `json:"cancelled"`
 	Error                   *string  `json:"error"`
 }
