@@ -125,6 +125,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("connections", "connections", whole=True, column="conn.", of=_captured("connections")),
     Metric("connections_used", "connections that carried a request", whole=True, of=_captured("connections_used")),
     Metric("retransmissions", "retransmissions", "packets", whole=True, of=_captured("retransmissions")),
+    # Of arms through the gateway that multiplex: docs/reference/gateway.md#streams.
+    Metric("data_frames", "frames with parts of bodies", whole=True),
+    Metric("stream_switches", "switches to another stream before the one had ended", whole=True),
+    Metric("pushed_objects", "objects that the server pushed", whole=True),
+    Metric("pushed_bytes", "bytes of pushed bodies", "kB", scale=1000, whole=True),
+    Metric("pushed_unused_bytes", "bytes of pushed bodies that nobody asked for", "kB", scale=1000, whole=True),
     # Of loads: docs/reference/load.md#measures.
     Metric("requests_per_s", "requests per second", "requests/s", (LOAD,), higher_is_better=True),
     Metric("bytes_per_s", "bytes of answers per second", "MB/s", (LOAD,), scale=1e6, higher_is_better=True,
@@ -209,7 +215,8 @@ NEEDS: Mapping[str, str] = {
 MAY_BE_ZERO = frozenset(
     metric.name
     for metric in METRICS
-    if metric.name in ("retransmissions", "starvation_gap_s")
+    if metric.name in ("retransmissions", "starvation_gap_s", "stream_switches")
+    or metric.name.startswith("pushed_")
     or metric.name.endswith("_censored")
     or metric.name.startswith(("part_", *_OF_PACKETS))
     or metric.workloads == ANY

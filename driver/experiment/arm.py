@@ -9,6 +9,7 @@ from typing import Any
 from driver.browser.browser import USUAL_VIEWPORT, Limit
 from driver.browser.registry import BROWSERS
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
+from driver.experiment.stream_fields import BEYOND_BROWSERS, LIMITING, PUSHING, USUAL, with_todays_names
 from driver.proxies import fields as proxies
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
@@ -18,6 +19,7 @@ from model.settings.kinds import near_miss
 from model.settings.setting import DefaultBy
 from model.site.site import Site
 from model.units import Duration
+from sites.pushed import OFF
 from sites.prepare.variant import RECORDED, Variant
 
 # Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
@@ -68,7 +70,13 @@ class Arm:
     coalescing: str
     backup_connections: bool
     spdy_header_compression: int
-    spdy_stream_window: int
+    stream_window: int
+    connection_window: int
+    max_concurrent_streams: int
+    server_max_streams: int
+    priorities: str
+    scheduling: str
+    push: str
     tls_key_share: str
     scripts: str
     browser_flags: tuple[str, ...]
@@ -80,7 +88,8 @@ class Arm:
 
         A setting that could do nothing is a mistake in `mapping`, but not in `defaults`, which are for several arms.
         """
-        values = {key: ARM.read(key, value) for key, value in {**(defaults or {}), **mapping}.items()}
+        mapping, defaults = with_todays_names(mapping), with_todays_names(defaults or {})
+        values = {key: ARM.read(key, value) for key, value in {**defaults, **mapping}.items()}
         values.setdefault("server", DEFAULT_SERVER)
         server = SERVERS[values["server"]]
         _check_owner(mapping, server)
@@ -199,6 +208,7 @@ def _beyond_browser(values: Mapping[str, Any]) -> bool:
         or (values["protocol"] == "h2" and values["tls"] == "off")
         or values["pipelining"] > 1
         or any(limit.automatic for limit in _limits(values))
+        or any(values[name] != USUAL[name] for name in BEYOND_BROWSERS)
     )
 
 
@@ -229,6 +239,7 @@ def _check(arm: Arm) -> None:
         raise InputError(what, "Leave tls out, or write pipelining_policy: eager", key="pipelining_policy")
     if arm.protocol == "h3":
         _check_h3(arm)
+    _check_streams(arm)
     _check_server(arm)
 
 
@@ -246,6 +257,20 @@ def _check_h3(arm: Arm) -> None:
     if arm.early_data and not arm.tls_resumption:
         what = "only a resumed session can begin with requests, and tls_resumption is off"
         raise InputError(what, "Leave tls_resumption out, or write early_data: false", key="early_data")
+
+
+def _check_streams(arm: Arm) -> None:
+    """What streams cannot have."""
+    if arm.spdy and arm.priorities == "none":
+        what = f"in {arm.protocol} each request has a priority"
+        raise InputError(what, "Write priorities: flat, or protocol: h2", key="priorities")
+    for name, able in (("push", PUSHING), ("server_max_streams", LIMITING)):
+        if getattr(arm, name) != USUAL[name] and arm.server not in able:
+            what = f"{SERVERS[arm.server].title} has no such thing"
+            raise InputError(what, f"Leave it out, or write server: {' or '.join(able)}", key=name)
+    if arm.push != OFF and arm.start == "warm":
+        what = "nobody pushes what the browser has from an earlier load"
+        raise InputError(what, "Leave start out, or write push: off", key="push")
 
 
 def _check_server(arm: Arm) -> None:
@@ -290,6 +315,10 @@ def _check_browser(arm: Arm) -> None:
 def _check_any_browser(arm: Arm) -> None:
     """What no browser of today can do by itself."""
     remedy = "Leave via out, or write via: gateway"
+    for name in BEYOND_BROWSERS:
+        if getattr(arm, name) != USUAL[name]:
+            what = "browsers of today take no pushes" if name == "push" else "no browser of today has a switch for it"
+            raise InputError(what, remedy, key=name)
     if arm.spdy:
         raise InputError("no browser of today speaks SPDY", remedy, key="protocol")
     if arm.protocol == "h2" and arm.tls == "off":

@@ -10,6 +10,7 @@ from dataclasses import replace
 from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
 from driver.browser.registry import BROWSERS
 from driver.browser.registry import DEFAULT as DEFAULT_BROWSER
+from driver.experiment.stream_fields import STREAM_SETTINGS
 from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
@@ -133,10 +134,7 @@ _REST = (
     Setting("spdy_header_compression", count("LEVEL", "zlib's level", 0, 9), "9",
              "how hard client and server compress SPDY's headers; 0: not at all", "0",
              meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"), ("protocol", "h3"))),
-    Setting("spdy_stream_window", count("BYTES", "bytes", 64 << 10, 6 << 20), str(6 << 20),
-             "how much the server may send on a stream of SPDY/3 before the client has read it. Chromium had 65536 in "
-             "2012", "65536",
-             meaningless_with=tuple(("protocol", each) for each in ("http/1.1", "h2", "h3", "spdy/2"))),
+    *STREAM_SETTINGS,
     Setting("tls_key_share", choice("GROUP", "browser", "x25519", "p-256"), "browser",
              "the key exchange that the client offers: as Chromium does today (X25519MLKEM768, then X25519), or a key "
              "of one curve alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),

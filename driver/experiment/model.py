@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from driver.experiment.arm import Arm
+from driver.experiment.stream_fields import with_first_names
 from model.claims import Claim
 from model.coded import Coded
 from model.link import Link
@@ -30,7 +31,7 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "pixel_ratio": 1.0,
     "touch": False,
     "cpu_slowdown": 1.0,
-    "spdy_stream_window": 6 << 20,
+    "stream_window": 6 << 20,
     "tls_key_share": "browser",
     "proxy": "none",
     "proxy_protocol": "http/1.1",
@@ -40,6 +41,12 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "proxy_workers": 400,
     "h3_discovery": "forced",
     "early_data": False,
+    "connection_window": 15 << 20,
+    "max_concurrent_streams": 256,
+    "server_max_streams": 0,
+    "priorities": "chromium",
+    "scheduling": "priority",
+    "push": "off",
     "browser": "chromium",
 }
 # The same of links, as their canonical form has them.
@@ -104,7 +111,7 @@ class Cell:
     def settings(self) -> dict[str, object]:
         """Every effective setting of link, arm and load as identifiers have them: a later one only where it is not what
         it was before there was such a setting."""
-        arm = _without(LATER_ARM_SETTINGS, self.arm.settings())
+        arm = with_first_names(_without(LATER_ARM_SETTINGS, self.arm.settings()))
         link = _without(LATER_LINK_SETTINGS, self.link.link.to_mapping())
         load = {"load": self.link.load.to_json()} if self.link.load else {}
         return {"link": link, "arm": arm, **load}

@@ -17,6 +17,7 @@ from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
 from driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
 from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, Tolerances
+from driver.experiment.stream_fields import FORMERLY
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
 from driver.proxies.fields import NONE as NO_PROXY
 from driver.recorders.registry import RECORDERS
@@ -204,7 +205,7 @@ def _read_arms(entries: Mapping[str, Written], root: Written) -> tuple[Arm, ...]
         defaults = {key: _value(entry) for key, entry in shared.items()}
         with entries["defaults"].placed(shared):
             for key, value in defaults.items():
-                ARM.read(key, value)
+                ARM.read(FORMERLY.get(key, key), value)
     arms: dict[str, Arm] = {}
     for name, entry in entries["arms"].entries().items():
         arms[name] = _read_arm(name, entry, defaults, shared)

@@ -43,7 +43,15 @@ class WireArm(Protocol):
     @property
     def spdy_header_compression(self) -> int: ...
     @property
-    def spdy_stream_window(self) -> int: ...
+    def stream_window(self) -> int: ...
+    @property
+    def connection_window(self) -> int: ...
+    @property
+    def max_concurrent_streams(self) -> int: ...
+    @property
+    def priorities(self) -> str: ...
+    @property
+    def push(self) -> str: ...
     @property
     def tls_key_share(self) -> str: ...
 
@@ -110,7 +118,11 @@ def _settings(arm: WireArm, names: Names, place: Place, trusted: Sequence[str]) 
             "coalescing": arm.coalescing if arm.multiplexed else "origin",  # connections for several hosts, else none
             "backup_connections": arm.backup_connections,
             "spdy_header_compression": arm.spdy_header_compression,
-            "spdy_stream_window": arm.spdy_stream_window,
+            "stream_window": arm.stream_window,
+            "connection_window": arm.connection_window,
+            "max_concurrent_streams": arm.max_concurrent_streams,
+            "priorities": arm.priorities,
+            "push": arm.push != "off",
             "tls_key_share": arm.tls_key_share,
         },
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 from model.coded import Coded
 from model.errors import RecordError
-from model.evidence.gateway import GatewayConnection, GatewayLog, GatewayRequest, LookUp
+from model.evidence.gateway import GatewayConnection, GatewayLog, GatewayRequest, LookUp, Push
 
 MOST_NAMED = 3
 
@@ -29,6 +29,7 @@ KINDS: Mapping[str, type[Coded]] = {
     "gateway": FirstLine,
     "connection": GatewayConnection,
     "request": GatewayRequest,
+    "push": Push,
     "dns": LookUp,
 }
 
@@ -48,6 +49,7 @@ def parse(data: bytes) -> GatewayLog:
         requests=tuple(sorted(requests, key=lambda each: each.request)),
         dns=tuple(each for each in lines if isinstance(each, LookUp)),
         unread_lines=lines.count(None),
+        pushes=tuple(sorted((each for each in lines if isinstance(each, Push)), key=lambda each: each.promised_ms)),
     )
 
 

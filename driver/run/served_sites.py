@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from driver.experiment.model import Cell, Experiment
+from model.errors import InputError
 from model.site.site import Site
 from sites.digest import digest_of
 from sites.named_hosts import named_hosts
 from sites.prepare import Variant, prepare
+from sites.pushed import pushed_paths
 
 MISSING_404 = "404"
 
@@ -31,6 +34,9 @@ class ServedSites:
         if experiment.missing == MISSING_404:
             others = {name: named_hosts(site) for name, site in archived.items()}
             made = {key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in made.items()}
+        for cell in experiment.cells:
+            with _of_arm(cell):
+                pushed_paths(made[cell.site, cell.arm.variant], cell.arm.push)
         return cls(archived, made)
 
     def site(self, cell: Cell) -> Site:
@@ -43,6 +49,15 @@ class ServedSites:
             f"{name} {variant.text}": site_digest(site) for (name, variant), site in sorted_by_text(self.prepared)
         }
         return {**archived, **variants}
+
+
+@contextlib.contextmanager
+def _of_arm(cell: Cell) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        error.key = f"arms.{cell.arm.name}.{error.key}"
+        raise
 
 
 def sorted_by_text(prepared: Mapping[tuple[str, Variant], Site]) -> Iterable[tuple[tuple[str, Variant], Site]]:

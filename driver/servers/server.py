@@ -47,6 +47,10 @@ class ServerArm(Protocol):
     @property
     def spdy_header_compression(self) -> int: ...
     @property
+    def server_max_streams(self) -> int: ...  # 0: the server's own
+    @property
+    def scheduling(self) -> str: ...  # of mod_spdy
+    @property
     def multiplexed(self) -> bool: ...
     @property
     def tls(self) -> str: ...
@@ -96,6 +100,7 @@ class Assignment:
     folder: Path  # on the node, in memory, for servers alone
     leaf: Leaf | None = None  # with TLS
     programs: Mapping[str, Path] = field(default_factory=dict)  # those of `builds`, on this machine
+    pushed: tuple[str, ...] = ()  # paths of the page's host that are pushed with it
     log_requests: bool = True  # False: what a log of every request would cost is not to be measured
 
 

@@ -20,6 +20,7 @@ from driver.shaping.addresses import origin_addresses
 from driver.workloads.spec import TrialSpec
 from model.errors import InputError
 from model.metrics import PAGE_LOAD
+from sites.pushed import pushed_paths
 
 TLS = "https"
 RECORDED_ALPN = ("h3", "h2")  # in the order of preference
@@ -146,6 +147,7 @@ class Serving:
             folder=self._folder / folder,
             leaf=self.certificate(spec),
             programs=spec.built,
+            pushed=pushed_paths(spec.site, spec.arm.push),
             log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
         )
 

@@ -24,7 +24,7 @@ spdy_result spdy_no_memory(spdy_session *session)
 void spdy_forget_streams(spdy_session *session)
 {
     spdy_streams_free(&session->streams);
-    session->schedule = (spdy_schedule){{NULL}};
+    session->schedule = (spdy_schedule){.policy = session->limits.scheduling};
 }
 
 void spdy_tell_session_error(spdy_session *session, spdy_event *event)

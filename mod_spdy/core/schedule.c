@@ -13,15 +13,34 @@ static bool can_send(const spdy_stream *stream)
     return false;
 }
 
+static spdy_stream **ring_of(spdy_schedule *schedule, const spdy_stream *stream)
+{
+    return &schedule->first[schedule->policy == SPDY_BY_PRIORITY ? stream->priority : 0];
+}
+
+/* Before which of the ring a stream comes: with SPDY_FIFO before those that were opened later, else at the end, that
+ * is before the one that has the turn. */
+static spdy_stream *place_of(const spdy_schedule *schedule, spdy_stream *first, const spdy_stream *stream)
+{
+    spdy_stream *place = first;
+
+    if (schedule->policy == SPDY_FIFO)
+        while (place->opened < stream->opened && place->after != first)
+            place = place->after;
+    return schedule->policy == SPDY_FIFO && place->opened < stream->opened ? first : place;
+}
+
 static void add(spdy_schedule *schedule, spdy_stream *stream)
 {
-    spdy_stream **first = &schedule->first[stream->priority];
+    spdy_stream **first = ring_of(schedule, stream);
 
-    if (*first) { /* at the end, that is before the one that has the turn */
-        stream->after = *first;
-        stream->before = (*first)->before;
+    if (*first) {
+        stream->after = place_of(schedule, *first, stream);
+        stream->before = stream->after->before;
         stream->before->after = stream;
         stream->after->before = stream;
+        if (schedule->policy == SPDY_FIFO && stream->opened < (*first)->opened)
+            *first = stream;
     } else {
         stream->before = stream;
         stream->after = stream;
@@ -32,7 +51,7 @@ static void add(spdy_schedule *schedule, spdy_stream *stream)
 
 void spdy_schedule_remove(spdy_schedule *schedule, spdy_stream *stream)
 {
-    spdy_stream **first = &schedule->first[stream->priority];
+    spdy_stream **first = ring_of(schedule, stream);
 
     if (!stream->queued)
         return;
@@ -55,8 +74,10 @@ void spdy_schedule_update(spdy_schedule *schedule, spdy_stream *stream)
 
 void spdy_schedule_sent(spdy_schedule *schedule, const spdy_stream *stream)
 {
-    if (stream->queued && schedule->first[stream->priority] == stream)
-        schedule->first[stream->priority] = stream->after;
+    spdy_stream **first = ring_of(schedule, stream);
+
+    if (stream->queued && *first == stream && schedule->policy != SPDY_FIFO)
+        *first = stream->after;
 }
 
 static spdy_stream *first_fin(spdy_stream *first)

@@ -11,6 +11,7 @@ void spdy_limits_default(spdy_limits *limits)
         .stream_window_bytes = SPDY_DRAFT_WINDOW_BYTES,
         .session_window_bytes = 4 * SPDY_DRAFT_WINDOW_BYTES,
         .data_frame_bytes = 8192,
+        .scheduling = SPDY_BY_PRIORITY,
         .header_compression = 9,
         .header_compressed_bytes = 65536,
         .header_expanded_bytes = 65536,
@@ -66,6 +67,7 @@ spdy_session *spdy_session_new(spdy_role role, spdy_version version, const spdy_
     session->role = role;
     session->version = version;
     session->limits = sound(limits);
+    session->schedule.policy = session->limits.scheduling;
     session->send_window = SPDY_DRAFT_WINDOW_BYTES;
     session->receive_window = session->limits.session_window_bytes;
     session->peer_initial_window = version == SPDY_VERSION_2 ? INT32_MAX : SPDY_DRAFT_WINDOW_BYTES;

@@ -28,12 +28,20 @@
 
 typedef struct spdy_session spdy_session;
 
+/* Which of the streams that can send does so. */
+typedef enum spdy_scheduling {
+    SPDY_BY_PRIORITY, /* the most urgent; equal ones in turn */
+    SPDY_FIFO,        /* the one that was opened first */
+    SPDY_ROUND_ROBIN  /* all in turn */
+} spdy_scheduling;
+
 /* What we let the peer do, and how we send. spdy_limits_default fills in sound values. */
 typedef struct spdy_limits {
     uint32_t concurrent_streams;      /* of the peer; more are REFUSED_STREAM (100) */
     uint32_t stream_window_bytes;     /* SPDY/3+: what the peer may send ahead on a stream (65536) */
     uint32_t session_window_bytes;    /* SPDY/3.1: on all together; at least 65536, the draft's start (262144) */
     uint32_t data_frame_bytes;        /* largest DATA we send: how long an urgent stream waits (8192) */
+    spdy_scheduling scheduling;       /* (SPDY_BY_PRIORITY) */
     uint32_t header_compression;      /* zlib's level for header blocks that we send, 0 to 9 (9) */
     uint32_t header_compressed_bytes; /* larger header blocks end the stream, FRAME_TOO_LARGE (65536) */
     uint32_t header_expanded_bytes;   /* the same, after expansion (65536) */
@@ -149,8 +157,8 @@ typedef struct spdy_slot {
     void *context;
     size_t most_bytes; /* 0 for SPDY_OFFER_FIN without window: send the empty last frame */
 } spdy_slot;
-/* Which stream sends next: the most urgent that offers and has window, in turn
- * among equals (the turn passes with spdy_stream_data_head). False: none may. */
+/* Which stream sends next, of those that offer and have window: as the limits'
+ * scheduling says (a turn passes with spdy_stream_data_head). False: none may. */
 bool spdy_session_next(spdy_session *session, spdy_slot *slot);
 
 enum { SPDY_FRAME_HEAD_BYTES = 8 };

@@ -26,6 +26,7 @@ spdy_stream *spdy_streams_add(spdy_streams *streams, uint32_t id, bool ours)
         return NULL;
     stream->id = id;
     stream->ours = ours;
+    stream->opened = ++streams->opened;
     stream->chain = streams->chains[chain_of(id)];
     streams->chains[chain_of(id)] = stream;
     *(ours ? &streams->ours : &streams->theirs) += 1;

@@ -18,6 +18,7 @@ typedef struct spdy_stream {
     uint32_t stored_bytes;  /* those of them that the session has its window back for */
     uint32_t credit_bytes;  /* consumed, the peer not told yet */
     spdy_offer offer;
+    uint64_t opened; /* its place in the order in which streams were opened */
     bool queued; /* in the schedule */
     struct spdy_stream *before, *after; /* there */
     struct spdy_stream *chain;          /* next with the same hash */
@@ -33,6 +34,7 @@ typedef struct spdy_ended {
 typedef struct spdy_streams {
     spdy_stream *chains[SPDY_STREAM_CHAINS];
     size_t ours, theirs;
+    uint64_t opened; /* so many, ever */
     spdy_ended ended[SPDY_STREAM_ENDED]; /* a ring */
     size_t next_ended;
 } spdy_streams;

@@ -76,6 +76,7 @@ void mspdy_config_limits(const server_rec *s, spdy_limits *limits)
     limits->stream_window_bytes = (uint32_t)config->stream_window_bytes;
     limits->session_window_bytes = (uint32_t)config->session_window_bytes;
     limits->data_frame_bytes = (uint32_t)config->data_frame_bytes;
+    limits->scheduling = (spdy_scheduling)config->scheduling;
     limits->header_compression = (uint32_t)config->header_compression;
     limits->header_expanded_bytes = (uint32_t)config->max_header_bytes;
     limits->header_compressed_bytes = (uint32_t)config->max_header_bytes;
@@ -92,7 +93,7 @@ void *mspdy_config_create(apr_pool_t *pool, server_rec *s)
 {
     (void)s;
     mspdy_config *config = apr_pcalloc(pool, sizeof(*config));
-    config->enabled = config->cleartext = config->push = UNSET;
+    config->enabled = config->cleartext = config->push = config->scheduling = UNSET;
     for (int i = 0; i < RULES; i++)
         *number_of(config, rules[i]) = UNSET;
     return config;
@@ -107,6 +108,8 @@ void *mspdy_config_merge(apr_pool_t *pool, void *base_config, void *added_config
         merged->enabled = added->enabled;
     if (added->push != UNSET)
         merged->push = added->push;
+    if (added->scheduling != UNSET)
+        merged->scheduling = added->scheduling;
     if (added->cleartext != UNSET) {
         merged->cleartext = added->cleartext;
         merged->cleartext_version = added->cleartext_version;
@@ -178,6 +181,18 @@ static const char *set_cleartext(cmd_parms *cmd, void *unused, const char *value
     return NULL;
 }
 
+static const char *set_scheduling(cmd_parms *cmd, void *unused, const char *value)
+{
+    static const char *const names[] = {"priority", "fifo", "round-robin"}; /* as spdy_scheduling */
+    (void)unused;
+    for (int i = 0; i < 3; i++)
+        if (!ap_cstr_casecmp(value, names[i])) {
+            config_of_command(cmd)->scheduling = i;
+            return NULL;
+        }
+    return apr_psprintf(cmd->pool, "SpdyScheduling: \"%s\" is none of priority, fifo and round-robin", value);
+}
+
 static const char *set_number(cmd_parms *cmd, void *unused, const char *value)
 {
     (void)unused;
@@ -208,6 +223,8 @@ const command_rec mspdy_config_directives[] = {
     AP_INIT_TAKE1("SpdyCleartext", set_cleartext, NULL, RSRC_CONF,
                   "off, or the version that clients without TLS may begin with: 3.1, 3 or 2"),
     AP_INIT_FLAG("SpdyPush", set_push, NULL, RSRC_CONF, "on: push what X-Associated-Content names (SPDY/3 and 3.1)"),
+    AP_INIT_TAKE1("SpdyScheduling", set_scheduling, NULL, RSRC_CONF,
+                  "which stream sends first: priority, fifo or round-robin"),
     NUMBER("SpdyMaxStreamsPerConnection", set_number, rule_max_streams, "how many streams a client may have open"),
     NUMBER("SpdyStreamWindow", set_number, rule_stream_window, "bytes that a client may send ahead on a stream"),
     NUMBER("SpdySessionWindow", set_number, rule_session_window, "bytes that a client may send ahead in all (3.1)"),
@@ -234,6 +251,8 @@ static void set_defaults(mspdy_config *config)
         config->enabled = 0;
     if (config->push == UNSET)
         config->push = 0;
+    if (config->scheduling == UNSET)
+        config->scheduling = SPDY_BY_PRIORITY;
     if (config->cleartext == UNSET)
         config->cleartext = 0;
     if (config->version_count == 0) {

@@ -38,6 +38,7 @@ typedef struct mspdy_config {
     int min_response_rate;                /* of a response that waits for its client; likewise */
     int header_compression;               /* zlib's level */
     int push;
+    int scheduling;                       /* spdy_scheduling */
     int min_threads;                      /* these two: of the whole process */
     int max_threads;
     int max_session_threads;              /* of those, for one session */

@@ -73,7 +73,9 @@ static void queue_put(mspdy_job *job)
     mspdy_job **place = &job->share->first_queued;
     if (*place == NULL)
         share_append(job->share);
-    while (*place != NULL && (*place)->priority <= job->priority)
+    /* Without priorities by age: the same config, since jobs of a share are of one session. */
+    bool by_priority = job->config->scheduling == SPDY_BY_PRIORITY;
+    while (*place != NULL && (!by_priority || (*place)->priority <= job->priority))
         place = &(*place)->next_queued;
     job->next_queued = *place;
     *place = job;

@@ -59,6 +59,60 @@ TEST(the_more_urgent_go_first_in_each_version)
     }
 }
 
+static peer *server_that(spdy_scheduling scheduling)
+{
+    spdy_limits limits;
+    peer *at;
+
+    spdy_limits_default(&limits);
+    limits.data_frame_bytes = 10;
+    limits.scheduling = scheduling;
+    at = peer_new(SPDY_ROLE_SERVER, SPDY_VERSION_3, &limits);
+    peer_forget(at);
+    return at;
+}
+
+TEST(fifo_sends_the_oldest_whatever_its_priority)
+{
+    peer *at = server_that(SPDY_FIFO);
+
+    offering(at, 1, 7);
+    offering(at, 3, 0);
+    offering(at, 5, 3);
+    CHECK_EQUAL(send_one(at, false), 1);
+    CHECK_EQUAL(send_one(at, false), 1);
+    CHECK_EQUAL(spdy_stream_offer(at->session, 1, SPDY_OFFER_NOTHING), SPDY_OK);
+    CHECK_EQUAL(send_one(at, false), 3);
+    CHECK_EQUAL(spdy_stream_offer(at->session, 3, SPDY_OFFER_NOTHING), SPDY_OK);
+    CHECK_EQUAL(send_one(at, false), 5);
+    CHECK_EQUAL(spdy_stream_offer(at->session, 3, SPDY_OFFER_DATA), SPDY_OK);
+    CHECK_EQUAL(send_one(at, false), 3);
+    CHECK_EQUAL(spdy_stream_offer(at->session, 1, SPDY_OFFER_DATA), SPDY_OK);
+    CHECK_EQUAL(send_one(at, true), 1);
+    CHECK_EQUAL(send_one(at, true), 3);
+    CHECK_EQUAL(send_one(at, true), 5);
+    CHECK_EQUAL(send_one(at, false), 0);
+    peer_free(at);
+}
+
+TEST(round_robin_lets_all_take_turns_whatever_their_priorities)
+{
+    peer *at = server_that(SPDY_ROUND_ROBIN);
+
+    offering(at, 1, 7);
+    offering(at, 3, 0);
+    offering(at, 5, 3);
+    CHECK_EQUAL(send_one(at, false), 1);
+    CHECK_EQUAL(send_one(at, false), 3);
+    CHECK_EQUAL(send_one(at, false), 5);
+    CHECK_EQUAL(send_one(at, true), 1);
+    CHECK_EQUAL(send_one(at, false), 3);
+    CHECK_EQUAL(send_one(at, true), 5);
+    CHECK_EQUAL(send_one(at, true), 3);
+    CHECK_EQUAL(send_one(at, false), 0);
+    peer_free(at);
+}
+
 TEST(equals_take_turns)
 {
     peer *at = server(SPDY_VERSION_3);

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from model.coded import Coded
+from model.coded import Coded, later
+
+
+@dataclass(frozen=True, slots=True)
+class Streams(Coded):
+    """What was said of streams on a connection that multiplexes, and how they took turns."""
+
+    told: Mapping[str, int]  # the gateway's SETTINGS
+    acknowledged: bool  # by the server; SPDY knows no such thing
+    heard: Mapping[str, int]  # the server's
+    data_frames: int
+    switches: int  # DATA of another stream than the frame before, which had not ended
+    refused_pushes: int  # where none are taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,7 @@ class GatewayConnection(Coded):
     most_in_flight: int
     ended_by: str | None
     error: str | None
+    streams: Streams | None = later(None)  # None: HTTP/1.1, or it never spoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +80,29 @@ class GatewayRequest(Coded):
     sent_again: tuple[str, ...]
     cancelled: bool
     error: str | None
+    pushed: bool = later(False)  # its answer was pushed: nothing was sent for it
+
+
+@dataclass(frozen=True, slots=True)
+class Push(Coded):
+    """An answer that the server sent without having been asked."""
+
+    connection: int
+    stream: int
+    associated: int  # the stream that it was promised with
+    method: str
+    url: str  # host, path and query
+    promised_ms: float
+    first_byte_ms: float | None
+    last_byte_ms: float | None
+    status: int | None
+    header_bytes: int
+    header_wire_bytes: int
+    body_bytes: int
+    adopted_by: int | None  # the request that it answered
+    adopted_ms: float | None
+    refused: str | None  # why it was not taken
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +129,7 @@ class GatewayLog(Coded):
     requests: tuple[GatewayRequest, ...]
     dns: tuple[LookUp, ...]
     unread_lines: int  # lines that cannot be read
+    pushes: tuple[Push, ...] = later(())
 
     @classmethod
     def of_any_version(cls, data: Mapping[str, Any], where: str) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from driver.servers.apache import pack
@@ -13,6 +14,7 @@ from model.errors import InputError
 from model.site.site import Site
 
 COMPRESSORS = {"gzip": "deflate", "br": "brotli"}  # modules, by what objects are to be compressed with
+MOD_SPDYS_SCHEDULING = "priority"
 MOD_SPDYS_LEVEL = 9  # its own, unless it is told another: of zlib, for headers
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
@@ -38,14 +40,24 @@ class Modules:
     spdy: str  # likewise, for arms that speak SPDY
 
 
-def configuration(arm: ServerArm, site: Site, place: Place, modules: Modules, *, log_requests: bool = True) -> str:
+def configuration(
+    arm: ServerArm,
+    site: Site,
+    place: Place,
+    modules: Modules,
+    *,
+    log_requests: bool = True,
+    pushed: Sequence[str] = (),
+) -> str:
     """The text of httpd.conf."""
     parts = [
         _base(place, modules),
-        _modules(arm, site, modules),
+        _modules(arm, site, modules, pushed),
         _workers(arm),
         _connections(arm),
         _spdy(arm),
+        _streams(arm),
+        _push(arm, site, pushed),
         tls(arm, place),
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm, log_requests=log_requests),
@@ -66,12 +78,14 @@ def _base(place: Place, modules: Modules) -> list[str]:
     ]
 
 
-def _modules(arm: ServerArm, site: Site, modules: Modules) -> list[str]:
+def _modules(arm: ServerArm, site: Site, modules: Modules, pushed: Sequence[str]) -> list[str]:
     wanted = [f"mpm_{apache_settings(arm).mpm}", "unixd", "log_config", "logio", "authz_core", "alias"]
     if arm.tls != "off":
         wanted += ["ssl", *(["socache_shmcb"] if arm.tls_resumption else [])]
     if arm.protocol == "h2":
         wanted.append("http2")
+    if pushed:
+        wanted.append("headers")
     compressed = {each.compressed for each in site.objects}
     wanted += [module for coding, module in COMPRESSORS.items() if coding in compressed]
     lines = [f'LoadModule {name}_module "${{MODULES}}/mod_{name}.so"' for name in wanted if name in modules.names]
@@ -131,6 +145,29 @@ def _spdy(arm: ServerArm) -> list[str]:
     if arm.tls == "off":
         return [f"SpdyCleartext {arm.spdy}", *headers]
     return ["SpdyEnabled on", f"SpdyVersions {arm.spdy}", *headers]
+
+
+def _streams(arm: ServerArm) -> list[str]:
+    """How many at once, and which first, where the arm does not leave it to the module."""
+    most = "SpdyMaxStreamsPerConnection" if arm.spdy else "H2MaxSessionStreams"
+    return [
+        *([f"{most} {arm.server_max_streams}"] if arm.server_max_streams else []),
+        *([f"SpdyScheduling {arm.scheduling}"] if arm.scheduling != MOD_SPDYS_SCHEDULING else []),
+    ]
+
+
+def _push(arm: ServerArm, site: Site, pushed: Sequence[str]) -> list[str]:
+    """With the answer of the page alone, and in both protocols by a header that names what belongs to it. mod_spdy does
+    not send its header; that of HTTP/2 the gateway does not pass on."""
+    if not pushed:
+        return []
+    path, _, query = site.entry_path.partition("?")
+    page = f"%{{HTTP_HOST}} == '{site.entry_host}' && %{{REQUEST_URI}} == '{path}' && %{{QUERY_STRING}} == '{query}'"
+    if arm.spdy:
+        named = ", ".join(f'\\"{each}\\"' for each in pushed)
+        return ["SpdyPush on", f'Header always set X-Associated-Content "{named}" "expr={page}"']
+    links = (f'Header always add Link "<{each}>; rel=preload" "expr={page}"' for each in pushed)
+    return ["H2Push on", *links]
 
 
 def tls(arm: ServerArm, place: Place) -> list[str]:

@@ -31,6 +31,7 @@ _REFUSED = {
     "Protocols": "the setting protocol is for that",
     "SpdyVersions": "the setting protocol is for that",
     "SpdyCleartext": "the setting protocol is for that",
+    "SpdyScheduling": "the setting scheduling is for that",
     "SpdyHeaderCompression": "the setting spdy_header_compression is for that",
     "StartServers": "the setting start_servers is for that",
     "ThreadsPerChild": "the setting threads_per_child is for that",

@@ -63,7 +63,9 @@ class Apache:
         own = {name: f"{place.folder}/{name}.so" for name in (REPLAY, SPDY)}
         modules = configuration.Modules(installed.modules_folder, installed.modules, own[REPLAY], own[SPDY])
         logs = assignment.log_requests
-        text = configuration.configuration(arm, assignment.site, place, modules, log_requests=logs)
+        text = configuration.configuration(
+            arm, assignment.site, place, modules, log_requests=logs, pushed=assignment.pushed
+        )
         files = {}
         for name in self.builds(arm):
             if name not in assignment.programs:

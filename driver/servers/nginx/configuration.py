@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from driver.servers.layout import HOSTS, INDEX, MAPPED, OK, Layout
@@ -19,6 +19,7 @@ COMPRESSORS = ("gzip", "brotli")  # of an arm's `compression`: those with which 
 DIRECTIVES_BEGIN = "# server_directives of the arm"
 DIRECTIVES_END = "# end of server_directives"
 HTTP2_DIRECTIVE_SINCE = (1, 25, 1)  # before it, http2 was a word of `listen`
+PUSH_UNTIL = (1, 25, 1)  # from it on http2_push does nothing
 FOREVER = 1_000_000_000  # requests on a connection
 # Of zlib and of brotli, as Apache has them: arms that differ in `server` alone get answers of the same size.
 GZIP_LEVEL, BROTLI_LEVEL = 6, 5
@@ -48,13 +49,22 @@ class Build:
 
 
 def configuration(
-    arm: ServerArm, site: Site, place: Place, build: Build, layout: Layout, *, log_requests: bool = True
+    arm: ServerArm,
+    site: Site,
+    place: Place,
+    build: Build,
+    layout: Layout,
+    *,
+    log_requests: bool = True,
+    pushed: Sequence[str] = (),
 ) -> str:
     """The text of nginx.conf."""
     sent = recorded(layout)
     inside = [
         _files(place),
         _connections(arm),
+        _streams(arm),
+        _push(site, pushed),
         tls(arm, place),
         _compression(arm),
         _map(layout, sent),  # first among the maps: its sizes are for all
@@ -102,6 +112,23 @@ def _connections(arm: ServerArm) -> list[str]:
         f"keepalive_timeout {arm.keepalive_timeout.ns // 1_000_000}ms;",
         f"keepalive_requests {requests};",
     ]
+
+
+def _streams(arm: ServerArm) -> list[str]:
+    return [f"http2_max_concurrent_streams {arm.server_max_streams};"] if arm.server_max_streams else []
+
+
+def _push(site: Site, pushed: Sequence[str]) -> list[str]:
+    """With the page alone: what is empty is not pushed."""
+    if not pushed:
+        return []
+    page = _quoted(f"~^{re.escape(site.entry_host + site.entry_path)}$")
+    maps = [
+        f'map $host$request_uri $push{number} {{ {page} {_quoted(path)}; default ""; }}'
+        for number, path in enumerate(pushed)
+    ]
+    uses = [f"http2_push $push{number};" for number in range(len(pushed))]
+    return [*maps, f"http2_max_concurrent_pushes {len(pushed)};", *uses]
 
 
 def tls(arm: ServerArm, place: Place) -> list[str]:

@@ -58,7 +58,12 @@ class Nginx:
             raise MissingProgram(what, remedy)
         site = assignment.site
         logs, layout = assignment.log_requests, _layout(assignment)
-        text = configuration.configuration(assignment.arm, site, place, installed.build, layout, log_requests=logs)
+        if assignment.pushed and installed.build.version >= configuration.PUSH_UNTIL:
+            what = f"{installed.name} does not push: nginx does before 1.25.1"
+            raise InputError(what, "Write server: apache, or push: off", key="push")
+        text = configuration.configuration(
+            assignment.arm, site, place, installed.build, layout, log_requests=logs, pushed=assignment.pushed
+        )
         # -e: without it nginx first opens the system's own error log, which it may not.
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]

@@ -226,6 +226,8 @@ class _Pieces:
             "connection": request.connection, "status": request.status, "sent_ms": request.sent_ms,
             "first_byte_ms": request.first_byte_ms, "last_byte_ms": request.last_byte_ms,
         }  # fmt: skip
+        if request.pushed:
+            del fields["sent_ms"]
         if self.expected.arm.tls != "off":
             fields["tls"] = request.tls
         return [name for name, value in fields.items() if value is None]

@@ -22,6 +22,7 @@ from driver.workloads.page_load.link_verdict import LinkVerdict
 from driver.workloads.page_load.parts import with_parts
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.slow import Slow
+from driver.workloads.page_load.streams import stream_measures
 from driver.workloads.page_load.verdict import judge
 from driver.workloads.page_load.witnesses import Witnesses
 from driver.workloads.workload import TrialContext
@@ -103,6 +104,7 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
     record = replace(record, evidence=evidence)
     times = evidence.browser.times.to_json() if evidence.browser else {}
     known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence)
+    known |= stream_measures(evidence.gateway)
     bound = physical_bound(context.link, context.arm, record)
     return replace(record, measures={**record.measures, **known, "bound_ms": bound})
 

@@ -19,7 +19,7 @@ from driver.workloads.page_load.over_quic import OverQuic
 from driver.workloads.page_load.requests import few, in_clear
 from driver.workloads.page_load.requests import target as target_of
 from driver.workloads.page_load.witnesses import Target, Witnesses, port, served_target, surplus, target
-from model.evidence.gateway import GatewayConnection
+from model.evidence.gateway import GatewayConnection, Push
 from model.evidence.packets import Connection
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server import ServedRequest
@@ -230,10 +230,17 @@ class Protocols:
             missing = [each for each in missing if each[2] in known]
         if missing:
             yield f"the server's log lacks {few([_words(*each) for each in missing])}"
-        unfinished = {target(each.url) for each in self.witnesses.requests if each.status is None or each.tries > 1}
+        answered += Counter((ports.get(each.connection), each.status, target(each.url)) for each in self._unused_pushes)
+        unfinished = {target(each.url) for each in self.witnesses.pushes if each.refused or each.error}
+        unfinished |= {target(each.url) for each in self.witnesses.requests if each.status is None or each.tries > 1}
         strange = [each for each in surplus(served, answered) if each[2] not in unfinished]
         if strange:
             yield f"the gateway does not tell of {few([_words(*each) for each in strange])}"
+
+    @property
+    def _unused_pushes(self) -> list[Push]:
+        """Answers that came without a request, and of which none had use."""
+        return [each for each in self.witnesses.pushes if each.status is not None and each.adopted_by is None]
 
     def _asked_of_the_gateway(self) -> Iterator[str]:
         """What came to the browser came through the gateway. It may have asked for more, whose answers it did not

@@ -33,6 +33,7 @@ from driver.workloads.page_load.requests import (
     target,
 )
 from driver.workloads.page_load.settings_verdict import SettingsVerdict
+from driver.workloads.page_load.streams import StreamsVerdict
 from driver.workloads.page_load.witnesses import Witnesses
 from model.evidence.browser import Request
 from model.evidence.packets import Connection, FlowSummary, PacketSummary
@@ -201,6 +202,7 @@ class _Trial:
         used = ConnectionUse(self.arm, self.expected.link, witnesses, keepalive)
         yield from _once([*protocols.failures(), *used.failures()])
         yield from resumption(self.arm, witnesses)
+        yield from StreamsVerdict(self.arm, self.site, witnesses).failures()
 
     def _compression(self) -> Iterator[Failure]:
         """Each object comes with the coding that it has in this arm, and nothing comes with another one."""

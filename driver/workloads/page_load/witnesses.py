@@ -13,7 +13,7 @@ from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.servers.registry import SERVERS
-from model.evidence.gateway import GatewayConnection, GatewayRequest
+from model.evidence.gateway import GatewayConnection, GatewayRequest, Push
 from model.evidence.packets import Connection, FlowSummary
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
 from model.evidence.server import ServedRequest
@@ -39,6 +39,7 @@ class Witnesses:
     gateway: bool  # whether the browser spoke to the gateway alone: then it knows nothing of the wire
     connections: Sequence[GatewayConnection]
     requests: Sequence[GatewayRequest]  # the gateway's
+    pushes: Sequence[Push]  # likewise
     served: Sequence[ServedRequest]  # the server's
     untold: frozenset[str]  # facts that the server's log does not have
     captured: Sequence[Connection] | None  # the capture, of connections that began in it; None: there is no whole one
@@ -52,6 +53,7 @@ class Witnesses:
             gateway=arm.via == "gateway",
             connections=evidence.gateway.connections if evidence.gateway else (),
             requests=evidence.gateway.requests if evidence.gateway else (),
+            pushes=evidence.gateway.pushes if evidence.gateway else (),
             served=evidence.server.requests if evidence.server else (),
             untold=SERVERS[arm.server].untold(arm.protocol),
             captured=[each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS]

@@ -197,7 +197,7 @@ def settings_file(target: Target) -> str:
         "port": target.port,
         "connections": arm.connections_per_host,
         "fresh": dict(settings.parameters).get(CONNECTIONS, usual) == FRESH,
-        "stream_window": arm.spdy_stream_window,
+        "stream_window": arm.stream_window,
         "urls": target.urls,
         "sizes": {} if encoding else _sizes(target),
         "headers": {"Accept-Encoding": encoding} if encoding else {},
