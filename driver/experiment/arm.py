@@ -19,8 +19,8 @@ from model.settings.kinds import near_miss
 from model.settings.setting import DefaultBy
 from model.site.site import Site
 from model.units import Duration
-from sites.pushed import OFF
 from sites.prepare.variant import RECORDED, Variant
+from sites.pushed import OFF
 
 # Longer than any proxy keeps a connection that it does not use: the server must not be the one who ends it.
 BACK_END_KEEPALIVE = Duration.parse("120s")

@@ -134,8 +134,8 @@ class GatewayLog(Coded):
     @classmethod
     def of_any_version(cls, data: Mapping[str, Any], where: str) -> Self:
         """As a run folder has it, which an earlier lanelab may have made."""
-        for name, later in LATER.items():
+        for name, added in LATER.items():
             if isinstance(data.get(name), list):
-                each_told = [{**later, **each} if isinstance(each, Mapping) else each for each in data[name]]
+                each_told = [{**added, **each} if isinstance(each, Mapping) else each for each in data[name]]
                 data = {**data, name: each_told}
-        return cls.from_json(data, where)
+        return cls.from_stored(data, where)

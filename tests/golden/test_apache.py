@@ -25,12 +25,13 @@ from driver.servers.apache.configuration import Modules, configuration, directiv
 from driver.servers.apache.installation import MODULE_FOLDERS
 from driver.servers.certificates import Authority
 from driver.servers.server import Place
+from sites.pushed import pushed_paths
 from tests.kit.server_arms import DASHES, SITES, compare, read
 
 FOLDER = Path(__file__).parent / "apache"
 FILES = sorted(FOLDER.glob("*.txt"))
 MODULES = ["mpm_event", "mpm_worker", "mpm_prefork", "authz_core", "alias", "ssl", "socache_shmcb"]
-MODULES += ["http2", "deflate", "brotli"]
+MODULES += ["http2", "deflate", "brotli", "headers"]
 PLACE = Place(folder="/run/lanelab-server/apache", content="/run/lanelab-server/sites/site")
 OWN = [f"/run/lanelab-server/apache/{name}.so" for name in apache_module.MODULES]
 AVAILABLE = Modules("/usr/lib/apache2/modules", frozenset(MODULES), *OWN)
@@ -43,7 +44,8 @@ files = pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES]
 def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
     logs = bool((yaml.safe_load(head) or {}).get("log_requests", True))
-    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs)
+    pushed = pushed_paths(site, arm.push)
+    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs, pushed=pushed)
     compare(file, head, expected, found, update=update_golden)
 
 
@@ -59,7 +61,8 @@ def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
     shutil.copyfile(leaf.certificate, place.certificate)
     shutil.copyfile(leaf.key, place.key)
     own = [str(apache_module.module(name)) for name in apache_module.MODULES]
-    (tmp_path / "httpd.conf").write_text(configuration(arm, site, place, Modules(str(modules), there, *own)))
+    text = configuration(arm, site, place, Modules(str(modules), there, *own), pushed=pushed_paths(site, arm.push))
+    (tmp_path / "httpd.conf").write_text(text)
     argv = [str(find("apache2") or find("httpd")), "-t", "-d", str(tmp_path), "-f", str(tmp_path / "httpd.conf")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -80,8 +83,11 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "coalescing",
         "pipelining_policy",
         "backup_connections",
-        "spdy_stream_window",
         "tls_key_share",
+        "stream_window",
+        "connection_window",
+        "max_concurrent_streams",
+        "priorities",
     }
     common = {"server", "dns", "addresses"}
     assert {

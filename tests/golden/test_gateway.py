@@ -41,4 +41,5 @@ def test_every_setting_of_the_gateway_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0])}
     assert {"via", "pipelining", "connections_per_host", "coalescing", "protocol", "tls", "tls_resumption"} <= written
     assert {"keepalive", "dns", "pipelining_policy", "backup_connections", "tls_key_share"} <= written
-    assert {"spdy_header_compression", "spdy_stream_window"} <= written
+    assert {"spdy_header_compression", "stream_window", "connection_window", "max_concurrent_streams"} <= written
+    assert {"priorities", "push"} <= written

@@ -27,6 +27,7 @@ from driver.servers.nginx.configuration import Build, configuration, directive_o
 from driver.servers.nginx.installation import BROTLI, MODULE_FOLDERS
 from driver.servers.server import Place
 from model.site.site import Site, SiteObject
+from sites.pushed import pushed_paths
 from tests.kit.server_arms import DASHES, SITES, compare, read
 
 FOLDER = Path(__file__).parent / "nginx"
@@ -51,7 +52,8 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     version = str(settings_of(file).get("version", "1.22.1"))
     build = replace(BUILD, version=tuple(map(int, version.split("."))))
     logs = bool(settings_of(file).get("log_requests", True))
-    found = configuration(arm, site, PLACE, build, _layout(arm, site), log_requests=logs)
+    pushed = pushed_paths(site, arm.push)
+    found = configuration(arm, site, PLACE, build, _layout(arm, site), log_requests=logs, pushed=pushed)
     compare(file, head, expected, found, update=update_golden)
 
 
@@ -95,7 +97,7 @@ def checked(arm: Arm, site: Site, build: Build, folder: Path) -> subprocess.Comp
     leaf = Authority.make(folder / "authority").leaf(site.hosts[:1], arm.tls_certificate)
     shutil.copyfile(leaf.certificate, place.certificate)
     shutil.copyfile(leaf.key, place.key)
-    text = configuration(arm, site, place, build, lay_out(site))
+    text = configuration(arm, site, place, build, lay_out(site), pushed=pushed_paths(site, arm.push))
     for port, high in ((80, 48080), (443, 48443)):  # nginx tries to listen, and a port in use does not disturb it
         text = text.replace(f"listen 0.0.0.0:{port}", f"listen 127.0.0.1:{high}")
     (folder / "nginx.conf").write_text(text)
@@ -118,10 +120,13 @@ def test_every_setting_of_the_server_is_in_a_file() -> None:
         "coalescing",
         "pipelining_policy",
         "backup_connections",
-        "spdy_stream_window",
         "tls_key_share",
+        "stream_window",
+        "connection_window",
+        "max_concurrent_streams",
+        "priorities",
     }
-    gateway |= {"spdy_header_compression"}
+    gateway |= {"spdy_header_compression", "scheduling"}
     assert {
         setting.name for setting in settings_with("nginx")
     } - PROXY - browser - content - gateway - common <= written

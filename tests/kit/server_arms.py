@@ -28,6 +28,12 @@ PLAIN = (("www.site.test", "/", "text/html"), ("www.site.test", "/a.PNG", "image
 SITES = {
     "plain": made(*PLAIN),
     "several": made(*PLAIN, ("img.site.test", "/b.jpg", "image/jpeg"), ("cdn.site.test", "/c.js", "text/javascript")),
+    "pushed": made(
+        *PLAIN,
+        ("www.site.test", "/css/a.css?v=1", "text/css"),
+        ("www.site.test", "/css/b.css", "text/css"),
+        ("img.site.test", "/css/c.css", "text/css"),
+    ),
     "odd": made(
         *PLAIN,
         ("www.site.test", "/b.png", "image/png"),

@@ -85,6 +85,7 @@ class Plan:
             "unread_lines": 0,
             "connections": [self._connection(number) for number in numbers],
             "requests": [self._request(number, each) for number, each in enumerate(self.exchanges, 1)],
+            "pushes": [],
         }  # fmt: skip
         record["evidence"]["server"]["requests"] = [self._served(each) for each in self.exchanges]
         return Told(record, [self._captured(number) for number in numbers])
@@ -110,7 +111,21 @@ class Plan:
             "secured_ms": None if self.arm.tls == "off" else began + RTT_MS + 0.5,
             "closed_ms": max(each.last_ms for each in own) if self.ended else None, "sent_bytes": 500,
             "received_bytes": 2000, "requests": len(own), "most_in_flight": max(each.in_flight for each in own),
-            "ended_by": "server" if self.ended else None, "error": None,
+            "ended_by": "server" if self.ended else None, "error": None, "streams": self._streams(),
+        }  # fmt: skip
+
+    def _streams(self) -> Data | None:
+        """As both sides of a connection say it that does what the arm asks for."""
+        if not self.arm.multiplexed:
+            return None
+        told = {
+            "initial_window_size": self.arm.stream_window, "connection_window": self.arm.connection_window,
+            "enable_push": int(self.arm.push != "off"),
+        }  # fmt: skip
+        most = self.arm.server_max_streams or 100
+        return {
+            "told": told, "acknowledged": True, "heard": {"max_concurrent_streams": most},
+            "data_frames": 9, "switches": 3, "refused_pushes": 0,
         }  # fmt: skip
 
     def _request(self, number: int, each: Exchange) -> Data:
@@ -124,6 +139,7 @@ class Plan:
             "request_header_bytes": 400, "request_header_wire_bytes": 120, "response_header_bytes": 250,
             "response_header_wire_bytes": 60, "request_body_bytes": 0, "response_body_bytes": each.size,
             "in_flight": each.in_flight, "tries": 1, "sent_again": [], "cancelled": False, "error": None,
+            "pushed": False,
         }  # fmt: skip
 
     def _served(self, each: Exchange) -> Data:

@@ -88,7 +88,9 @@ def test_the_whole_evidence_of_a_good_trial_is_enough(name: str) -> None:
 def ways(data: Any, way: Way = ()) -> Iterator[Way]:
     """The path of everything in it. What the browser and the gateway write in their own words is one piece."""
     steps: list[Step] = []
-    if isinstance(data, dict) and (not way or way[-1] not in ("navigation", "wire") or "requests" in way):
+    if isinstance(data, dict) and (
+        not way or way[-1] not in ("navigation", "wire", "told", "heard") or "requests" in way
+    ):
         steps = list(data)
     elif isinstance(data, list):
         steps = list(range(len(data)))
@@ -165,6 +167,8 @@ OTHER_REASONS = {
     "queues": Reason.LINK_SETTINGS,
     "routes": Reason.LINK_SETTINGS,
     "values": Reason.LINK_SETTINGS,
+    "streams": Reason.STREAM_SETTINGS,
+    "told": Reason.STREAM_SETTINGS,
     "congestion_control": Reason.LINK_SETTINGS,
     "initial_window": Reason.LINK_SETTINGS,
     "delayed_ack": Reason.LINK_SETTINGS,
@@ -190,6 +194,7 @@ FACTS = (
     *("by_connection.handshake_rtt_us", "requests.stream", "dns.addresses"),
     *("by_connection.mss_up", "by_connection.mss_down", "by_connection.first_flight_down"),
     *("client.used_controls", "server.used_controls"),  # connections may be over
+    *("streams.heard", "streams.data_frames"),  # what the server says by itself
     "server.requests.connection",  # not every server says how it left the connection
 )
 

@@ -12,6 +12,7 @@ from driver.browser.chromium.fields import FLAGS_REFUSED
 from driver.experiment import Arm
 from driver.experiment.arm_fields import ARM, OWNERS, settings_with
 from driver.experiment.read import parse_experiment
+from driver.experiment.stream_fields import STREAM_SETTINGS
 from driver.servers.apache.fields import ApacheSettings
 from driver.servers.nginx.fields import NginxSettings
 from model.errors import InputError
@@ -178,8 +179,37 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"tls_key_share": "p-256", "tls": "1.3", "via": "browser"}, "tls_key_share", "Chromium has no switch"),
     (
         {"spdy_stream_window": 65536, "protocol": "spdy/2"},
-        "spdy_stream_window",
+        "stream_window",
         "it means nothing with protocol: spdy/2",
+    ),
+    ({"stream_window": 65536, "spdy_stream_window": 65536, "protocol": "h2"}, "spdy_stream_window", "Leave it out"),
+    ({"stream_window": 2048, "protocol": "h2", "tls": "1.3"}, "stream_window", "from 4096 to 268435456"),
+    ({"stream_window": 65536}, "stream_window", "it means nothing with protocol: http/1.1"),
+    (
+        {"stream_window": 65536, "protocol": "h2", "tls": "1.3", "via": "browser"},
+        "stream_window",
+        "no browser of today",
+    ),
+    ({"connection_window": 65536, "protocol": "spdy/3"}, "connection_window", "it means nothing with protocol: spdy/3"),
+    ({"max_concurrent_streams": 0, "protocol": "h2"}, "max_concurrent_streams", "from 1 to 1000"),
+    ({"scheduling": "fifo", "protocol": "h2"}, "scheduling", "it means nothing with protocol: h2"),
+    ({"scheduling": "weighted", "protocol": "spdy/3.1"}, "scheduling", "Choose priority, fifo, round-robin"),
+    ({"priorities": "none", "protocol": "spdy/3.1"}, "priorities", "in spdy/3.1 each request has a priority"),
+    (
+        {"server_max_streams": 10, "protocol": "h2", "tls": "1.3", "server": "caddy", "via": "gateway"},
+        "server_max_streams",
+        "write server: apache or nginx or h2o",
+    ),
+    ({"push": "critical"}, "push", "it means nothing with protocol: http/1.1"),
+    ({"push": "critical", "protocol": "spdy/2"}, "push", "it means nothing with protocol: spdy/2"),
+    ({"push": "css", "protocol": "h2", "tls": "1.3"}, "push", "'css' is neither a policy nor a pattern of paths"),
+    ({"push": [], "protocol": "h2", "tls": "1.3"}, "push", "it names nothing"),
+    ({"push": "/css/*", "protocol": "h2", "tls": "1.3", "server": "h2o", "via": "gateway"}, "push", "apache or nginx"),
+    ({"push": "/css/*", "protocol": "h2", "tls": "1.3", "start": "warm"}, "push", "from an earlier load"),
+    (
+        {"push": "/css/*", "protocol": "h2", "tls": "1.3", "via": "browser"},
+        "push",
+        "browsers of today take no pushes",
     ),
     ({"spdy_header_compression": 0, "protocol": "h2"}, "spdy_header_compression", "it means nothing with protocol: h2"),
     ({"pipelining": 0}, "pipelining", "Write a whole number of requests from 1 to 100"),
@@ -232,6 +262,8 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"protcol": "h2"}, "protcol", "Did you mean protocol?"),
     ({"zzz": 1}, "zzz", "Settings of an arm are server, protocol"),
 ]
+
+STREAMS = {setting.name for setting in STREAM_SETTINGS}
 
 
 @pytest.mark.parametrize(("mapping", "key", "message"), REFUSED, ids=[str(case[0]) for case in REFUSED])
@@ -299,6 +331,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
         under |= {"proxy": "apache" if field.name in APACHE_PROXY else "gateway"} if _of_proxy(field.name) else {}
         under |= {"proxy_protocol": "h2"} if field.name in ("proxy_window", "proxy_connections") else {}
         under |= {"tls": "off"} if field.name == "jetty_version" else {}
+        under |= {"protocol": "spdy/3.1"} if field.name in STREAMS else {}
         plain = Arm.parse("a", under).settings()
         value: object = [field.example] if field.metavar == "LIST" else field.example
         changed = Arm.parse("a", {**under, field.name: value}).settings()

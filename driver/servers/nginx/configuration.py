@@ -64,10 +64,10 @@ def configuration(
         _files(place),
         _connections(arm),
         _streams(arm),
-        _push(site, pushed),
         tls(arm, place),
         _compression(arm),
         _map(layout, sent),  # first among the maps: its sizes are for all
+        _push(site, pushed),
         _log(arm, place) if log_requests else ["access_log off;"],
         _directives(arm),
         _nobody(arm, site, build),

@@ -14,7 +14,12 @@ from model.reasons import Failure, Reason
 from model.site.site import Site
 from sites.pushed import pushed_paths
 
-WINDOW, CONNECTION_WINDOW, MOST, PUSH = "initial_window_size", "connection_window", "max_concurrent_streams", "enable_push"
+WINDOW, CONNECTION_WINDOW, MOST, PUSH = (
+    "initial_window_size",
+    "connection_window",
+    "max_concurrent_streams",
+    "enable_push",
+)
 UNSAID_WEIGHT, USUAL_URGENCY = 16, 3
 USUAL_OF_SPDY = {"spdy/2": 2}  # the number of the usual urgency, where it is another
 
@@ -99,7 +104,10 @@ class StreamsVerdict:
             if each.url in wanted and not each.refused and (each.error or each.status != 200)
         ]
         if missing or broken:
-            words = [*(["not promised: " + few(missing)] * bool(missing)), *(["broken off: " + few(broken)] * bool(broken))]
+            words = [
+                *(["not promised: " + few(missing)] * bool(missing)),
+                *(["broken off: " + few(broken)] * bool(broken)),
+            ]
             yield Failure(Reason.PUSH_MISSING, "; ".join(words))
         unasked = sorted(promised - wanted)
         refused = sum(each.streams.refused_pushes for each in self.witnesses.connections if each.streams)

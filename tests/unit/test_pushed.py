@@ -1,0 +1,63 @@
+"""What a server pushes with a page: from the wish of an arm and the site."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from model.errors import InputError
+from model.site.site import Site, SiteObject
+from sites.pushed import MOST, pushed_paths
+
+HTML = b"""<html><head><link rel="preconnect" href="//cdn.test"><link rel="Stylesheet" href="css/b.css">
+<link rel=stylesheet href="/css/a.css?v=1&amp;w=2"><script src="//www.test/x.js"></script>
+<script>var a = "<img src='/no.png'>"</script>
+<script src="https://cdn.test/y.js"></script></head><body><img src="logo.png"><img src="logo.png"><img src="/gone.png">
+<noscript><img src="/pixel.gif"></noscript><img src="http://[bad"></body></html>"""
+PATHS = {
+    "/css/b.css": "text/css", "/css/a.css?v=1&w=2": "text/css", "/x.js": "text/javascript", "/logo.png": "image/png",
+    "/pixel.gif": "image/gif", "/late.css": "text/css",
+}  # fmt: skip
+
+
+def site(folder: Path, *more: SiteObject, html: bytes = HTML, **changed: object) -> Site:
+    digest = hashlib.sha256(html).hexdigest()
+    (folder / digest).write_bytes(html)
+    found = [SiteObject("www.test", "/", len(html), "text/html", digest)]
+    found += [SiteObject("www.test", path, 9, mime, digest) for path, mime in PATHS.items()]
+    found.append(SiteObject("cdn.test", "/y.js", 9, "text/javascript", digest))
+    return Site("a-site", "", "www.test", "/", (*found, *more), folder, **changed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wish", "paths"),
+    [
+        ("off", ()),
+        ("critical", ("/css/b.css", "/css/a.css?v=1&w=2", "/x.js")),
+        ("referenced", ("/css/b.css", "/css/a.css?v=1&w=2", "/x.js", "/logo.png")),
+        ("/css/*", ("/css/b.css", "/css/a.css?v=1&w=2")),
+        ("/late.css,/x*", ("/late.css", "/x.js")),
+    ],
+)
+def test_paths(wish: str, paths: tuple[str, ...], tmp_path: Path) -> None:
+    assert pushed_paths(site(tmp_path), wish) == paths
+
+
+def test_wishes_that_are_for_nothing_are_refused(tmp_path: Path) -> None:
+    whole = site(tmp_path)
+    many = [SiteObject("www.test", f"/many/{number}", 1, "text/css", "0") for number in range(MOST + 1)]
+    odd = SiteObject("www.test", "/odd'{.css", 1, "text/css", "0")
+    for given, wish, says in [
+        (whole, "/nothing/*", "no object of www.test has a path like /nothing/*. See lanelab site show a-site"),
+        (whole, "/y.js", "no object of www.test has a path like /y.js"),
+        (site(tmp_path, html=b"<p>"), "critical", "names no style sheets or scripts of its own host"),
+        (site(tmp_path, html=b"<p>"), "referenced", "names no objects of its own host"),
+        (site(tmp_path, *many), "/many/*", "33 objects, and a server pushes at most 32"),
+        (site(tmp_path, odd), "/odd*", "has characters that servers cannot all be told"),
+    ]:
+        with pytest.raises(InputError) as error:
+            pushed_paths(given, wish)
+        assert error.value.key == "push"
+        assert says in str(error.value)
