@@ -5,7 +5,7 @@ table."""
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from analysis.refusals import refusals
 from analysis.stats import KNOWN
 from driver.bed.substrate import BedSettings
 from driver.channel.client import Bed
+from driver.host.find_program import find
 from model.link import Link
 from model.link.results import SelfTest
 from model.reasons import Reason
@@ -21,6 +22,7 @@ from model.record import TrialRecord
 from tests.kit import bench as benches
 from tests.kit.bench import Bench, Wanted
 from tests.kit.faults import CELL_FAULTS, CLOCK, FAULTS, LINK, Fault
+from tests.kit.http3_faults import FORCED, HTTP3_FAULTS, RECORD, SITE, TOLD
 from tests.kit.spoiled_run import play_spoiled
 
 # What a machine with other work to do does to a sound trial; all else is a false alarm.
@@ -32,6 +34,7 @@ arms: {{http: {{}}}}
 trials: 4
 retries: 0
 """
+EVERY = (*FAULTS, *HTTP3_FAULTS)
 SOURCE = Path(benches.__file__).with_name("clock.c")
 
 
@@ -57,8 +60,16 @@ def test_a_sound_trial_counts(bench: Bench) -> None:
 LINK_JUDGED = {str(Reason.LINK_RATE), str(Reason.LINK_RTT), str(Reason.INITIAL_WINDOW), str(Reason.ROUTER_LOST_PACKETS)}
 
 
+def needs_server(arm: Mapping[str, object]) -> None:
+    name = str(arm.get("server", ""))
+    if name and not find(name):
+        pytest.skip(f"{name} is not installed here")
+
+
 def is_found(bench: Bench, fault: Fault) -> None:
+    needs_server(fault.arm)
     try:
+        fault.before(bench)
         found = names(bench.trial(fault.asked, fault.made, fault.spoil))
     finally:
         for node, command in fault.undo:
@@ -66,7 +77,18 @@ def is_found(bench: Bench, fault: Fault) -> None:
     assert found & set(fault.found_as), found
 
 
-@pytest.mark.parametrize("fault", [each for each in FAULTS if each.quick], ids=lambda fault: str(fault.name))
+@pytest.mark.parametrize("arm", [FORCED, TOLD, RECORD, {**FORCED, "early_data": True}], ids=str)
+def test_a_sound_trial_with_http3_counts(bench: Bench, arm: dict[str, object]) -> None:
+    """Or every fault of HTTP/3 below would be found."""
+    needs_server(arm)
+    record = bench.trial(Wanted(arm, LINK, name=SITE))
+    assert {str(each.reason) for each in record.failures} <= LINK_JUDGED, record.failures
+    spoken = [each.protocol for each in record.requests]
+    assert "h3" in spoken
+    assert arm is TOLD or set(spoken) == {"h3"}
+
+
+@pytest.mark.parametrize("fault", [each for each in EVERY if each.quick], ids=lambda fault: str(fault.name))
 def test_some_faults_are_found(bench: Bench, fault: Fault) -> None:
     is_found(bench, fault)
 
@@ -80,7 +102,7 @@ def test_the_link_of_all_faults_passes_its_self_test(bench: Bench) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", [each for each in FAULTS if not each.quick], ids=lambda fault: str(fault.name))
+@pytest.mark.parametrize("fault", [each for each in EVERY if not each.quick], ids=lambda fault: str(fault.name))
 def test_every_fault_is_found(bench: Bench, fault: Fault) -> None:
     is_found(bench, fault)
 

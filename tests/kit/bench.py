@@ -34,12 +34,13 @@ class Wanted:
     arm: Mapping[str, Any]
     link: Mapping[str, str]
     without: str = ""  # an object that the site does not have
+    name: str = "dummy"  # of the site
 
     def made(self) -> Arm:
         return Arm.parse("arm", self.arm)
 
     def site(self) -> Site:
-        site = prepare(load_site("dummy"), self.made().variant)
+        site = prepare(load_site(self.name), self.made().variant)
         kept = [each for each in site.objects if not self.without or self.without not in each.url]
         return replace(site, objects=tuple(kept))
 

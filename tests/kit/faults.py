@@ -28,19 +28,22 @@ class Fault:
     link: Mapping[str, str] = field(default_factory=dict)
     made_arm: Mapping[str, Any] = field(default_factory=dict)
     made_link: Mapping[str, str] = field(default_factory=dict)
+    before: Spoil = lambda _bench: None  # ahead of the trial's server, and `spoil` when all is ready for the load
     spoil: Spoil = lambda _bench: None
     undo: tuple[tuple[str, str], ...] = ()  # node, command
     asked_without: str = ""
     made_without: str = ""
     quick: bool = False  # in the usual tests too
+    site: str = "dummy"
 
     @property
     def asked(self) -> Wanted:
-        return Wanted(self.arm, {**LINK, **self.link}, self.asked_without)
+        return Wanted(self.arm, {**LINK, **self.link}, self.asked_without, self.site)
 
     @property
     def made(self) -> Wanted:
-        return Wanted({**self.arm, **self.made_arm}, {**LINK, **self.link, **self.made_link}, self.made_without)
+        arm, link = {**self.arm, **self.made_arm}, {**LINK, **self.link, **self.made_link}
+        return Wanted(arm, link, self.made_without, self.site)
 
     @property
     def row(self) -> str:

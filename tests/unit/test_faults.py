@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from model.reasons import FlagName, Reason
-from tests.kit.faults import ALL, PAGE, TABLE
+from tests.kit.faults import ALL as OTHERS
+from tests.kit.faults import PAGE, TABLE
+from tests.kit.http3_faults import HTTP3_FAULTS
 
+ALL = (*OTHERS, *HTTP3_FAULTS)
 OF_CELLS = {"link-loss"}  # analysis.refusals
 
 
