@@ -200,7 +200,12 @@ class BedProcess:
 
             link = self._link
             self._trials = Trials(
-                self._substrate, link.drain, link.compensation_us, placement=self._placement, kept=link.kept
+                self._substrate,
+                link.drain,
+                link.compensation_us,
+                placement=self._placement,
+                player=lambda: link.player,
+                kept=link.kept,
             )
         return self._trials
 

@@ -12,12 +12,13 @@ from typing import Any
 from driver import selftest
 from driver.bed.node import Node
 from driver.bed.substrate import NO_DIRECT, Substrate
+from driver.channel.link_player import LinkPlayer
 from driver.selftest import traffic
 from driver.selftest.attempts import ATTEMPTS
 from driver.selftest.plan import Pings
 from driver.shaping.addresses import ADDRESSES
 from driver.shaping.host_kernel import FORGETS, KEPT, KERNEL
-from driver.shaping.shaping import Shaping, shape, unshape_lines
+from driver.shaping.shaping import Shaping, played, shape, unshape_lines
 from model.errors import CommandFailed, InputError, LanelabError, LinkError
 from model.link import Link
 from model.link.results import shown
@@ -47,6 +48,7 @@ class LinkState:
         self._broken = ""
         # What hosts had of their own before a link changed it: (node, setting) -> value.
         self.kept: dict[tuple[str, str], str] = {}
+        self.player: LinkPlayer | None = None  # of a link that moves
         # The round trip without any link, where there is more than the router on the way.
         self._wire_ms = self._measure_wire() if substrate.traits.wire else None
 
@@ -64,8 +66,10 @@ class LinkState:
         shaping = self._shape(link)
         router = self._substrate.router
         router.forward(on=False)
+        self._end_player()
         try:
             self._apply(shaping)
+            self._start_player(link)
         except Exception as error:  # whatever it was, no half link may stay
             why = error.what if isinstance(error, LanelabError) else repr(error)
             self._restore(why)
@@ -102,7 +106,9 @@ class LinkState:
         until, empty = time.monotonic() + DRAIN_LIMIT_S, 0
         while empty < DRAIN_LOOKS:
             if time.monotonic() > until:
+                self._end_player()
                 self._apply(self._shape(self._link or UNSHAPED))  # new queues are empty ones
+                self._start_player(self._link or UNSHAPED)
                 time.sleep(ORPHANS_S)
                 return
             empty = empty + 1 if self._waiting() == 0 else 0
@@ -122,7 +128,7 @@ class LinkState:
             brief=bool(options.get("brief")),
             attempts=int(options.get("attempts", ATTEMPTS)),
         )
-        measured = selftest.measure(link, client, server, lost_at_input, effort, self._substrate.traits)
+        measured = selftest.measure(link, client, server, lost_at_input, effort, self._substrate.traits, self.player)
         if self._wire_ms is not None:
             note = "taken off the delay that is asked of the router"
             without = shown("rtt without link", "ms", self._wire_ms, note)
@@ -176,10 +182,20 @@ class LinkState:
         if wanted != present:
             raise LinkError(f"the router holds {present} where {wanted} was asked for")
 
+    def _start_player(self, link: Link) -> None:
+        if link.moves:
+            self.player = LinkPlayer(self._substrate.router.node, played(link, Duration(self.compensation_us * 1000)))
+
+    def _end_player(self) -> None:
+        player, self.player = self.player, None
+        if player:
+            player.close()
+
     def _restore(self, cause: str) -> None:
         try:
             link = self._link or UNSHAPED
             self._apply(self._shape(link))
+            self._start_player(link)
             self._substrate.router.forward(on=not link.direct)
         except Exception as error:
             why = error.what if isinstance(error, LanelabError) else repr(error)

@@ -16,6 +16,7 @@ from driver.bed.node import NODE_NAMES
 from driver.bed.placement import processors_here
 from driver.bed.substrate import NO_DIRECT, ROUTER_KINDS, BedSettings, SubstrateKind, Traits
 from driver.cli.output import note
+from driver.experiment.traces import with_traces
 from driver.host.needs import Program, programs
 from model import configuration
 from model.errors import InputError
@@ -74,7 +75,7 @@ def as_typed(error: InputError) -> InputError:
 def link_of(profile: str | None, overrides: dict[str, object]) -> Link:
     """The link that the options ask for; an error names the option as it was typed."""
     try:
-        return resolve(profile, overrides)
+        return resolve(profile, with_traces(overrides, Path()))
     except InputError as error:
         raise as_typed(error) from None
 

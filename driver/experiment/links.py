@@ -6,11 +6,14 @@ import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from driver.experiment.model import LinkCase
+from driver.experiment.traces import FOLLOWS, plain_settings
 from model.dimensions import DIMENSIONS
 from model.errors import InputError
 from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
+from model.link.moving.trace import shortened
 from model.link.profiles import PROFILES, resolve
 from model.settings.kinds import near_miss
 from model.settings.source import Written
@@ -59,9 +62,9 @@ def _read_grid(grid: Written) -> list[RequestedLink]:
 
 
 def _read_point(grid: Written, values: dict[str, Written], label: Written | None) -> RequestedLink:
-    texts = {key: value.text() for key, value in values.items()}
-    profile = texts.pop("profile", None)
-    with grid.placed(values):
+    texts, places = plain_settings(values)
+    profile = cast("str | None", texts.pop("profile", None))
+    with grid.placed(places):
         link = resolve(profile, texts)
     own = frozenset(SETTINGS[key].setting.name for key in texts)
     return RequestedLink(grid, link, _read_label(label) if label else None, profile, own)
@@ -128,7 +131,7 @@ def name_links(requested: Sequence[RequestedLink]) -> tuple[LinkCase, ...]:
     twice = {label for label in labels.values() if list(labels.values()).count(label) > 1}
     for link, one in different.items():
         if labels[link] in twice and not one.label:
-            labels[link] = ", ".join(f"{key} {text}" for key, text in stated(link).items() if key in keys)
+            labels[link] = ", ".join(f"{key} {shortened(text)}" for key, text in stated(link).items() if key in keys)
     seen: dict[str, RequestedLink] = {}
     for link, label in labels.items():
         if label in seen:
@@ -139,22 +142,43 @@ def name_links(requested: Sequence[RequestedLink]) -> tuple[LinkCase, ...]:
 
 
 _FIRST = ("rate", "rate_down", "rate_up", "rtt")
+_MOVES = tuple(
+    key for key in SETTINGS if SETTINGS[key].setting.name in ("rate_trace", "delay_trace", "outage", "radio")
+)
 _DELAYS = ("delay_down", "delay_up")  # where they differ, and so there is no rtt
 
 
 def _label(requested: RequestedLink, keys: Sequence[str]) -> str:
     """Of the profile's settings its name says enough."""
     mapping = stated(requested.link)
-    shown = [key for key in keys if key in mapping and key != "path"]
+    shown = [key for key in keys if key in mapping and key not in ("path", *_follow(mapping))]
     if requested.profile:
         shown = [key for key in shown if SETTINGS[key].setting.name in requested.own]
     elif not shown:
         plain = Link.parse({}).to_mapping()
-        shown = [key for key in (*_FIRST, *_DELAYS) if key in mapping and mapping[key] != plain.get(key)]
+        usual = [key for key in (*_FIRST, *_DELAYS, *_MOVES) if key not in _follow(mapping)]
+        shown = [key for key in usual if key in mapping and mapping[key] != plain.get(key)]
     words = [requested.profile] if requested.profile else ["direct"] if requested.link.direct else []
     words += _rates({key: mapping[key] for key in shown if key in _FIRST})
-    words += [f"{key} {mapping[key]}" for key in shown if key not in _FIRST]
+    words += [f"{key} {short(mapping[key])}" for key in shown if key not in _FIRST]
     return " ".join(words) or "unshaped"
+
+
+def _follow(mapping: Mapping[str, str]) -> set[str]:
+    """Settings that follow from a trace, which says more."""
+    traces = [key for key in mapping if "_trace" in key]
+    found = {key.replace("_trace", "") for key in traces}
+    for name in FOLLOWS:
+        if {f"{name}_trace", f"{name}_trace_down"} & set(traces) and {f"{name}_trace", f"{name}_trace_up"} & set(
+            traces
+        ):
+            found |= {name, f"{name}_down", f"{name}_up", *(["rtt"] if name == "delay" else [])}
+    return found
+
+
+def short(text: str) -> str:
+    """In a label: of a trace its name."""
+    return shortened(text).partition(" (")[0] if text.startswith("trace(") else text
 
 
 def _rates(texts: Mapping[str, str]) -> list[str]:
@@ -179,7 +203,8 @@ def refuse_repeated(requested: Sequence[RequestedLink]) -> None:
 
 def _words(link: Link) -> str:
     plain = Link.parse({}).to_mapping()
-    return ", ".join(f"{key} {text}" for key, text in stated(link).items() if plain.get(key) != text) or "no settings"
+    differs = (f"{key} {shortened(text)}" for key, text in stated(link).items() if plain.get(key) != text)
+    return ", ".join(differs) or "no settings"
 
 
 def find_link(label: Written, cases: Sequence[LinkCase]) -> LinkCase:

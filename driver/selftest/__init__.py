@@ -7,6 +7,7 @@ round_trip   results of pings
 one_way      results of trains, of one direction; what its impairments measure is in model/link/impairments
 under_load   results of a TCP transfer: the first flight, the queue that it fills
 attempts     measures again what is out
+moving       what changes over time: a trace is played, and compared with what came
 direct       all of a link without a router
 """
 
@@ -20,7 +21,7 @@ from functools import partial
 
 from driver.bed.node import Node
 from driver.bed.substrate import Traits
-from driver.selftest import direct, one_way, plan, round_trip, traffic, under_load
+from driver.selftest import direct, moving, one_way, plan, round_trip, traffic, under_load
 from driver.selftest.attempts import ATTEMPTS, Attempts
 from driver.shaping.addresses import ADDRESSES
 from model.link import Direction, Link
@@ -47,11 +48,13 @@ def measure(
     lost_at_input: Callable[[], int],
     effort: Effort = Effort(),
     traits: Traits = Traits(),  # noqa: B008
+    player: moving.Player | None = None,
 ) -> SelfTest:
     """Measure everything that the link sets; a few seconds unless thorough. `lost_at_input`: what the router was too
-    slow to take in meanwhile."""
+    slow to take in meanwhile. A link that moves is measured while it stands still, and then while it moves."""
     if link.direct:
         return direct.measure(link, client, server, thorough=effort.thorough, brief=effort.brief)
+    moves, link = link, link.still
     started = time.monotonic()
     tries = Attempts(effort.attempts, lost_at_input)
     results = tries.settled(lambda: round_trip.measure(link, client, server, traits))
@@ -75,6 +78,9 @@ def measure(
         for (name, way, sender, receiver), fill in zip(ways, fills, strict=True):
             case = under_load.Case(name, link, way, getattr(link, sender.name), fill, traits.tolerance)
             results += tries.settled(partial(_under_load, case, sender, receiver))
+    if player:
+        of_test = {"thorough": effort.thorough, "brief": effort.brief}
+        results += moving.measure(moves, (client, server), player, tries, traits, **of_test)
     results.append(at_most("lost at input", "packets", tries.lost, 0))
     return SelfTest(tuple(results), time.monotonic() - started)
 

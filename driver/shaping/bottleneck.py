@@ -10,15 +10,16 @@ from __future__ import annotations
 from model.link import HEADER, Direction
 from model.link.bottleneck import FIFO, INTERVALS, RED_PROBABILITY, TARGETS
 from model.link.impairments.impairment import Words
-from model.units import PPB, Duration, Rate, Size
+from model.units import PPB, Duration, Rate, Ratio, Size
 
 SHAPER_BURST = Duration.parse("2ms")  # by how much a shaper may wake late and still keep its rate
+MOVING_PACE = Ratio.parse("0.5%")  # by how much the second netem is faster where rates change: what it holds must drain
 CAKE_BYTES_PER_PACKET = 2304  # cake's memory limit counts kernel memory: that of a packet of any size up to an MTU
 
 
 def is_exact(way: Direction) -> bool:
     """Whether netem itself is the bottleneck, and no shaper is needed."""
-    return way.discipline == FIFO and way.queue_packets is not None
+    return way.discipline == FIFO and way.queue_packets is not None and not way.moves
 
 
 def bottleneck(way: Direction, rate: Rate, mtu: int) -> list[Words]:
@@ -118,7 +119,8 @@ def wire_bps(way: Direction) -> int | None:
         return way.rate.bps
     if way.jitter:
         return None
-    return -(-way.rate.bps * (PPB + 2 * way.copies.ppb) // PPB)
+    ahead = MOVING_PACE.ppb if way.moves else 0
+    return -(-way.rate.bps * (PPB + ahead + 2 * way.copies.ppb) // PPB)
 
 
 def pace_bps(way: Direction) -> int | None:

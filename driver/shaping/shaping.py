@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from driver.shaping.addresses import CLIENT, OTHER, QUEUE_DOWN, QUEUE_UP, SERVER, direct_route_lines, route_lines
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.bottleneck import SHAPER_BURST, bottleneck, pace_bps
 from driver.shaping.host_kernel import kernel_lines
+from driver.shaping.moving import moving_lines, player_settings
 from model.link import Direction, Host, Link
 from model.link.host import MINIMUM_RTO
 from model.link.impairments.impairment import Words, tc_time
@@ -91,6 +92,17 @@ def explain(link: Link, compensation: Duration) -> list[Words]:
         for where, program, lines in parts
         for line in lines
     ]
+
+
+def played(link: Link, compensation: Duration) -> dict[str, Any]:
+    """What the player in the router needs to know of a link that moves."""
+    ways = {"down": (link.down, _DOWN), "up": (link.up, _UP)}
+    return player_settings(
+        link,
+        {name: (side.queue, side.leave) for name, (_, side) in ways.items()},
+        {name: compensated(way.delay, compensation).ns if way.delay else 0 for name, (way, _) in ways.items()},
+        {name: pace_bps(way) if way.rate and way.moves else None for name, (way, _) in ways.items()},
+    )
 
 
 def unshape_lines() -> tuple[str, ...]:
@@ -167,8 +179,13 @@ def _tc_lines(link: Link, compensation: Duration) -> list[Words]:
 def _direction_lines(way: Direction, mtu: int, side: _Side, compensation: Duration) -> list[Words]:
     lines = []
     if way.rate:
+        usual = bottleneck(way, way.rate, mtu)
         lines = [
-            *(Words(f"qdisc add dev {side.queue} {text}", why) for text, why in bottleneck(way, way.rate, mtu)),
+            *(
+                moving_lines(side.queue, way, way.rate, mtu, usual)
+                if way.moves
+                else (Words(f"qdisc add dev {side.queue} {text}", why) for text, why in usual)
+            ),
             Words(
                 f"qdisc add dev {side.enter} handle ffff: ingress",
                 "makes a place for the next line, where packets come in",
@@ -191,7 +208,7 @@ def _way_there(way: Direction, compensation: Duration) -> Words:
     pace = pace_bps(way)
     if pace:
         parts.append(Words(f"rate {pace}bit", "spaces packets as the rate does, and adds each one's time on the wire"))
-    elif way.jitter and not way.jitter_reorders:
+    elif (way.jitter and not way.jitter_reorders) or (way.moves and not way.jitter):
         parts.append(Words(f"rate {ORDER_KEEPING_BPS}bit", "keeps their order (a rate this high does nothing else)"))
     if not parts:
         return Words(f"pfifo limit {UNSHAPED_QUEUE_PACKETS}", "adds nothing")
@@ -219,7 +236,7 @@ def compensated(delay: Duration, compensation: Duration) -> Duration:
 
 def held_packets(way: Direction) -> int:
     """How many packets can be under way in the delay: its limit, so that it never drops. Even when all are small."""
-    rate_bps = way.rate.bps if way.rate else ROUTER_MAX_BPS
-    longest_ns = way.delay.ns + way.extra_delay.ns + SHAPER_BURST.ns
+    rate_bps = way.fastest.bps if way.fastest else ROUTER_MAX_BPS
+    longest_ns = way.delay.ns + way.extra_delay.ns + way.later.ns + SHAPER_BURST.ns
     small = rate_bps * longest_ns // (8 * SMALLEST_FRAME * NS_PER_S)
     return small * (PPB + way.copies.ppb) // PPB + UNSHAPED_QUEUE_PACKETS

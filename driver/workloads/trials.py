@@ -10,7 +10,7 @@ from driver.bed.substrate import Substrate
 from driver.workloads.registry import WORKLOADS
 from driver.workloads.serving import Served, Serving
 from driver.workloads.spec import TrialSpec
-from driver.workloads.workload import BedPlace, BedSide
+from driver.workloads.workload import BedPlace, BedSide, Mover
 from model.errors import BedError
 from model.reasons import Failure, Reason
 
@@ -27,11 +27,12 @@ class Trials:
         compensation_us: int,
         folder: Path = FOLDER,
         *,
+        player: Callable[[], Mover | None] = lambda: None,
         placement: Mapping[str, str] | None = None,
         kept: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay; `placement`:
-        the processors of nodes that have some of their own."""
+        the processors of nodes that have some of their own; `player` begins and ends what moves on the link."""
         folder.mkdir(parents=True, exist_ok=True)
         client, server = substrate.node("client"), substrate.node("server")
         for node in (client, server):
@@ -44,6 +45,7 @@ class Trials:
             self._serving,
             folder,
             dict(placement or {}),
+            player=player,
             kept={} if kept is None else kept,
         )
         self._sides: dict[str, BedSide] = {}

@@ -16,6 +16,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
 from driver.workloads.serving import Serving
 from driver.workloads.spec import TrialSpec
+from model.evidence.moving import Played
 from model.link import Link
 from model.load import LoadSettings
 from model.reasons import Failure
@@ -35,6 +36,14 @@ class TrialContext:
     load: LoadSettings | None = None  # where a server is put under load
 
 
+class Mover(Protocol):
+    """Begins and ends what moves on a link. Both raise LinkError."""
+
+    def begin(self) -> None: ...
+
+    def end(self) -> Played | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class BedPlace:
     """Where a workload does its work."""
@@ -47,6 +56,7 @@ class BedPlace:
     placement: Mapping[str, str] = field(default_factory=dict)  # processors of each node's programs
     # What hosts had of their own before a link changed it, by node and setting.
     kept: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    player: Callable[[], Mover | None] = lambda: None  # of the link, where it moves
 
 
 class BedSide(Protocol):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.coded import Coded
+from model.coded import Coded, later
 from model.evidence.browser import BrowserEvidence
 from model.evidence.capture import CaptureCounts, RouterCounts
 from model.evidence.gateway import GatewayLog
 from model.evidence.link import EmulationError, LinkEvidence
+from model.evidence.moving import MovingEvidence
 from model.evidence.packets import PacketSummary
 from model.evidence.parts import Parts
 from model.evidence.server import ResolverLog, ServerLog
@@ -43,3 +44,4 @@ class PageLoadEvidence(Coded):
     one_clock: bool  # times of captures on different nodes can be compared
     link: LinkEvidence | None  # what the captures tell of the link, by the controller; None: the client's is not there
     emulation: EmulationError | None  # of each packet, by the controller; None: not captured at both ends by one clock
+    moving: MovingEvidence | None = later(None)  # None: the link stood still

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from model.errors import InputError
@@ -11,6 +11,8 @@ from model.link.impairments import IMPAIRMENTS
 from model.link.impairments.impairment import Chance, Impairment
 from model.link.impairments.jitter import Jitter
 from model.link.impairments.loss import Loss, PacketLoss
+from model.link.kinds import MAX_RATE
+from model.link.moving import Outage, Radio, Trace
 from model.link.written import WrittenLink
 from model.units import Duration, Rate, Ratio, Size
 
@@ -28,6 +30,38 @@ class Direction:
     discipline: Discipline
     aqm: Aqm
     impairments: tuple[Impairment, ...]  # one of each kind, in the order of IMPAIRMENTS
+    rate_trace: Trace | None = None  # then `rate` is its mean
+    delay_trace: Trace | None = None  # then `delay` is the least of it
+    outage: Outage | None = None
+    radio: Radio | None = None  # the link's: both directions have the same
+
+    @property
+    def rates(self) -> Trace | None:
+        """The rates over time, where they change."""
+        if self.outage and self.rate:
+            return self.outage.trace(self.rate)
+        return self.rate_trace
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything changes over time."""
+        return bool(self.rate_trace or self.delay_trace or self.outage or self.radio)
+
+    @property
+    def still(self) -> Direction:
+        """The same between trials: at its mean rate and its least delay."""
+        return replace(self, rate_trace=None, delay_trace=None, outage=None, radio=None)
+
+    @property
+    def fastest(self) -> Rate | None:
+        """The highest rate that there is at any time."""
+        return Rate(self.rates.most) if self.rates else self.rate
+
+    @property
+    def later(self) -> Duration:
+        """The most that what moves adds to the delay."""
+        swing = (self.delay_trace.most - self.delay_trace.least) * 1000 if self.delay_trace else 0
+        return Duration(swing + (self.radio.longest.ns if self.radio else 0))
 
     @property
     def queue(self) -> str | None:
@@ -89,6 +123,9 @@ class Direction:
             "queue": self.queue,
             "discipline": self.discipline if self.rate else None,
             **self.aqm.texts(),
+            "rate_trace": str(self.rate_trace) if self.rate_trace else None,
+            "delay_trace": str(self.delay_trace) if self.delay_trace else None,
+            "outage": str(self.outage) if self.outage else None,
             **{name: text for each in self.impairments for name, text in each.texts().items()},
         }
 
@@ -102,4 +139,51 @@ def read_direction(written: WrittenLink, side: str, delay: Duration, rtt: Durati
     packets, held = read_queue(written, side, rtt, mtu)
     discipline: Discipline = written.value("discipline", side)
     aqm = read_aqm(written, side, discipline) if rate else NO_AQM
-    return Direction(delay, rate, packets, held, discipline, aqm, impairments)
+    still = Direction(delay, rate, packets, held, discipline, aqm, impairments)
+    return with_moving(still, written, side)
+
+
+def with_moving(way: Direction, written: WrittenLink, side: str) -> Direction:
+    """With what changes over time. Settings that could not both hold are refused."""
+    way = replace(
+        way,
+        rate_trace=written.value("rate_trace", side),
+        delay_trace=written.value("delay_trace", side),
+        outage=written.value("outage", side) if way.rate else None,
+        radio=written.value("radio"),
+    )
+    key = written.key("rate_trace", side)
+    if way.rate_trace and way.outage:
+        remedy = "Write outages into the trace, as steps of rate 0, or leave the trace out"
+        raise InputError("a trace of rates says itself when nothing passes", remedy, key=written.key("outage", side))
+    if way.rates and way.rates.most > MAX_RATE.bps:
+        raise InputError(f"its highest rate is above {MAX_RATE}", "Take another trace", key=key)
+    if way.rate and way.moves and way.discipline == "cake":
+        what = "cake keeps its rate by itself, and the queue of a link that moves may not"
+        remedy = "Choose another discipline, as fq_codel"
+        raise InputError(what, remedy, key=written.key("discipline", side))
+    if (way.delay_trace or way.radio) and way.extra_delay:
+        name = "delay_trace" if way.delay_trace else "radio"
+        what = "jitter and reordering would hide the delays that change over time"
+        raise InputError(what, "Leave them out, or write them into the trace", key=written.key(name, side))
+    if way.fastest and way.fastest.carries(Duration(way.delay.ns + way.later.ns)) > MAX_HELD:
+        what = f"{way.fastest} over a delay of {way.delay + way.later} is more than {MAX_HELD} in the router"
+        raise InputError(what, "Take lower rates or shorter delays", key=key if way.rate_trace else "delay_trace")
+    return way
+
+
+def implied(written: WrittenLink, side: str) -> dict[str, Rate | Duration]:
+    """What the traces of a direction say of `rate` and `delay`. Whoever writes these too has to write the same."""
+    found: dict[str, Rate | Duration] = {}
+    rates: Trace | None = written.value("rate_trace", side)
+    delays: Trace | None = written.value("delay_trace", side)
+    if rates:
+        found["rate"] = Rate(rates.mean)
+    if delays:
+        found["delay"] = Duration(delays.least * 1000)
+    for name, value in found.items():
+        key = written.key(name, side)
+        if key in written.values and written.values[key] != value:
+            what = f"{name} and {name}_trace are both there, and the trace has {value}"
+            raise InputError(what, f"Leave one of the two out: {name} follows from the trace", key=key)
+    return found

@@ -6,6 +6,7 @@ from model.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, 
 from model.link.host import ECN, MINIMUM_RTO, RECEIVE_WINDOW, RTO
 from model.link.impairments import IMPAIRMENTS
 from model.link.kinds import DIRECTIONS, HOSTS, MAX_MTU, MAX_WINDOW, MIN_MTU, MIN_WINDOW, NAME, RATE
+from model.link.moving import DELAY_TRACE, OUTAGE, RADIO, RATE_TRACE
 from model.settings.kinds import DURATION, FLAG, choice, count
 from model.settings.setting import Setting, Table
 
@@ -32,6 +33,13 @@ SETTINGS = Table((
             default_words="half of `rtt`, or what the other leaves of it"),
     Setting("rate", RATE, "unlimited", "rate of the bottleneck", "1.5mbit", sides=DIRECTIONS,
             aliases=("bandwidth", "speed")),
+    Setting("rate_trace", RATE_TRACE, "", "rates that follow one another, and begin again at the end; `rate` is then "
+            "their mean", "lte-driving", sides=DIRECTIONS, default_words="none"),
+    Setting("delay_trace", DELAY_TRACE, "", "one-way delays that follow one another; `delay` is then the least of them",
+            "leo-delay", sides=DIRECTIONS, default_words="none"),
+    Setting("outage", OUTAGE, "", "how long nothing passes at the end of each period: packets wait in the queue",
+            "500ms every 10s", sides=DIRECTIONS, needs="rate", default_words="none"),
+    Setting("radio", RADIO, "none", "states of a cellular radio: the first packet after a pause has to wait", "3g"),
     *(setting for impairment in IMPAIRMENTS for setting in impairment.SETTINGS),
     Setting("queue", QUEUE, "", "how much may wait before the bottleneck", "1.5bdp", sides=DIRECTIONS, needs="rate",
             default_words="`1bdp` in full-size packets; at least "

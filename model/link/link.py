@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 from model.errors import InputError
-from model.link.direction import Direction, read_direction
+from model.link.direction import Direction, implied, read_direction
 from model.link.fields import DIRECT, ROUTER, SETTINGS
 from model.link.host import Host, read_host
 from model.link.kinds import DIRECTIONS, HEADER
+from model.link.moving import Radio
+from model.link.moving.trace import shortened
 from model.link.written import WrittenLink
 from model.settings.setting import Key
 from model.units import Duration, Rate, Size
@@ -18,7 +20,7 @@ from model.units import Duration, Rate, Size
 MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
 MAX_DELAY = Duration.parse("10s")  # one way
 # What the router does to packets; the others are the hosts' own.
-OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {"rtt"}
+OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {"rtt", "radio"}
 
 
 class Described(NamedTuple):
@@ -44,6 +46,9 @@ class Link:
     def parse(cls, mapping: Mapping[str, object]) -> Link:
         """The link that these settings ask for; a setting for one side wins over one for both."""
         written = WrittenLink(mapping, SETTINGS)
+        if written.value("path") != DIRECT:
+            for side in DIRECTIONS.words:
+                written.values |= {f"{name}_{side}": value for name, value in implied(written, side).items()}
         direct = written.value("path") == DIRECT
         if direct:
             _refuse_of_router(written)
@@ -60,6 +65,20 @@ class Link:
         )
 
     @property
+    def radio(self) -> Radio | None:
+        return self.down.radio
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything on it changes over time."""
+        return self.down.moves or self.up.moves
+
+    @property
+    def still(self) -> Link:
+        """The same between trials, when nothing changes."""
+        return replace(self, down=self.down.still, up=self.up.still)
+
+    @property
     def rtt(self) -> Duration:
         return self.down.delay + self.up.delay
 
@@ -68,13 +87,14 @@ class Link:
         return {key.name: text for key, text in self._effective()}
 
     def describe(self) -> list[Described]:
-        return [Described(key.name, text, self._meaning(key)) for key, text in self._effective()]
+        return [Described(key.name, shortened(text), self._meaning(key)) for key, text in self._effective()]
 
     def _effective(self) -> Iterator[tuple[Key, str]]:
         """The keys that would be written, each with its value: the plain name where both sides are alike."""
         alike = self.down.delay == self.up.delay
         path = DIRECT if self.direct else ROUTER
-        own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu)}
+        radio = str(self.radio) if self.radio else None
+        own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
         for setting in SETTINGS.settings:
             if self.direct and setting.name in OF_ROUTER:
                 continue
@@ -94,6 +114,10 @@ class Link:
         ways = [getattr(self, side) for side in DIRECTIONS.words if key.side in (None, side)]
         if key.setting.name == "queue":
             notes = {_queue_note(way, way.rate, self.mtu) for way in ways if way.rate}
+        elif key.setting.name in ("rate_trace", "delay_trace"):
+            notes = {trace.note() for way in ways if (trace := getattr(way, key.setting.name))}
+        elif key.setting.name == "radio" and self.radio:
+            notes = {self.radio.note()}
         else:
             notes = {each.note() for way in ways for each in way.impairments if key.setting in each.SETTINGS}
         words = "; ".join(sorted(notes - {""}))

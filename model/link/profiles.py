@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from model.errors import InputError
 from model.link import SETTINGS, Link
-from model.units import Rate
+from model.link.kinds import DIRECTIONS
+from model.units import Duration, Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,29 @@ def resolve(name: str | None, overrides: Mapping[str, object]) -> Link:
     base: dict[str, object] = dict(profile.settings)
     if not profile.link.direct and not overrides.keys().isdisjoint({"rtt", "delay_down", "delay_up"}):
         _replace_delays(base, profile.link, overrides)
+    overrides = dict(overrides)
     for key in overrides:
+        _replace_implied(base, key)
         if key in SETTINGS and not SETTINGS[key].side:
             for replaced in SETTINGS[key].setting.keys:
                 base.pop(replaced.name, None)
     return Link.parse(base | dict(overrides))
+
+
+def _replace_implied(base: dict[str, object], key: str) -> None:
+    """A trace takes the place of the profile's rate, or of its delay."""
+    name = SETTINGS[key].setting.name if key in SETTINGS else ""
+    if not name.endswith("_trace"):
+        return
+    kind, sides = name.removesuffix("_trace"), [SETTINGS[key].side] if SETTINGS[key].side else DIRECTIONS.words
+    if kind == "delay" and "rtt" in base:
+        half = Duration(Duration.parse(str(base.pop("rtt"))).ns // 2)
+        base |= {"delay_down": half, "delay_up": half}
+    if kind in base:
+        base |= {f"{kind}_{side}": base[kind] for side in DIRECTIONS.words if f"{kind}_{side}" not in base}
+        del base[kind]
+    for side in sides:
+        base.pop(f"{kind}_{side}", None)
 
 
 def _replace_delays(base: dict[str, object], link: Link, overrides: Mapping[str, object]) -> None:

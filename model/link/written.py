@@ -9,7 +9,8 @@ from model.errors import InputError
 from model.settings.setting import Table
 from model.units import LONGEST
 
-LONGEST_VALUE, MOST = 200, 10**LONGEST  # characters and number that a setting may have: the absurd is not repeated
+# Characters and number that a setting may have: the absurd is not repeated.
+LONGEST_VALUE, LONGEST_TRACE, MOST = 200, 1_000_000, 10**LONGEST
 
 
 class WrittenLink:
@@ -24,7 +25,8 @@ class WrittenLink:
             like = f"Write one like {setting.example}"
             if value is None:
                 raise InputError("it has no value", f"{like}, or leave it out", key=name)
-            too_long = len(value) > LONGEST_VALUE if isinstance(value, str) else False
+            most = LONGEST_TRACE if setting.name.endswith("_trace") else LONGEST_VALUE
+            too_long = len(value) > most if isinstance(value, str) else False
             if too_long or (isinstance(value, int) and abs(value) > MOST):
                 raise InputError("its value is far too long", like, key=name)
             self.values[name] = setting.read(value, name)

@@ -27,7 +27,7 @@ from typing import Any
 
 MODULES_ROOT = Path("/usr/lib/uml/modules")
 MODULES = (
-    "sch_netem", "sch_tbf", "sch_codel", "sch_fq_codel", "sch_cake", "sch_pie", "sch_red",
+    "sch_netem", "sch_tbf", "sch_htb", "sch_codel", "sch_fq_codel", "sch_cake", "sch_pie", "sch_red",
     "sch_ingress", "ifb", "act_mirred", "cls_matchall", "veth"
 )  # fmt: skip
 MEMORY = "512M"  # taken only as it is used
