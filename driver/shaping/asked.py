@@ -152,6 +152,8 @@ _READ: Mapping[str, Callable[[list[str]], Values]] = {
     "red": _red,
     "cake": _cake,
     "pfifo": _pfifo,
+    "bfifo": _pfifo,
+    "htb": lambda _: {},  # its class has the rate, which the player's steps and the self-test tell
 }
 
 

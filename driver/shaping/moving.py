@@ -19,7 +19,6 @@ from model.units import Duration, Rate
 
 GATE_OPEN = "8gbit"
 GATE_BURST = 1_000_000
-PLAYER_QUEUE = 2
 BURST = Duration.parse("20ms")  # by how much HTB may wake late and still keep its rate
 
 
@@ -51,7 +50,6 @@ def moving_lines(device: str, way: Direction, rate: Rate, mtu: int, usual: Seque
             "for the player's own packets, which go nowhere",
         ),
         Words(f"qdisc add dev {device} parent 2:10 handle 10: {kind}", why),
-        Words(f"qdisc add dev {device} parent 2:20 handle 20: pfifo limit {PLAYER_QUEUE}", "their queue"),
     ]
 
 
