@@ -63,22 +63,26 @@ def emulation_error(client: Timeline, server: Timeline, link: Link) -> Emulation
     crossed_down, crossed_up = crossing(server, client, up=False), crossing(client, server, up=True)
     down, up = _model(crossed_down, link.down), _model(crossed_up, link.up)
     both = _errors_known(link.down, down) + _errors_known(link.up, up)
-    why = [each.discipline for each in (link.down, link.up) if not is_modelled(each)]
+    why = [_unmodelled(each) for each in (link.down, link.up) if not is_modelled(each)]
     return EmulationError(
         down=_way(crossed_down, link.down, down),
         up=_way(crossed_up, link.up, up),
         median_ms=_median(both),
         worst_99_ms=_worst(both),
         varied=any(each.jitter or each.skips_delay for each in (link.down, link.up)),
-        not_told=f"{' and '.join(sorted(set(why)))} choose which packet is next, which is not modelled"
-        if why
-        else None,
+        not_told="; ".join(sorted(set(why))) or None,
     )
 
 
 def is_modelled(way: Direction) -> bool:
     """Only what is served first in, first out."""
-    return way.rate is None or way.discipline == "fifo"
+    return not way.moves and (way.rate is None or way.discipline == "fifo")
+
+
+def _unmodelled(way: Direction) -> str:
+    if way.moves:
+        return "the link moves, which is not modelled packet by packet"
+    return f"{way.discipline} chooses which packet is next, which is not modelled"
 
 
 def crossing(sender: Timeline, receiver: Timeline, *, up: bool) -> Crossing:

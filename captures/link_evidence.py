@@ -104,7 +104,7 @@ def _quickest(trips: Sequence[tuple[int, int, int, bool]]) -> tuple[RoundTrip, .
 # --- arrivals
 
 
-def _frames(timeline: Timeline, *, up: bool) -> list[tuple[int, int]]:
+def frames_of(timeline: Timeline, *, up: bool) -> list[tuple[int, int]]:
     """(ns, bytes) of all frames of a direction as they came, without copies that the link made."""
     seen: set[tuple[object, ...]] = set()
     frames = []
@@ -120,7 +120,7 @@ def _frames(timeline: Timeline, *, up: bool) -> list[tuple[int, int]]:
 
 
 def _arrivals(timeline: Timeline, *, up: bool) -> Arrivals:
-    frames = _frames(timeline, up=up)
+    frames = frames_of(timeline, up=up)
     points, total = [], 0
     for at_ns, size in frames:
         total += size

@@ -109,8 +109,8 @@ def _fill(gaps: Sequence[_Gap], packet: Packet, start: int, rtt_ns: int) -> None
 def _may_have_overflowed(frames: Sequence[tuple[int, int, int]], gap: _Gap, way: Direction, mtu: int) -> bool:
     """Whether as many frames as the queue holds came one behind the other, at any time between what came before the
     gap and what showed it."""
-    if way.rate is None:
-        return False
+    if way.rate is None or way.moves:  # where rates change nobody knows what the queue held
+        return way.moves
     full = mtu + HEADER
     held = way.queue_packets or (way.queue_bytes or 0) // full
     share = FULL if way.queue_packets is not None else FULL_SHAPER
@@ -173,7 +173,7 @@ def _told_twice(stream: Stream) -> int:
 
 def _may_overflow(frames: Sequence[Packet], way: Direction, mtu: int) -> bool:
     """Whether the client ever sent enough to fill the queue."""
-    if way.rate is None:
-        return False
+    if way.rate is None or way.moves:
+        return way.moves
     held = way.queue_packets or (way.queue_bytes or 0) // (mtu + HEADER)
     return len(frames) >= (min(held, STANDING_FRAMES) if way.discipline != "fifo" else held)

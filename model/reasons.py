@@ -59,6 +59,7 @@ class Reason(StrEnum):
     LINK_RTT = "link-rtt"
     LINK_DELAY = "link-delay"
     LINK_RATE = "link-rate"
+    LINK_TRACE = "link-trace"
     LINK_MTU = "link-mtu"
     INITIAL_WINDOW = "initial-window"
     LINK_OUT_OF_TOLERANCE = "link-out-of-tolerance"

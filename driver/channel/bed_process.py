@@ -204,7 +204,7 @@ class BedProcess:
                 link.drain,
                 link.compensation_us,
                 placement=self._placement,
-                player=lambda: link.player,
+                player=link.mover,
                 kept=link.kept,
             )
         return self._trials

@@ -27,6 +27,7 @@ class LinkPlayer:
         source, self._input = os.pipe()
         self._output, sink = os.pipe()
         self._read = b""
+        self.failed = False
         self._asking = threading.Lock()
         self._process: Process | None = None
         try:
@@ -81,9 +82,13 @@ class LinkPlayer:
                 data = line.encode() + b"\n"
                 while data:
                     data = data[os.write(self._input, data) :]
+                answer: dict[str, Any] = json.loads(self._line())
             except OSError as error:
+                self.failed = True
                 raise LinkError(f"the player in the router has ended: {self._last_words()}") from error
-            answer: dict[str, Any] = json.loads(self._line())
+            except LinkError:
+                self.failed = True
+                raise
             return answer
 
     def _line(self) -> bytes:

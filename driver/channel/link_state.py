@@ -128,7 +128,7 @@ class LinkState:
             brief=bool(options.get("brief")),
             attempts=int(options.get("attempts", ATTEMPTS)),
         )
-        measured = selftest.measure(link, client, server, lost_at_input, effort, self._substrate.traits, self.player)
+        measured = selftest.measure(link, client, server, lost_at_input, effort, self._substrate.traits, self.mover())
         if self._wire_ms is not None:
             note = "taken off the delay that is asked of the router"
             without = shown("rtt without link", "ms", self._wire_ms, note)
@@ -181,6 +181,13 @@ class LinkState:
         present = sorted((entry["dev"], entry["kind"]) for entry in shown if entry["handle"] != "0:")
         if wanted != present:
             raise LinkError(f"the router holds {present} where {wanted} was asked for")
+
+    def mover(self) -> LinkPlayer | None:
+        """The player of a link that moves; another one where it has ended. Raises LinkError."""
+        if self.player and self.player.failed and self._link:
+            self._end_player()
+            self._start_player(self._link)
+        return self.player
 
     def _start_player(self, link: Link) -> None:
         if link.moves:

@@ -13,6 +13,7 @@ from driver.experiment.traces import FOLLOWS, plain_settings
 from model.dimensions import DIMENSIONS
 from model.errors import InputError
 from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
+from model.link.moving.radio import RADIOS
 from model.link.moving.trace import shortened
 from model.link.profiles import PROFILES, resolve
 from model.settings.kinds import near_miss
@@ -178,7 +179,8 @@ def _follow(mapping: Mapping[str, str]) -> set[str]:
 
 def short(text: str) -> str:
     """In a label: of a trace its name."""
-    return shortened(text).partition(" (")[0] if text.startswith("trace(") else text
+    known = {str(radio): name for name, radio in RADIOS.items()}
+    return shortened(text).partition(" (")[0] if text.startswith("trace(") else known.get(text, text)
 
 
 def _rates(texts: Mapping[str, str]) -> list[str]:

@@ -88,6 +88,8 @@ def _parse(
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     if workload == PAGE_LOAD:
         _refuse_direct(entries, combined.links)
+    else:
+        _refuse_moving(entries, combined.links)
     if loads:
         combined = combined.with_cells(over_loads(combined.cells, loads))
     if "figures" in entries:
@@ -127,6 +129,14 @@ def _parse(
         timeout=_read_timeout(entries, plain["timeout"], loads),
         recorders=recorders,
     )
+
+
+def _refuse_moving(entries: Mapping[str, Written], links: Sequence[LinkCase]) -> None:
+    """Raises InputError where a link moves: a trace begins with a page load, and only page loads prove it."""
+    for case in links:
+        if case.link.moves:
+            what = f"the link {case.label!r} changes over time, which only page loads can follow"
+            raise entries["links" if "links" in entries else "workload"].error(what, "Take links that stand still")
 
 
 def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]) -> None:

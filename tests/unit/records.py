@@ -231,6 +231,7 @@ def record(arm: Arm, site: Site = SITE, link: Link | None = None) -> Data:
             "one_clock": True,
             "link": link_evidence(),
             "emulation": None,
+            "moving": None,
         },
         "flags": [],
         "recordings": {},

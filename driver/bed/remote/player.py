@@ -224,6 +224,7 @@ def main() -> None:
             return
         settings += data
     player = Player(json.loads(settings))
+    player.end()  # another one may have died in the middle of a trial
     say({"ready": True})
     serve(player)
 

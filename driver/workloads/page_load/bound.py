@@ -13,6 +13,7 @@ it looks, the quick case is taken:
   visit before. A browser that has to be told (`h3_discovery: alt-svc`) asks over TCP first.
 - Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
 - Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
+- Where rates change, bytes pass as the trace lets them; a radio's waits are not counted.
 - Bytes are those of answers that ended before the load event, in frames as full as they can be. What was lost, sent
   again or came later is not counted.
 """
@@ -20,6 +21,7 @@ it looks, the quick case is taken:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from driver.experiment.arm import Arm
 from driver.shaping.bottleneck import SHAPER_BURST, is_exact, wire_bps
@@ -33,6 +35,9 @@ from model.record import TrialRecord
 from model.units import NS_PER_S
 from sites.prepare.variant import RECORDED
 
+US_PER_S = 1_000_000
+STEP_LATE_US, SAVED_US, FASTER = 100_000, 20_000, 1.01  # as moving_verdict.py has them
+TRACE_AHEAD_US, TRACE_STEP_US = 1_000_000, 20_000  # a trace begins at most so long before navigation
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
 QUIC_FRAME = HEADER + 20 + 8 + 1 + 1 + 16  # the least beside data: IP, UDP, a short header, its number, the tag
 COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a delay because a router wakes late
@@ -40,6 +45,7 @@ COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a del
 
 def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> float:
     """Milliseconds that the load in this record cannot have been faster than; without a record, any cold load."""
+    moving, link = link, quickest(link)
     loaded = _loaded(record)
     evidence = record.page_load if record else None
     packets = evidence.packets.get("client") if evidence else None
@@ -47,12 +53,36 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
     first, rest = _split(loaded)
     before = _trips_before_request(link, arm, resolver, first)
     last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
-    whole = before + last + down_ns(link, _frames(loaded, packets, link))
+    late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else STEP_LATE_US
+    whole = before + last + _passing_ns(moving, _frames(loaded, packets, link), before, late_us)
     if arm.start == "warm" or not rest:
         return _milliseconds(whole if loaded or arm.start != "warm" else 0)
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
-    later = before + trip_ns(link) + last + down_ns(link, _frames(rest, packets, link))
+    asked = before + trip_ns(link)
+    later = asked + last + _passing_ns(moving, _frames(rest, packets, link), asked, late_us)
     return _milliseconds(max(whole, later))
+
+
+def quickest(link: Link) -> Link:
+    """Of a link that moves one that stands still, at its highest rates and its least delays."""
+    if not link.moves:
+        return link
+    down, up = (replace(way.still, rate=way.fastest) for way in (link.down, link.up))
+    return replace(link, down=down, up=up)
+
+
+def _passing_ns(link: Link, size: int, since_ns: int, late_us: int) -> int:
+    """How long the bottleneck down is busy with that many bytes, from some time after navigation on. A trace begins
+    shortly before that; a step may have come late; the shaper may have saved up."""
+    rates = link.down.rates
+    if rates is None or size <= 0:
+        return down_ns(quickest(link), size)
+    together = rates.most * (SAVED_US + late_us) / US_PER_S + link.mtu + HEADER
+    wanted = (size * 8 / FASTER - together) * US_PER_S
+    if wanted <= 0:
+        return 0
+    begins = (ahead + since_ns / 1000 for ahead in range(0, TRACE_AHEAD_US, TRACE_STEP_US))
+    return int(min(rates.until(rates.total(at) + wanted) - at for at in begins) * 1000)
 
 
 def trip_ns(link: Link) -> int:

@@ -47,6 +47,8 @@ class _Pieces:
         yield from self._of_server(self.evidence.server)
         if self.evidence.settings is None:
             yield "evidence.settings"
+        if self.expected.link.moves and self.evidence.moving is None:
+            yield "evidence.moving"
         yield from self._of_resolver()
         yield from self._of_captures()
         yield from (f"recordings.{name}" for name in self.expected.recorders if self._lacks_recording(name))

@@ -19,6 +19,7 @@ from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateways import KEYS
 from driver.workloads.page_load.link_reading import link_measures, with_link
 from driver.workloads.page_load.link_verdict import LinkVerdict
+from driver.workloads.page_load.moving_verdict import MovingVerdict
 from driver.workloads.page_load.parts import with_parts
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.slow import Slow
@@ -56,6 +57,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=tuple(judge(record, _expected(context))))
     record = replace(record, flags=(*record.flags, *LinkVerdict(record, evidence, context.link).flags()))
+    if evidence.moving:
+        record = replace(record, flags=(*record.flags, *MovingVerdict(context.link, evidence.moving).flags()))
     with writing("store the files of a trial"):
         captures = {node: evidence.capture[node].file for node in packets}
         _pack(record, context.folder, captures, (*PACKED, *packed(context.experiment.recorders)))

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from captures.emulation import emulation_error
 from captures.link_evidence import link_evidence
+from captures.moving import carried
 from captures.timeline import Timeline, read_timeline
 from driver.shaping.addresses import ADDRESSES
+from model.evidence.moving import MovingEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.link import Link
 
@@ -26,8 +28,18 @@ def with_link(evidence: PageLoadEvidence, link: Link, folder: Path, keys: str) -
     return replace(
         evidence,
         link=link_evidence(client, server, link),
+        moving=_moving(evidence, client, server),
         emulation=emulation_error(client, server, link) if server else None,
     )
+
+
+def _moving(evidence: PageLoadEvidence, client: Timeline, server: Timeline | None) -> MovingEvidence | None:
+    moving = evidence.moving
+    if moving is None:
+        return None
+    began = moving.played.began_unix_us
+    up = carried(server, began, up=True) if server else None
+    return replace(moving, down=carried(client, began, up=False), up=up)
 
 
 def link_measures(evidence: PageLoadEvidence) -> dict[str, float]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from driver.shaping.bottleneck import wire_bps
-from driver.workloads.page_load.bound import COMPENSATION
+from driver.workloads.page_load.bound import COMPENSATION, quickest
 from driver.workloads.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up, too_fast, too_slow
 from driver.workloads.page_load.link_rate import STARVED as STARVED_RATE
 from model.evidence.link import Arrivals, LinkEvidence, RoundTrip, WayError, Windows
@@ -50,6 +50,11 @@ class LinkVerdict:
             yield Failure(reason, "; ".join(found))
 
     def _all(self, seen: LinkEvidence) -> Iterator[Failure]:
+        if self.link.moves:
+            yield from LinkVerdict(self.record, self.evidence, quickest(self.link))._too_quick(seen)
+            yield from self._mtu(seen)
+            yield from self._windows(seen)
+            return
         yield from self._round_trip(seen)
         yield from self._delays()
         yield from self._rates(seen)
@@ -69,6 +74,8 @@ class LinkVerdict:
                 yield Flag(FlagName.EMULATION_LATE, f"{what} brought it (limit: {limit:.1f} ms)")
 
     def _late(self, seen: LinkEvidence) -> Iterator[str]:
+        if self.link.moves:
+            return
         shortest = self._least_surplus()
         if shortest is not None and self._late_us < shortest <= self._late_us * STARVED:
             yield f"the quickest of all round trips took {shortest / 1000:.1f} ms more than the link's"
@@ -139,6 +146,12 @@ class LinkVerdict:
         if least is not None and least > self._most_late_us:
             what = f"no packet and its answer took less than {least / 1000:.1f} ms more than the link takes"
             yield Failure(Reason.LINK_RTT, f"{what} (rtt {self.link.rtt}{self._starved})")
+
+    def _too_quick(self, seen: LinkEvidence) -> Iterator[Failure]:
+        early = EARLY_US + 2 * COMPENSATION.ns / 1000 + self._varies_us
+        shortest = min(seen.round_trips, key=self._surplus, default=None)
+        if shortest and self._surplus(shortest) < -early:
+            yield Failure(Reason.LINK_RTT, f"{self._too_short(shortest)} at its quickest (rtt {self.link.rtt})")
 
     def _too_short(self, trip: RoundTrip) -> str:
         what = f"a packet of {trip.up_bytes} bytes and its answer took {trip.us / 1000:.1f} ms"

@@ -31,6 +31,7 @@ from model.errors import BedError, StoreError
 from model.evidence.browser import Request
 from model.evidence.capture import RouterCounts
 from model.evidence.gateway import GatewayLog
+from model.evidence.moving import MovingEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server import ResolverLog, ServerLog
 from model.evidence.settings import SettingsEvidence
@@ -135,7 +136,7 @@ class PageLoadOnBed:
         started_utc = utc_now()
         self._lost_at_input()  # what was lost before is not this trial's
         ahead_ns = _wall_ahead_ns()
-        loaded = _load(trial)
+        loaded = self._load(trial)
         loaded_at = time.monotonic()
         settings = self._settings(trial, (_wall_ahead_ns() - ahead_ns) // 1000)
         requests = loaded.requests if loaded else ()
@@ -156,6 +157,7 @@ class PageLoadOnBed:
             one_clock=self._place.substrate.traits.same_clock,
             link=None,
             emulation=None,
+            moving=MovingEvidence(trial.played, None, None) if trial.played else None,
         )
         _keep_files(trial)
         marks = {
@@ -176,6 +178,23 @@ class PageLoadOnBed:
             flags=tuple(flag for one in recordings.values() for flag in one.flags),
             recordings={name: one.evidence for name, one in recordings.items() if one.evidence},
         )
+
+    def _load(self, trial: UnderWay) -> PageRecord | None:
+        """None: the trial failed before."""
+        if trial.failures or trial.page is None or trial.recorders is None:
+            return None
+        player = None
+        trial.recorders.load_begins()
+        with trial.failing(Reason.LINK_TRACE):
+            player = self._place.player()
+            if player:
+                player.begin()
+        trial.page.load(trial.url, trial.spec.timeout_s)
+        with trial.failing(Reason.LINK_TRACE):
+            if player:
+                trial.played = player.end()
+        trial.recorders.load_ended()
+        return trial.page.record()
 
     def _settings(self, trial: UnderWay, clock_step_us: int) -> Future[SettingsEvidence | None]:
         """Read while the other things are that a load leaves. None: the trial failed."""
@@ -242,16 +261,6 @@ def repeatable_of(arm: BrowserSettings, site: Site) -> Repeatable | None:
 def _wall_ahead_ns() -> int:
     """By how much the wall clock is ahead of the steady one: as much before a load as after it, or it was set."""
     return time.time_ns() - time.monotonic_ns()
-
-
-def _load(trial: UnderWay) -> PageRecord | None:
-    """None: the trial failed before."""
-    if trial.failures or trial.page is None or trial.recorders is None:
-        return None
-    trial.recorders.load_begins()
-    trial.page.load(trial.url, trial.spec.timeout_s)
-    trial.recorders.load_ended()
-    return trial.page.record()
 
 
 def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:

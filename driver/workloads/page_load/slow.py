@@ -37,7 +37,7 @@ class Slow:
         waits = self._served_late()
         if waits:
             yield Flag(FlagName.SERVER_SLOW, few(waits))
-        names = self._looked_up_late()
+        names = [] if self.link.moves else self._looked_up_late()
         if names:
             yield Flag(FlagName.DNS_SLOW, few(names))
 

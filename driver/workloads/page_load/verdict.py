@@ -17,6 +17,7 @@ from driver.workloads.page_load.evidence import FAREWELL, missing
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.keepalive import Keepalive
 from driver.workloads.page_load.link_verdict import LinkVerdict
+from driver.workloads.page_load.moving_verdict import MovingVerdict
 from driver.workloads.page_load.objects import Objects
 from driver.workloads.page_load.protocols import Protocols, resumption
 from driver.workloads.page_load.requests import (
@@ -101,6 +102,8 @@ class _Trial:
         yield from self._inexact()
         yield from self._bound()
         yield from LinkVerdict(self.record, self.evidence, self.expected.link).failures()
+        if self.evidence.moving:
+            yield from MovingVerdict(self.expected.link, self.evidence.moving).failures()
 
     @property
     def arm(self) -> Arm:

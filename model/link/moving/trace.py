@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -70,7 +70,7 @@ class Trace:
         rounds, rest = divmod(total, self._sums[-1])
         if not rest:
             rounds, rest = rounds - 1, self._sums[-1]
-        index = max(0, next(i for i, each in enumerate(self._sums) if each >= rest) - 1)
+        index = max(0, bisect_left(self._sums, rest) - 1)
         begins, value = self.steps[index]
         return rounds * self.length_us + begins + (rest - self._sums[index]) / max(value, 1)
 
