@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from driver.bed.capabilities import router_for
+from driver.cli import trace
 from driver.cli.beds import open_bed
 from driver.cli.options import LINK_EPILOG, BedOptions, bed_options, json_option, link_options, router_option
 from driver.cli.output import console, note, print_json, selftest_table, table
@@ -19,6 +20,9 @@ from model.units import Duration
 @click.group("link")
 def group() -> None:
     """The emulated link: show it, test it, list the named ones."""
+
+
+group.add_command(trace.group)
 
 
 @group.command("list")

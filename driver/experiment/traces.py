@@ -10,7 +10,7 @@ from typing import cast
 from model.errors import InputError
 from model.link.fields import SETTINGS
 from model.link.kinds import DIRECTIONS
-from model.link.moving.files import CSV_LIKE, DEFAULT_STEP, read_trace
+from model.link.moving.files import CSV_LIKE, DEFAULT_STEP, read_trace, what_is_told
 from model.link.moving.radio import Radio
 from model.link.moving.trace import Trace, What
 from model.paths import PROJECT
@@ -30,8 +30,9 @@ def library() -> dict[str, Path]:
     return {path.stem: path for path in sorted(LIBRARY.glob("*.csv"))}
 
 
-def trace_from(where: str, what: What, folder: Path, *, key: str, step: Duration = DEFAULT_STEP) -> Trace:
-    """The trace of that file, or of that name in the library. A path is one from `folder` on."""
+def trace_from(where: str, what: What | None, folder: Path, *, key: str, step: Duration = DEFAULT_STEP) -> Trace:
+    """The trace of that file, or of that name in the library. A path is one from `folder` on. `what`: of what it has to
+    be; None: as its header says."""
     path = library().get(where) or (folder / Path(where).expanduser())
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -43,7 +44,7 @@ def trace_from(where: str, what: What, folder: Path, *, key: str, step: Duration
         known = f"{near_miss(where, library())}Those of lanelab: {', '.join(library())}"
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(f"the trace {where!r} cannot be read: {why}", known, key=key) from None
-    return read_trace(text, _name_of(path), what, source=where, step=step)
+    return read_trace(text, _name_of(path), what or what_is_told(text), source=where, step=step)
 
 
 def _name_of(path: Path) -> str:

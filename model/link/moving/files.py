@@ -43,6 +43,13 @@ def read_trace(text: str, name: str, what: What, *, source: str, step: Duration 
     return _mahimahi(lines, name, source, step)
 
 
+def what_is_told(text: str) -> What:
+    """Of what a file says itself that it has values. Mahimahi's have rates."""
+    lines = (line.strip() for line in text.splitlines())
+    header = next((line for line in lines if line and not line.startswith("#")), "")
+    return "delay" if header.lower().replace(" ", "") == "seconds,ms" else "rate"
+
+
 def _csv(lines: list[tuple[int, str]], name: str, what: What, source: str) -> Trace:
     scale = _scale(lines[0][1], what, source)
     steps: list[tuple[int, int]] = []
