@@ -61,6 +61,12 @@ class BrowserSettings(Protocol):
     def early_data(self) -> bool: ...
     @property
     def browser_flags(self) -> tuple[str, ...]: ...
+    @property
+    def via(self) -> str: ...  # with the gateway, what follows is the gateway's affair
+    @property
+    def connections_per_host(self) -> int: ...
+    @property
+    def coalescing(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class Surroundings:
     hosts: Mapping[str, str]  # every host name of the site -> its address
     dns: str = "instant"  # or "resolver"; "machine": every name there is, for recordings of sites that are not ours
     trusted: tuple[str, ...] = ()  # public keys that it trusts: their SHA-256 in base64
+    authority: str = ""  # the certificate, in PEM, of whoever signed for them
     keys: bool = False  # log TLS keys
     netlog: bool = False  # log the network from the start of the process
     without_h2: bool = False  # it may not offer HTTP/2: a server would take it that is to speak HTTP/1.1

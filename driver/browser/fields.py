@@ -77,7 +77,7 @@ _FLAGS = lines("flag", r".+", "--disable-quic")  # each browser has its own form
 
 # fmt: off
 SETTINGS = (
-    Setting("browser", choice("NAME", *BROWSERS), DEFAULT, "the browser that loads the pages", "chromium"),
+    Setting("browser", choice("NAME", *BROWSERS), DEFAULT, "the [browser](browser.md) that loads the pages", "firefox"),
     Setting("start", choice("HOW", "fresh-process", "fresh-context", "warm"), "fresh-process",
             "how cold the browser is: a new process and profile for each trial, a new context in the same process "
             "(faster, nearly as cold), or a repeat view with a full cache", "fresh-context"),
@@ -100,7 +100,8 @@ SETTINGS = (
             "trial", "4", default_words=_AS_DEVICE.format("1"), aliases=("cpu", "cpu_throttling", "slowdown")),
     Setting("scripts", choice("HOW", "repeatable", "as-is"), "repeatable",
             "whether clock and random numbers are the same in each load of a recorded site", "as-is"),
-    Setting("browser_flags", _FLAGS, "", "further flags for the browser", "--blink-settings=imagesEnabled=false",
+    Setting("browser_flags", _FLAGS, "", "further flags for the browser; for "
+            "[Firefox](firefox.md#settings) preferences, as `name=value`", "--blink-settings=imagesEnabled=false",
             default_words="none", aliases=("flags",)),
 )
 # fmt: on

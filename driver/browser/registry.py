@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from driver.browser.browser import Browser, BrowserKind
 from driver.browser.chromium import fields as chromium
+from driver.browser.firefox import fields as firefox
 
 if TYPE_CHECKING:
     from driver.bed.node import Node
@@ -20,6 +21,12 @@ def _start_chromium(node: Node, folder: Path) -> Browser:
     from driver.browser.chromium.browsers import ChromiumBrowser  # noqa: PLC0415
 
     return ChromiumBrowser(node, folder)
+
+
+def _start_firefox(node: Node, folder: Path) -> Browser:
+    from driver.browser.firefox.browsers import FirefoxBrowser  # noqa: PLC0415 - as above
+
+    return FirefoxBrowser(node, folder)
 
 
 BROWSERS: Mapping[str, BrowserKind] = {
@@ -35,6 +42,17 @@ BROWSERS: Mapping[str, BrowserKind] = {
             gives=chromium.GIVES,
             needs=("chromium",),
             processes=("chromium", "chrome", "chromedriver"),
+        ),
+        BrowserKind(
+            name="firefox",
+            title="Firefox",
+            start=_start_firefox,
+            connections_per_host=firefox.CONNECTIONS_PER_HOST,
+            flags=firefox.FLAGS,
+            limits=firefox.LIMITS,
+            gives=firefox.GIVES,
+            needs=("firefox",),
+            processes=("firefox-esr", "firefox", "firefox-bin"),
         ),
     )
 }

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from driver.bed.node import Node
+from driver.browser import binaries
 from driver.browser.browser import Surroundings
-from driver.browser.chromium import binaries, flags
+from driver.browser.chromium import flags
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.devices import Device
 from driver.recording import exchanges, netlog
@@ -82,6 +83,9 @@ class _Start:
     pixel_ratio: float = 1.0
     touch: bool = False
     cpu_slowdown: float = 1.0
+    via: str = "browser"
+    connections_per_host: int = 6
+    coalescing: str = "address"
 
 
 @dataclass(slots=True)

@@ -25,6 +25,9 @@ class Settings:
     pixel_ratio: float = 1.0
     touch: bool = False
     cpu_slowdown: float = 1.0
+    via: str = "browser"
+    connections_per_host: int = 6
+    coalescing: str = "address"
 
 
 AROUND = Surroundings(hosts={"a.example": "10.10.3.1", "b.example": "10.10.3.2"})

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from driver.bed.node import Completed
+from driver.browser import binaries
+from driver.browser.binaries import Binary
 from driver.browser.browser import Surroundings
-from driver.browser.chromium import binaries
 from driver.browser.chromium import browsers as module
-from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.browsers import MOST_PAGES, ChromiumBrowser
 from driver.browser.chromium.page import ChromiumPage
 from driver.browser.failures import BrowserError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driver.browser.browser import Repeatable
-from driver.browser.chromium.repeatable import script
+from driver.browser.repeatable import script
 from driver.experiment.arm import Arm
 from driver.workloads.page_load.machine import repeatable_of
 from model.site.site import Site

@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from driver.bed.node import Node
+from driver.browser import binaries
 from driver.browser.browser import Browser, BrowserSettings, Surroundings
-from driver.browser.chromium import binaries, flags, known_network
+from driver.browser.chromium import flags, known_network
 from driver.browser.chromium.chromedriver import Driver, Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.emulation import emulate
 from driver.browser.chromium.known_server import forget_all_but_sessions
 from driver.browser.chromium.page import ChromiumPage, Facts, Leave
-from driver.browser.chromium.repeatable import ADD_SCRIPT, Repeating, script
+from driver.browser.chromium.repeatable import ADD_SCRIPT, Repeating
 from driver.browser.display import Display
 from driver.browser.failures import BrowserError
+from driver.browser.repeatable import script
 from driver.shaping.addresses import ADDRESSES
 from driver.timeouts import scaled
 from model.errors import InputError, LanelabError

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from driver.bed.node import Node
+from driver.browser.binaries import Binary
 from driver.browser.browser import Page, PageRecord
 from driver.browser.chromium import events, flags
-from driver.browser.chromium.binaries import Binary
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.emulation import measure_slowdown

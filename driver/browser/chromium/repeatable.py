@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from importlib import resources
 from typing import Any
 
-from driver.browser.browser import Repeatable
 from driver.browser.chromium.devtools import ANSWER_TIMEOUT_S, DevTools
 from driver.browser.failures import BrowserError
 from driver.timeouts import scaled
@@ -21,13 +19,6 @@ ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 FRAMES = ("page", "iframe")
 # What DevTools says of something that has ended meanwhile, as a worker may at any time.
 GONE = ("Session with given id not found", "Inspected target navigated or closed", "Target closed", "detached")
-
-
-def script(repeatable: Repeatable) -> str:
-    """The text that is evaluated."""
-    function = resources.files("driver.browser.chromium").joinpath("repeatable.js").read_text()
-    body = function[function.index("(seed") :].strip()
-    return f"({body})({repeatable.seed}, {repeatable.now_ms});"
 
 
 class Repeating:

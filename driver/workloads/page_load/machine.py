@@ -110,7 +110,9 @@ class PageLoadOnBed:
         if trial.spec.arm.visits_before and trial.failures:
             return
         with trial.failing(Reason.BROWSER_FAILED):
-            trial.page = browser.open(trial.spec.arm, _surroundings(trial), trial.url)
+            trial.page = browser.open(
+                trial.spec.arm, _surroundings(trial, self._serving.authority(trial.spec).decode()), trial.url
+            )
 
     def _start_recorders(self, trial: UnderWay) -> None:
         substrate = self._place.substrate
@@ -226,7 +228,7 @@ class PageLoadOnBed:
         shutil.rmtree(trial.folder, ignore_errors=True)
 
 
-def _surroundings(trial: UnderWay) -> Surroundings:
+def _surroundings(trial: UnderWay, authority: str) -> Surroundings:
     """For the browser the gateway is the server, and is where it is without being asked for: names, keys and TLS of the
     link are the gateway's affair."""
     spec = trial.spec
@@ -234,6 +236,7 @@ def _surroundings(trial: UnderWay) -> Surroundings:
         hosts=trial.addresses,
         dns=spec.arm.dns,
         trusted=(trial.leaf.spki_sha256_b64,) if trial.leaf else (),
+        authority=authority if trial.leaf else "",
         keys=trial.leaf is not None,
         netlog=NETLOG in wishes(spec.recorders),
         without_h2=_must_not_offer_h2(spec.arm),
@@ -243,7 +246,8 @@ def _surroundings(trial: UnderWay) -> Surroundings:
     if trial.shown is None:
         return around
     trusted = (trial.shown.spki_sha256_b64,)
-    return replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, keys=False, without_h2=False)
+    of_gateway = {"hosts": addresses(spec.site), "dns": "instant", "trusted": trusted, "authority": authority}
+    return replace(around, **of_gateway, keys=False, without_h2=False)
 
 
 def _must_not_offer_h2(arm: Arm) -> bool:

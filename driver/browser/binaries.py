@@ -1,4 +1,4 @@
-"""Which Chromium and which ChromeDriver a node has."""
+"""Which browser a node has, and which program that leads it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ class Binary:
     def major(self) -> str:
         match = re.search(r"(\d+)\.\d+\.\d+", self.version)
         return match.group(1) if match else ""
+
+
+def find_firefox(node: Node) -> Binary:
+    return _find(node, "firefox", "Firefox")
 
 
 def find_chromium(node: Node) -> Binary:
