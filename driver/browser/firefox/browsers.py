@@ -146,7 +146,7 @@ class FirefoxBrowser(Browser):
         argv = [self.binary.path, *screen, "--no-remote", "--profile", profile, *leading, "about:blank"]
         firefox = Firefox(self._node, argv, environment)
         try:
-            firefox.watch(_watched(around))
+            firefox.watch(_watched(arm, around))
             return Running(firefox, profile, prefs.listed(chosen), keys_file)
         except BaseException:
             firefox.kill()
@@ -157,6 +157,7 @@ class FirefoxBrowser(Browser):
         # Nothing of this user's: neither certificates nor settings.
         own = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "LANGUAGE": "en_US", "LC_ALL": "C.UTF-8"}
         own |= {"TMPDIR": home, "MOZ_CRASHREPORTER_DISABLE": "1", "MOZ_DISABLE_AUTO_SAFE_MODE": "1"}
+        own["MOZ_REMOTE_SETTINGS_DEVTOOLS"] = "1"  # else the preference for the server of its settings is not heard
         if arm.display == "headful":
             self._display = self._display or Display(self._node)
             own |= {"DISPLAY": self._display.name, "GDK_BACKEND": "x11", "MOZ_ENABLE_WAYLAND": "0"}
@@ -234,13 +235,14 @@ def _make_ready(firefox: Firefox, context: str, arm: BrowserSettings, repeatable
         )
 
 
-def _watched(around: Surroundings) -> dict[str, object]:
+def _watched(arm: BrowserSettings, around: Surroundings) -> dict[str, object]:
     """What watch.js is told."""
     return {
         "hosts": sorted(around.hosts),
-        "addresses": dict(around.hosts) if around.dns == "instant" else {},
+        "addresses": dict(around.hosts) if around.dns == "instant" else None,
         "authority": _without_armour(around.authority),
         "confined": True,
+        "alternatives": sorted(around.hosts) if arm.protocol == "h3" and arm.h3_discovery == "forced" else [],
     }
 
 

@@ -73,7 +73,7 @@ class Firefox:
     def watch(self, settings: Mapping[str, object]) -> None:
         """Have it note its requests, and find the site's names, from here on."""
         script = resources.files("driver.browser.firefox").joinpath("watch.js").read_text()
-        self.inside(f"({script[script.index('({ hosts') :].strip()})({json.dumps(settings)})")
+        self.inside(f"({script[script.index('async ({ hosts') :].strip()})({json.dumps(settings)})")
 
     def inside(self, expression: str, timeout_s: float | None = None) -> Any:  # noqa: ANN401 - JSON
         """The value of an expression in the browser's own scope."""

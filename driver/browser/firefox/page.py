@@ -226,10 +226,12 @@ def _times(measures: Mapping[str, Any], plt_ms: float | None) -> PageTimes:
         """0 is how the browser says that it has not happened."""
         return (navigation or {}).get(name) or None
 
+    cached = navigation is not None and navigation["transferSize"] == 0  # then its times may be 0, and have happened
+
     return PageTimes(
         plt_ms=plt_ms,
         plt_navigation_ms=at("loadEventEnd"),
-        ttfb_ms=at("responseStart"),
+        ttfb_ms=navigation["responseStart"] if cached and navigation else at("responseStart"),
         dcl_ms=at("domContentLoadedEventEnd"),
         first_paint_ms=paints.get("first-paint"),
         fcp_ms=paints.get("first-contentful-paint"),

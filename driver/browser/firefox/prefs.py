@@ -68,7 +68,7 @@ SILENT: Mapping[str, Value] = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "nimbus.rollouts.enabled": False,
-    "services.settings.server": "data:,",
+    "services.settings.server": "data:,#remote-settings-dummy/v1",  # heard only with MOZ_REMOTE_SETTINGS_DEVTOOLS
     "security.remote_settings.crlite_filters.enabled": False,
     "security.remote_settings.intermediates.enabled": False,
     "signon.management.page.breach-alerts.enabled": False,
@@ -166,11 +166,13 @@ def _protocols(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
     if arm.protocol != "h3":
         return {"network.http.http3.enable": False, "network.http.http2.enabled": True}
     made: dict[str, Value] = {"network.http.http3.enable": True, "network.http.http2.enabled": True}
+    if arm.h3_discovery != "alt-svc":  # else TCP races with QUIC after 0.1 s, which is less than many handshakes take
+        made |= {"network.http.http3.backup_timer_delay": 0, "network.dns.httpssvc.http3_fast_fallback_timeout": 0}
     if arm.h3_discovery == "forced":
         mapping = ",".join(f"{host};h3=:{HTTPS_PORT}" for host in around.hosts)
         made["network.http.http3.alt-svc-mapping-for-testing"] = mapping
     elif arm.h3_discovery == "https-record":
-        names = ("native_https_query", "upgrade_with_https_rr", "use_https_rr_as_altsvc")
+        names = ("native_https_query", "use_https_rr_as_altsvc")
         made |= {f"network.dns.{name}": True for name in names}
     return made
 

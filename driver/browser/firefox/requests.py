@@ -66,7 +66,7 @@ def _mark_reused(made: Iterable[Request]) -> tuple[Request, ...]:
 
 def _describe(noted: Noted, start: int, load_us: float | None, numbers: dict[Sequence[Any], int]) -> Request:
     began = noted.get("asyncOpenTime") or start
-    ended = noted.get("responseEndTime") or None
+    ended = noted.get("responseEndTime") or noted.get("cacheReadEndTime") or None
     cached, sizes = noted["cached"], noted.get("sizes") or (0, 0, 0)
     sent, got = _pairs(noted.get("asked")), _pairs(noted.get("got"))
     protocol, remote = noted.get("protocol"), noted.get("remote")

@@ -1,16 +1,47 @@
 // Runs in the browser's own scope, not in a page's: notes what becomes of each request, leads the site's names to their
 // addresses and every other name nowhere, and trusts the run's authority. Its numbers are the browser's, in microseconds.
 // docs/reference/firefox.md says what each is for.
-({ hosts, addresses, authority, confined }) => {
-  const overrides = Cc["@mozilla.org/network/native-dns-override;1"].getService(Ci.nsINativeDNSResolverOverride);
-  for (const [host, address] of Object.entries(addresses)) overrides.addIPOverride(host, address);
+async ({ hosts, addresses, authority, confined, alternatives }) => {
+  if (addresses) {
+    // Where this service exists, no HTTPS record is looked up: so only where no name is.
+    const overrides = Cc["@mozilla.org/network/native-dns-override;1"].getService(Ci.nsINativeDNSResolverOverride);
+    for (const [host, address] of Object.entries(addresses)) overrides.addIPOverride(host, address);
+  }
   if (authority) {
     const certificates = Cc["@mozilla.org/security/x509certdb;1"].getService(Ci.nsIX509CertDB);
     certificates.addCertFromBase64(authority, "CT,,");
   }
 
+  // A first look for alternative services is in vain: what is known of them is read from the disk first, and whether
+  // HTTP/3 may be used at all is found out beside it. So look for the site's, of which preferences tell, without going there.
+  const alternativesKnown = async () => {
+    const services = Services.io.getProtocolHandler("http").QueryInterface(Ci.nsIHttpProtocolHandler);
+    const missing = () => {
+      const keys = services.altSvcCacheKeys;
+      return alternatives.filter((host) => !keys.some((key) => key.includes(`:${host}:`)));
+    };
+    for (let look = 0; look < 100 && missing().length; look += 1) {
+      for (const host of missing()) lookAt(`https://${host}/`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    return !missing().length;
+  };
+  const lookAt = (url) => {
+    const channel = Services.io.newChannelFromURI(
+      Services.io.newURI(url),
+      null,
+      Services.scriptSecurityManager.getSystemPrincipal(),
+      null,
+      Ci.nsILoadInfo.SEC_ALLOW_CROSS_ORIGIN_SEC_CONTEXT_IS_NULL,
+      Ci.nsIContentPolicy.TYPE_OTHER,
+    );
+    channel.loadFlags |= Ci.nsICachingChannel.LOAD_ONLY_FROM_CACHE | Ci.nsICachingChannel.LOAD_NO_NETWORK_IO;
+    channel.asyncOpen({ onStartRequest() {}, onDataAvailable() {}, onStopRequest() {} });
+  };
+  if (!(await alternativesKnown())) throw new Error("Firefox does not take up that the site speaks HTTP/3");
+
   const known = new Set(hosts);
-  const exchanges = new WeakMap(); // channel -> what is noted of it
+  const exchanges = new Map(); // channel -> what is noted of it; held, else a collected wrapper is no key any more
   const bodies = new Map(); // a channel's number -> bytes of its body, decoded, as the page's process counted them
   let noted = [];
   const text = (action) => {
@@ -30,6 +61,8 @@
     "requestStartTime",
     "responseStartTime",
     "responseEndTime",
+    "cacheReadStartTime",
+    "cacheReadEndTime",
   ];
   const headersOf = (visit) => {
     const pairs = [];
@@ -74,14 +107,13 @@
   const stopped = (channel) => {
     const exchange = exchanges.get(channel);
     if (!exchange) return;
+    exchanges.delete(channel);
     const timed = channel.QueryInterface(Ci.nsITimedChannel);
     for (const name of times) exchange[name] = timed[name];
     exchange.initiator = text(() => timed.initiatorType) ?? "";
     const http = channel.QueryInterface(Ci.nsIHttpChannel);
     exchange.sizes = [http.requestSize, http.transferSize, http.encodedBodySize];
     exchange.error = channel.status ? ChromeUtils.getXPCOMErrorName(channel.status) : null;
-    exchange.ended = true;
-    exchange.channel = null;
   };
 
   const takers = {
