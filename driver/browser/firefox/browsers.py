@@ -228,7 +228,7 @@ class FirefoxBrowser(Browser):
 def _make_ready(firefox: Firefox, context: str, arm: BrowserSettings, repeatable: Repeatable | None) -> None:
     width, height = arm.viewport or USUAL_VIEWPORT
     size = {"width": width, "height": height}
-    firefox.bidi.call("browsingContext.setViewport", context=context, viewport=size, devicePixelRatio=1)
+    firefox.bidi.call("browsingContext.setViewport", context=context, viewport=size, devicePixelRatio=arm.pixel_ratio)
     if repeatable:
         firefox.bidi.call(
             "script.addPreloadScript", functionDeclaration=f"() => {{ {script(repeatable)} }}", contexts=[context]

@@ -27,6 +27,7 @@ FLAGS = FlagForm(
     "preference", r"[A-Za-z][A-Za-z0-9._-]*=.*", "network.http.pacing.requests.enabled=false", PREFS_REFUSED
 )
 GIVES = frozenset({SCREENSHOT})
+_OTHER = "Leave it out, and the device that has it, or write browser: chromium"
 _BY_GATEWAY = "Leave via out, or write via: gateway"
 # fmt: off
 LIMITS = (
@@ -34,8 +35,10 @@ LIMITS = (
           "begins backup connections by itself, and has no switch for it", _BY_GATEWAY, automatic=True),
     Limit("tls_key_share", lambda value: value == "browser",
           "has no switch that makes it offer {value} alone", _BY_GATEWAY, automatic=True),
-    Limit("compression", lambda value: value != "brotli", "accepts brotli over TLS only",
+    Limit("compression", lambda value: value not in ("brotli", "zstd"), "accepts {value} over TLS only",
           "Set tls: 1.3 too, or write compression: gzip, or via: gateway", when=("tls", "off")),
+    Limit("touch", lambda value: not value, "cannot be made to believe in a screen to touch", _OTHER, of_link=False),
+    Limit("cpu_slowdown", lambda value: value == 1, "has no slowdown of a page's processor", _OTHER, of_link=False),
     Limit("early_data", lambda value: not value, "cannot be brought to resume a session with requests",
           "Leave early_data out, or write browser: chromium"),
 )

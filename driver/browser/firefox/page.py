@@ -17,7 +17,7 @@ from driver.browser.firefox import requests as noted_requests
 from driver.browser.firefox.firefox import Firefox
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
-from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, LoadClock, PageTimes, Request
+from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, LoadClock, PageTimes, Request, View
 from model.reasons import Failure, Reason
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
@@ -35,6 +35,8 @@ new Promise(done => {
       observer.disconnect();
     } catch (error) {}
     done(JSON.stringify({navigation: plain(performance.getEntriesByType('navigation')[0]), paints, largest,
+          view: {width: Math.round(innerWidth * (window.visualViewport ? visualViewport.scale : 1)),
+                 pixel_ratio: devicePixelRatio, touch_points: navigator.maxTouchPoints},
           origin: performance.timeOrigin, user_agent: navigator.userAgent, url: location.href}));
   };
   let told = false;
@@ -121,6 +123,7 @@ class FirefoxPage(Page):
             facts=self._facts.evidence(measures.get("user_agent")),
             times=_times(measures, None if failures else self._plt_ms),
             navigation=measures.get("navigation"),
+            view=View.from_json(measures["view"]) if "view" in measures else None,
             console=tuple(_console(entry["params"]) for entry in console),
             clock=self._clock(measures.get("origin")),
         )

@@ -164,7 +164,7 @@ def _names(around: Surroundings) -> dict[str, Value]:
 def _protocols(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
     """What it offers to the site's servers, and to whom it speaks QUIC without having been told by the server."""
     if arm.protocol != "h3":
-        return {"network.http.http3.enable": False, "network.http.http2.enabled": True}
+        return {"network.http.http3.enable": False, "network.http.http2.enabled": not around.without_h2}
     made: dict[str, Value] = {"network.http.http3.enable": True, "network.http.http2.enabled": True}
     if arm.h3_discovery != "alt-svc":  # else TCP races with QUIC after 0.1 s, which is less than many handshakes take
         made |= {"network.http.http3.backup_timer_delay": 0, "network.dns.httpssvc.http3_fast_fallback_timeout": 0}

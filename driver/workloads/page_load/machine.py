@@ -246,8 +246,8 @@ def _surroundings(trial: UnderWay, authority: str) -> Surroundings:
     if trial.shown is None:
         return around
     trusted = (trial.shown.spki_sha256_b64,)
-    of_gateway = {"hosts": addresses(spec.site), "dns": "instant", "trusted": trusted, "authority": authority}
-    return replace(around, **of_gateway, keys=False, without_h2=False)
+    around = replace(around, hosts=addresses(spec.site), dns="instant", trusted=trusted, authority=authority)
+    return replace(around, keys=False, without_h2=False)
 
 
 def _must_not_offer_h2(arm: Arm) -> bool:
