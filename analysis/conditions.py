@@ -85,11 +85,9 @@ def _accepted_links(run: Run) -> list[str]:
 
 
 def changes(run: Run) -> list[str]:
-    """A sentence for each thing that changed within the run; none where all stayed the same."""
-    sentences = []
-    if len(run.browsers) > 1:
-        which = ", ".join(f"{name} from trial {first} on" for name, first in run.browsers)
-        sentences.append(f"The browser changed within the run: {which}. Comparisons by round may mix them.")
+    """A sentence for each thing that changed within the run, and for browsers where arms differ in them; none where all
+    stayed the same."""
+    sentences = list(_browsers(run))
     differing = [(name, values) for name, values in _facts(run).items() if len(set(values.values())) > 1]
     for name, values in differing[:_MOST]:
         first: dict[str, str] = {}
@@ -100,6 +98,29 @@ def changes(run: Run) -> list[str]:
     if len(differing) > _MOST:
         sentences.append(f"{len(differing) - _MOST} more facts changed within the run: see its provenance.")
     return sentences
+
+
+def _browsers(run: Run) -> Iterator[str]:
+    """Arms may differ in the browser. Another version of one is a change."""
+    arm_of = {trial.number: trial.cell.arm for trial in run.trials}
+    versions: dict[str, list[tuple[str, int]]] = {}  # of each browser, as arms name it
+    for product, first in run.browsers:
+        browser = arm_of[first].settings.get("browser", "chromium") if first in arm_of else "chromium"
+        versions.setdefault(browser, []).append((product, first))
+    if len(versions) > 1:
+        which = "; ".join(
+            f"{' / '.join(product for product, _ in products)} in {', '.join(_arms_with(run, browser))}"
+            for browser, products in versions.items()
+        )
+        yield f"Arms differ in the browser: {which}."
+    for products in versions.values():
+        if len(products) > 1:
+            which = ", ".join(f"{product} from trial {first} on" for product, first in products)
+            yield f"The browser changed within the run: {which}. Comparisons by round may mix them."
+
+
+def _arms_with(run: Run, browser: str) -> list[str]:
+    return [arm.name for arm in run.arms if arm.settings.get("browser", "chromium") == browser]
 
 
 def differing(first: Run, other: Run) -> list[tuple[str, str, str]]:

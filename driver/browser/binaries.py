@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from driver.bed.node import Node
 from driver.browser.failures import BrowserError
@@ -25,7 +25,8 @@ class Binary:
 
 
 def find_firefox(node: Node) -> Binary:
-    return _find(node, "firefox", "Firefox")
+    found = _find(node, "firefox", "Firefox")
+    return replace(found, version=found.version.removeprefix("Mozilla "))
 
 
 def find_chromium(node: Node) -> Binary:
