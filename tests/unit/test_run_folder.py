@@ -226,3 +226,21 @@ def test_what_changed_within_a_run_is_told(folder: Path, tmp_path: Path) -> None
         "Option pinned changed within the run: none in session 1, client [1] in session 2.",
         "The bed client kernel changed within the run: 6.1 in session 1, 6.2 in session 2 (bed 2).",
     ]
+
+
+def test_browsers_of_arms_are_named_with_their_versions(folder: Path, tmp_path: Path) -> None:
+    there = Path(shutil.copytree(folder, tmp_path / "run"))
+    arm = read_run(there).arms[0]
+    with sqlite3.connect(there / run_format.DATABASE) as database:
+        settings = json.dumps({**arm.settings, "browser": "firefox"})
+        database.execute("UPDATE arms SET settings = ? WHERE arm = ?", (settings, arm.number))
+        product = "json_set(record, '$.evidence.browser.facts.product', 'Firefox 153.7.0esr')"
+        cells = "SELECT cell FROM cells WHERE arm = ?"
+        database.execute(f"UPDATE trials SET record = {product} WHERE cell IN ({cells})", (arm.number,))  # noqa: S608
+    database.close()
+    run = read_run(there)
+    (sentence,) = conditions.changes(run)
+    assert sentence.startswith("Arms differ in the browser: ")
+    assert f"Firefox 153.7.0esr in {arm.name}" in sentence
+    others = ", ".join(each.name for each in run.arms if each.number != arm.number)
+    assert f"Chromium/140.0 in {others}" in sentence
