@@ -114,6 +114,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("overflowed_packets_down", "packets to the client that a full queue may have dropped", "packets",
            whole=True),
     Metric("overflowed_packets_up", "packets to the server that a full queue may have dropped", "packets", whole=True),
+    # Of links with cross traffic: docs/reference/link.md#cross-traffic.
+    Metric("queueing_delay_ms", "queueing delay, median", "ms", ANY),
+    Metric("queueing_delay_95_ms", "queueing delay that 95 of 100 small packets stayed below", "ms", ANY),
+    Metric("cross_rate", "what cross traffic got", "Mbit/s", ANY, scale=1e6),
+    Metric("cross_share", "share of the link's rate that cross traffic got", "%", ANY),
+    Metric("cross_rtt_ms", "round trip of cross traffic, median", "ms", ANY),
     Metric("speed_index_ms", "Speed Index", "ms"),
     Metric("visually_complete_ms", "visually complete", "ms"),
     Metric("requests", "requests", whole=True, of=_requested),

@@ -44,6 +44,8 @@ class Reason(StrEnum):
     ROUTER_LOST_PACKETS = "router-lost-packets"
     STRAY_PACKETS = "stray-packets"
     CROSS_TRAFFIC = "cross-traffic"
+    CROSS_MISSING = "cross-missing"
+    CROSS_STALLED = "cross-stalled"
     LINK_SETTINGS = "link-settings"
     SETTINGS_CHANGED = "settings-changed"
     CONTENT_CHANGED = "content-changed"

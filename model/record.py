@@ -12,6 +12,7 @@ from typing import Any, Self
 from model.coded import Coded
 from model.errors import RecordError
 from model.evidence.browser import Request
+from model.evidence.cross import CrossEvidence
 from model.evidence.load import LoadEvidence
 from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
@@ -26,6 +27,7 @@ EVIDENCE: dict[str, type[Coded]] = {
 }
 # The type of what a recorder knows, by the recorder's name. Most recorders leave files and measures alone.
 RECORDINGS: dict[str, type[Coded]] = {
+    "cross": CrossEvidence,  # of links with cross traffic: no recorder that a user names
     "machine": MachineEvidence,
     "server_series": ServerSeriesEvidence,
     "trace": TraceEvidence,
@@ -75,6 +77,12 @@ class TrialRecord(Coded):
         """What the machines did; None where the recorder was off."""
         recorded = self.recordings.get("machine")
         return recorded if isinstance(recorded, MachineEvidence) else None
+
+    @property
+    def cross(self) -> CrossEvidence | None:
+        """What the link's cross traffic did; None where it has none."""
+        recorded = self.recordings.get("cross")
+        return recorded if isinstance(recorded, CrossEvidence) else None
 
     @property
     def trace(self) -> TraceEvidence | None:

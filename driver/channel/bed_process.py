@@ -206,6 +206,7 @@ class BedProcess:
                 placement=self._placement,
                 player=link.mover,
                 kept=link.kept,
+                link=lambda: link.current,
             )
         return self._trials
 

@@ -56,6 +56,10 @@ class LinkState:
         if self._broken:
             raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed")
 
+    @property
+    def current(self) -> Link:
+        return self._link or UNSHAPED
+
     def set(self, settings: Mapping[str, str]) -> dict[str, Any]:
         self.require_whole()
         link = Link.parse(settings)
@@ -210,15 +214,18 @@ class LinkState:
             raise LinkError(f"this bed's link is broken: {self._broken}", "Start a new bed") from error
 
     def _require_congestion_control(self, link: Link) -> None:
-        for name, host in (("client", link.client), ("server", link.server)):
-            wanted = host.congestion_control
+        hosts = [("client", link.client.congestion_control, "congestion_control")]
+        hosts.append(("server", link.server.congestion_control, "congestion_control"))
+        if link.cross:
+            hosts.append(("server" if link.cross.way == "down" else "client", link.cross.congestion_control, "cross"))
+        for name, wanted, key in hosts:
             node = self._substrate.node(name)
             available = node.run(["cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"]).stdout.split()
             if wanted not in available:
                 raise InputError(
                     f"the {name}'s kernel has no congestion control '{wanted}'",
                     f"It has: {', '.join(available)} (others: sudo modprobe tcp_{wanted})",
-                    key="congestion_control",
+                    key=key,
                 )
 
     def _require_forgetting(self, link: Link) -> None:

@@ -224,4 +224,4 @@ def canonical(key: str, text: str) -> str:
     value = DIMENSIONS.read(key, text)
     if isinstance(value, bool):
         return str(value).lower()
-    return "unlimited" if value is None else str(value)
+    return text if value is None else str(value)

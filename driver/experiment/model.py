@@ -61,6 +61,7 @@ LATER_LINK_SETTINGS: Mapping[str, str] = {
     "saved_metrics": "false",
     "minimum_rto": "200ms",
     "receive_window": "kernel",
+    "cross": "none",
     **{
         f"{name}{side}": value
         for side in ("", "_down", "_up")

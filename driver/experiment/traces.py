@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from model.errors import InputError
+from model.link.cross import PARTS as CROSS_PARTS
 from model.link.fields import SETTINGS
 from model.link.kinds import DIRECTIONS
 from model.link.moving.files import CSV_LIKE, DEFAULT_STEP, read_trace, what_is_told
@@ -98,6 +99,8 @@ def _step(value: Written) -> Duration:
 
 
 def _as_text(key: str, value: Written) -> tuple[str, str]:
+    if key == "cross":
+        return key, "{" + ", ".join(f"{name}: {part.text()}" for name, part in value.entries(CROSS_PARTS).items()) + "}"
     base, _, side = key.partition("_")
     if side and side not in DIRECTIONS.words:
         base = key

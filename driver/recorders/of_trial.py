@@ -7,19 +7,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from driver.browser.failures import BrowserError
+from driver.recorders.cross_traffic import Cross
 from driver.recorders.recorder import Context, Recorder, Recording
 from driver.recorders.registry import RECORDERS
 from model.coded import Coded
 from model.errors import BedError, RecordError
+from model.link import Link
 from model.reasons import Failure, Reason
 
 
 class TrialRecorders:
     """What goes wrong with a recorder is a failure of the trial, and no error."""
 
-    def __init__(self, options: Mapping[str, Coded]) -> None:
-        """`options`: of each recorder that is on."""
+    def __init__(self, options: Mapping[str, Coded], link: Link | None = None) -> None:
+        """`options`: of each recorder that is on. Cross traffic of the `link` begins last and is read first."""
         self._recorders = [RECORDERS[name](options[name]) for name in RECORDERS if name in options]
+        if link and link.cross:
+            self._recorders.append(Cross(link))
         self._failed: set[Recorder[Any]] = set()
         self.failures: list[Failure] = []
 

@@ -50,6 +50,7 @@ class Context:
     scratch: Path  # a folder in memory on client and server, for as long as the bed lives
     folder: Path  # of the trial, on this machine: files go here
     page: Page | None = None  # of workloads with a browser
+    not_captured: int | None = None  # port of packets that captures leave out
     roles: Mapping[str, Role] = field(default_factory=dict)  # by their names in model/load_series.py, of loads
 
 

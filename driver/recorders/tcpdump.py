@@ -46,13 +46,16 @@ class RecordingError(BedError):
 class Capture:
     """A running tcpdump. Use: capture = Capture(node, file, snaplen).start(); …; counts = capture.stop()."""
 
-    def __init__(self, node: Node, file: str, snaplen: int = 0, device: str = "eth0") -> None:
-        """`file` is of the node; `snaplen` 0 keeps whole packets."""
+    def __init__(
+        self, node: Node, file: str, snaplen: int = 0, device: str = "eth0", without: int | None = None
+    ) -> None:
+        """`file` is of the node; `snaplen` 0 keeps whole packets; `without`: a port whose packets are left out."""
         self._node, self._file = node, file
         # Immediate: the kernel hands over each packet as it comes, and not a block of them after up to a second.
         # -U: what tcpdump has, the file has.
         options = ["--immediate-mode", "-U", "-n", "-B", str(BUFFER_KIB), "-s", str(snaplen)]
         self._argv = ["tcpdump", "-i", device, *options, "-w", file]
+        self._argv += [f"not port {without}"] if without else []
         self._output = ""
         self._stderr = -1
 
@@ -231,7 +234,12 @@ class Tcpdump(Recorder[CaptureOptions]):
     def start(self, context: Context) -> None:
         self._folder = context.folder
         for name in self.options.nodes:
-            capture = Capture(context.nodes[name], f"{context.scratch}/{name}.pcap", self.options.snaplen)
+            capture = Capture(
+                context.nodes[name],
+                f"{context.scratch}/{name}.pcap",
+                self.options.snaplen,
+                without=context.not_captured,
+            )
             self._captures[name] = capture.start()
 
     def stop(self) -> Recording:

@@ -12,6 +12,7 @@ from driver.workloads.serving import Served, Serving
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import BedPlace, BedSide, Mover
 from model.errors import BedError
+from model.link import Link
 from model.reasons import Failure, Reason
 
 FOLDER = Path("/run/lanelab-trials")  # in memory, here and on every node, gone with the bed
@@ -30,6 +31,7 @@ class Trials:
         player: Callable[[], Mover | None] = lambda: None,
         placement: Mapping[str, str] | None = None,
         kept: Mapping[tuple[str, str], str] | None = None,
+        link: Callable[[], Link] = lambda: Link.parse({}),
     ) -> None:
         """`drain` waits until the link is empty; `compensation_us` is taken off each direction's delay; `placement`:
         the processors of nodes that have some of their own; `player` begins and ends what moves on the link."""
@@ -47,6 +49,7 @@ class Trials:
             dict(placement or {}),
             player=player,
             kept={} if kept is None else kept,
+            link=link,
         )
         self._sides: dict[str, BedSide] = {}
         self._current: BedSide | None = None

@@ -57,6 +57,7 @@ class BedPlace:
     # What hosts had of their own before a link changed it, by node and setting.
     kept: Mapping[tuple[str, str], str] = field(default_factory=dict)
     player: Callable[[], Mover | None] = lambda: None  # of the link, where it moves
+    link: Callable[[], Link] = lambda: Link.parse({})  # that the bed has now
 
 
 class BedSide(Protocol):

@@ -3,6 +3,7 @@
 kinds        kinds of values, limits, sides
 impairments  what a direction does to packets: one file for each
 bottleneck   the queue
+cross        bulk flows beside what is loaded
 fields       the table of settings
 written      what the user wrote, each value read
 direction    one way through the router
@@ -14,6 +15,7 @@ results      target against achieved, verdicts
 profiles     named links
 """
 
+from model.link.cross import CrossTraffic
 from model.link.direction import Direction
 from model.link.fields import DIRECT, SETTINGS
 from model.link.host import Host
@@ -28,6 +30,7 @@ __all__ = [
     "MIN_RATE",
     "OF_ROUTER",
     "SETTINGS",
+    "CrossTraffic",
     "Described",
     "Direction",
     "GilbertElliott",

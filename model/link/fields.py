@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.link.bottleneck import AQM_TIME, DEFAULT_QUEUE_PACKETS, DISCIPLINES, FIFO, QUEUE
+from model.link.cross import CROSS, EXAMPLE, NONE
 from model.link.host import ECN, MINIMUM_RTO, RECEIVE_WINDOW, RTO
 from model.link.impairments import IMPAIRMENTS
 from model.link.kinds import DIRECTIONS, HOSTS, MAX_MTU, MAX_WINDOW, MIN_MTU, MIN_WINDOW, NAME, RATE
@@ -54,6 +55,8 @@ SETTINGS = Table((
     Setting("queue_ecn", FLAG, "true", "whether a discipline that manages its queue marks packets of flows that "
             "understand it, instead of dropping them. Hosts ask for it with `ecn: ask`", "false", sides=DIRECTIONS,
             needs="rate", aliases=("mark",)),
+    Setting("cross", CROSS, NONE, "bulk TCP flows over the link from before each load until after it, to the client "
+            "(`way: down`) or the server; needs a rate there", EXAMPLE, aliases=("cross_traffic", "background")),
     Setting("mtu", count("BYTES", "bytes", MIN_MTU, MAX_MTU), "1500", "largest IP packet", "1400"),
     Setting("congestion_control", NAME, "cubic", "TCP congestion control", "bbr", sides=HOSTS, aliases=("cc",)),
     Setting("initial_window", count("PACKETS", "packets", MIN_WINDOW, MAX_WINDOW), "10",

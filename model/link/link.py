@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
 from model.errors import InputError
+from model.link.cross import NO_CROSS, CrossTraffic
 from model.link.direction import Direction, implied, read_direction
 from model.link.fields import DIRECT, ROUTER, SETTINGS
 from model.link.host import Host, read_host
@@ -20,7 +21,11 @@ from model.units import Duration, Rate, Size
 MIN_RTT = Duration.parse("1ms")  # the router itself takes about 0.3 ms: below this the link would not be what was asked
 MAX_DELAY = Duration.parse("10s")  # one way
 # What the router does to packets; the others are the hosts' own.
-OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {"rtt", "radio"}
+OF_ROUTER = frozenset(setting.name for setting in SETTINGS.settings if setting.sides is DIRECTIONS) | {
+    "rtt",
+    "radio",
+    "cross",
+}
 
 
 class Described(NamedTuple):
@@ -41,6 +46,7 @@ class Link:
     server: Host
     mtu: int
     direct: bool = False  # no router is on the way; both directions add nothing
+    cross: CrossTraffic = NO_CROSS
 
     @classmethod
     def parse(cls, mapping: Mapping[str, object]) -> Link:
@@ -55,6 +61,10 @@ class Link:
         written.check_needs()
         down, up = _delays(written)
         mtu = written.value("mtu")
+        cross = written.value("cross")
+        if cross and not written.value("rate", cross.way):
+            what = f"without a rate {cross.way} there is no queue that flows could share"
+            raise InputError(what, "Set a rate too, or leave cross out", key="cross")
         return cls(
             down=read_direction(written, "down", down, down + up, mtu),
             up=read_direction(written, "up", up, down + up, mtu),
@@ -62,6 +72,7 @@ class Link:
             server=read_host(written, "server"),
             mtu=mtu,
             direct=direct,
+            cross=cross,
         )
 
     @property
@@ -95,6 +106,7 @@ class Link:
         path = DIRECT if self.direct else ROUTER
         radio = str(self.radio) if self.radio else None
         own = {"path": path, "rtt": str(self.rtt) if alike else None, "mtu": str(self.mtu), "radio": radio}
+        own["cross"] = str(self.cross)
         for setting in SETTINGS.settings:
             if self.direct and setting.name in OF_ROUTER:
                 continue

@@ -41,6 +41,7 @@ EITHER = {
     "sack": st.booleans(),
     "slow_start_after_idle": st.booleans(),
     "saved_metrics": st.booleans(),
+    "cross": st.just("none"),
     "minimum_rto": st.integers(1, 60_000).map("{}ms".format),
     "receive_window": st.sampled_from(["kernel", "64KiB", "1MB"]),
 }

@@ -6,6 +6,7 @@ import gzip
 from dataclasses import replace
 from pathlib import Path
 
+from driver.workloads.cross_verdict import cross_failures
 from driver.workloads.load.asked import asked_of
 from driver.workloads.load.derived import derive
 from driver.workloads.load.first_packets import FILE
@@ -48,7 +49,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     threads = GENERATORS[settings.generator].threads(settings)
     asked = asked_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, asked.body_sizes)
-    record = replace(record, failures=tuple(judge(record, expected)))
+    record = replace(record, failures=(*judge(record, expected), *cross_failures(record, context.link)))
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
 

@@ -70,7 +70,7 @@ class LoadOnBed:
     def _start_recorders(self, spec: TrialSpec) -> None:
         substrate, scratch = self._place.substrate, self._place.folder
         nodes = {name: substrate.node(name) for name in NODE_NAMES}
-        self._recorders = TrialRecorders(spec.recorders)
+        self._recorders = TrialRecorders(spec.recorders, self._place.link())
         roles = self._roles(spec)
         self._recorders.start(Context(nodes, substrate.machines(), scratch, spec.folder, roles=roles))
 

@@ -14,6 +14,7 @@ from captures.timeline import read_timeline
 from driver.browser.har import har
 from driver.recorders.registry import packed
 from driver.shaping.addresses import ADDRESSES
+from driver.workloads.cross_verdict import cross_failures
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.gateways import KEYS
@@ -55,7 +56,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = with_parts(record, context, _secrets(context.folder))
     record = _flagged(record, context)
     record = replace(record, failures=(*record.failures, *unread))
-    record = replace(record, failures=tuple(judge(record, _expected(context))))
+    record = replace(record, failures=(*judge(record, _expected(context)), *cross_failures(record, context.link)))
     record = replace(record, flags=(*record.flags, *LinkVerdict(record, evidence, context.link).flags()))
     if evidence.moving:
         record = replace(record, flags=(*record.flags, *MovingVerdict(context.link, evidence.moving).flags()))
@@ -106,7 +107,7 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
         evidence = replace(evidence, witnesses=Witnesses.of(evidence, context.arm).names())
     record = replace(record, evidence=evidence)
     times = evidence.browser.times.to_json() if evidence.browser else {}
-    known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence)
+    known = {name: value for name, value in times.items() if value is not None} | link_measures(evidence, context.link)
     known |= stream_measures(evidence.gateway)
     bound = physical_bound(context.link, context.arm, record)
     return replace(record, measures={**record.measures, **known, "bound_ms": bound})
@@ -115,7 +116,7 @@ def _with_evidence(record: TrialRecord, evidence: PageLoadEvidence, context: Tri
 def _flagged(record: TrialRecord, context: TrialContext) -> TrialRecord:
     """The record with what else speaks against a trial that counts."""
     evidence = record.page_load
-    if evidence is None:
+    if evidence is None or context.link.cross:  # whose queue explains what is late
         return record
     capture = evidence.capture.get("client")
     whole = capture is not None and "client" in evidence.packets

@@ -42,12 +42,12 @@ def _moving(evidence: PageLoadEvidence, client: Timeline, server: Timeline | Non
     return replace(moving, down=carried(client, began, up=False), up=up)
 
 
-def link_measures(evidence: PageLoadEvidence) -> dict[str, float]:
-    """What stands in tables, figures and exports."""
+def link_measures(evidence: PageLoadEvidence, link: Link) -> dict[str, float]:
+    """What stands in tables, figures and exports. What a queue lost that others filled is no loss of the link."""
     measures: dict[str, float] = {}
     if evidence.link:
         for way, losses in (("down", evidence.link.losses_down), ("up", evidence.link.losses_up)):
-            if not losses.told and _over_quic(evidence):
+            if link.cross or (not losses.told and _over_quic(evidence)):
                 continue  # whose losses cannot be told; 0 would say that there were none
             measures |= {
                 f"told_packets_{way}": losses.told,

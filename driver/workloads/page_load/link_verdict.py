@@ -7,6 +7,7 @@ there the limits are wider, and the reason names what the machine recorder saw.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ class LinkVerdict:
         if late:
             yield Flag(FlagName.LINK_LATE, "; ".join(late))
         error = self.evidence.emulation
-        if error and error.worst_99_ms is not None and not error.varied:
+        if error and not self.link.cross and error.worst_99_ms is not None and not error.varied:
             limit = EMULATION_MS + EMULATION_SHARE * self.link.rtt.milliseconds
             if error.worst_99_ms > limit:
                 what = f"of 100 packets one was {error.worst_99_ms:.1f} ms or more away from when the link should have"
@@ -96,6 +97,8 @@ class LinkVerdict:
 
     @property
     def _late_us(self) -> float:
+        if self.link.cross:
+            return math.inf  # another flow's packets may be ahead of every one
         return LATE_US + LATE_SHARE * self.link.rtt.ns / 1000 + self._varies_us
 
     @property
@@ -192,6 +195,8 @@ class LinkVerdict:
             if early:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {early}; its rate: {way.rate}")
                 continue
+            if self.link.cross:
+                continue  # its packets are between those of the load
             slow = too_slow(arrivals, way, self.link.mtu, senders[name].congestion_control)
             if slow:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {slow} instead of {way.rate}{self._starved}")

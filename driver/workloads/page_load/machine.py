@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from driver.bed.node import NODE_NAMES
+from driver.bed.remote import cross
 from driver.browser.browser import NETLOG, Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
 from driver.browser.registry import BROWSERS
 from driver.experiment.arm import Arm
@@ -116,7 +117,8 @@ class PageLoadOnBed:
 
     def _start_recorders(self, trial: UnderWay) -> None:
         substrate = self._place.substrate
-        trial.recorders = TrialRecorders(trial.spec.recorders)
+        link = self._place.link()
+        trial.recorders = TrialRecorders(trial.spec.recorders, link)
         trial.recorders.start(
             Context(
                 nodes={name: substrate.node(name) for name in NODE_NAMES},
@@ -124,6 +126,7 @@ class PageLoadOnBed:
                 scratch=self._place.folder / "captures",
                 folder=trial.folder,
                 page=trial.page,
+                not_captured=cross.PORT if link.cross else None,
             )
         )
         trial.take_failures()

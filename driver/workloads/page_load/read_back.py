@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from driver.bed.node import Node
+from driver.bed.remote import cross
 from driver.bed.remote.offloads import LENGTHENING
 from driver.bed.substrate import Substrate
 from driver.bed.sysctls import SYSCTLS
@@ -20,6 +21,7 @@ from driver.shaping.shaping import DEVICES
 from model.errors import RecordError
 from model.evidence.settings import HostSettings, KernelSettings, RouteSettings, Setting, SettingsEvidence
 
+NOT_CROSS = f"not sport = :{cross.PORT} not dport = :{cross.PORT}"
 # One command for each node, and few programs in it: each costs some milliseconds. What one does not say is missed here.
 PARTS = "\n--\n"
 HOST = f"""
@@ -30,7 +32,7 @@ ip -j -d link show dev "$device"; echo; echo --
 ethtool -k "$device"; echo; echo --
 [ -z "$content" ] || find "$content" -type f -newermt @{MODIFIED} -printf '%P\\n'; echo; echo --
 (cd /proc/sys && head -v -n 1 "$@" 2>/dev/null); echo; echo --
-ss -H -t -n -i state established src {LINK_NETWORK} dst {LINK_NETWORK}
+ss -H -t -n -i state established src {LINK_NETWORK} dst {LINK_NETWORK} {NOT_CROSS}
 """
 ROUTER = """
 tc -j qdisc show; echo; echo --
