@@ -16,6 +16,7 @@ from model.link import Link
 from model.units import PPB, Duration, Rate, Ratio
 
 ROOM, LEAST_ROOM = 0.002, 3e-6
+TICKED, LONGEST_TICK_US = "tupdate", 10_000.0  # what pie keeps in ticks of its kernel, which are 10 ms at most
 LEAST_ROOM_US = 2.0  # of numbers that are microseconds
 Values = dict[str, float]
 
@@ -53,6 +54,8 @@ def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) 
 def _alike(name: str, asked: float, shown: float) -> bool:
     if name in COUNTS:
         return asked == shown
+    if name == TICKED and asked <= shown < asked + LONGEST_TICK_US:
+        return True  # the next whole tick
     return abs(asked - shown) <= max(LEAST_ROOM_US if name in MICROSECONDS else LEAST_ROOM, ROOM * asked)
 
 

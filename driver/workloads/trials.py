@@ -21,7 +21,7 @@ FOLDER = Path("/run/lanelab-trials")  # in memory, here and on every node, gone 
 class Trials:
     """Runs trials on a bed. A workload's own programs start with its first trial."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the bed process has of the link, each by itself
         self,
         substrate: Substrate,
         drain: Callable[[], None],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,3 +108,11 @@ def test_each_difference_is_named(place: int, options: dict[str, Any], says: str
     link, shown = copy.deepcopy(SHOWN[0])
     shown[place]["options"] |= options
     assert differences(asked_queues(Link.parse(link), LATE), shown_queues(shown)) == [says]
+
+
+def test_pie_looks_in_whole_ticks_of_its_kernel() -> None:
+    pie = Link.parse({"rate": "10mbit", "rtt": "40ms", "discipline": "pie"})
+    (asked,) = [each for each in asked_queues(pie, LATE) if (each.device, each.kind) == ("queue_down", "pie")]
+    for shown, is_that in ((15_000.0, True), (16_000.0, True), (20_000.0, True), (25_000.0, False), (10_000.0, False)):
+        found = replace(asked, values={**asked.values, "tupdate": shown})
+        assert (not differences([asked], [found])) == is_that, shown
