@@ -26,6 +26,7 @@ LITTLE_MEMORY_MIB = 1024
 # Programs that a bed does without: what to call them, for which purpose, and what is not possible without them.
 OPTIONAL = (
     ("browser", "chromium", "page loads"),
+    ("firefox", "firefox", "arms with browser: firefox"),
     ("server", "apache", "page loads"),
     ("nginx", "nginx", "arms with server: nginx"),
     ("lighttpd", "lighttpd", "arms with server: lighttpd"),

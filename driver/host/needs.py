@@ -47,7 +47,7 @@ TESTS = {
         (*BED, "capture", "apache", "module", "resolver"),
         uses=("nginx", "nginx-brotli", "lighttpd", "caddy", "h2o", "back-end", "ssh", "sshd"),
     ),
-    "e2e": Tests(EVERYTHING, uses=("nginx", "lighttpd", "caddy", "h2o", "comparison", "minify")),
+    "e2e": Tests(EVERYTHING, uses=("firefox", "nginx", "lighttpd", "caddy", "h2o", "comparison", "minify")),
     "vm": Tests(MAKING_A_BOX),
 }
 
