@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from driver.experiment.arm import Arm
 from driver.experiment.load_tables import LOAD_STAGE, LOAD_USERS, WORKLOAD
 from driver.experiment.model import Cell, LinkCase
+from driver.experiment.stream_fields import USUAL
 from model.load import K6, PAGE, SCRIPTS, WRK, LoadSettings, Stage
 from model.metrics import LOAD, PAGE_LOAD, metrics_of
 from model.settings.kinds import NUMBER, near_miss
@@ -54,6 +56,15 @@ def workload_of(written: Written | None) -> tuple[str, dict[str, Written]]:
         name, entry = next(iter(others.items()))
         raise entry.error(f"{name} means nothing with kind: {kind}", f"Leave it out, or write kind: {LOAD}")
     return kind, others
+
+
+def refuse_streams(written: Written, arms: Sequence[Arm]) -> None:
+    """Raises InputError for settings of streams: generators follow none and tell of none, but for k6's window."""
+    for arm in arms:
+        for name, usual in USUAL.items():
+            if name != "stream_window" and getattr(arm, name) != usual:
+                what = f"{arm.name}: {name} cannot be verified under load"
+                raise written.error(what, f"Leave it out, or write workload: {PAGE_LOAD}")
 
 
 def read_loads(written: Written, entries: Mapping[str, Written]) -> tuple[LoadCase, ...]:

@@ -15,7 +15,7 @@ from driver.experiment.claims import About, read_claims, refuse_sequential
 from driver.experiment.compare import default_pairs, read_pairs
 from driver.experiment.figures import default_figures, read_figures
 from driver.experiment.keys import EXPERIMENT, TOLERANCES, UNTIL, read_name
-from driver.experiment.load_keys import LoadCase, over_loads, read_loads, workload_of
+from driver.experiment.load_keys import LoadCase, over_loads, read_loads, refuse_streams, workload_of
 from driver.experiment.model import Experiment, LinkCase, Pairs, Repeat, Tolerances
 from driver.experiment.stream_fields import FORMERLY
 from driver.experiment.variants import chosen_variant, error_in_variant, overlaid, variants_of
@@ -84,6 +84,7 @@ def _parse(
         _refuse_servers_of_loads(entries, arms)
     else:
         _refuse_what_is_of_page_loads(entries, workload)
+        refuse_streams(entries["arms"], arms)
     repeat = _read_repeat(entries, plain["trials"])
     combined = combine(entries, root, arms, _known_sites(sites, workload, loads))
     if workload == PAGE_LOAD:

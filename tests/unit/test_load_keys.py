@@ -144,6 +144,16 @@ def test_keys_of_page_loads_mean_nothing_here() -> None:
     assert "means nothing with workload: load" in refusal(f"{{kind: load, {RAMP}}}", rest="screenshot: true\n").what
 
 
+STREAMS = ["push: /x", "connection_window: 65536", "server_max_streams: 9", "priorities: flat"]
+
+
+@pytest.mark.parametrize("setting", STREAMS)
+def test_settings_of_streams_are_verified_in_page_loads_alone(setting: str) -> None:
+    rest = f"defaults: {{protocol: h2, tls: '1.3', {setting}}}\n"
+    name = setting.partition(":")[0]
+    assert refusal(f"{{kind: load, {RAMP}}}", rest=rest).what == f"a: {name} cannot be verified under load"
+
+
 def test_a_workload_that_is_gone_says_what_to_write() -> None:
     error = refusal("server_load")
     assert "is a part of load now" in str(error)

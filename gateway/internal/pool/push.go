@@ -242,6 +242,7 @@ func (o *push) drop(why string) {
 		o.event.Refused = &why
 	}
 	o.cancel()
+	o.changed.Broadcast()
 }
 
 // varies is the field by which the server chose the answer, and in which the request is another than the one that was promised; empty: none.
@@ -319,6 +320,9 @@ func (b *pushedBody) Read(buffer []byte) (int, error) {
 
 func (b *pushedBody) Close() error {
 	b.o.cancel()
+	b.o.of.mu.Lock()
+	defer b.o.of.mu.Unlock()
+	b.o.changed.Broadcast()
 	return nil
 }
 
@@ -335,5 +339,6 @@ func (p *pushes) close() {
 		}
 		one.log()
 		one.cancel()
+		one.changed.Broadcast()
 	}
 }
