@@ -27,7 +27,9 @@ func (s *said) Wait(ctx context.Context) (*exchange.Response, error) {
 	}
 }
 
-func pushing() config.Wire { return config.Wire{Protocol: config.H2, Pipelining: 1, Port: 80, Push: true} }
+func pushing() config.Wire {
+	return config.Wire{Protocol: config.H2, Pipelining: 1, Port: 80, Push: true}
+}
 
 func promiseOf(path string) exchange.Promise {
 	return exchange.Promise{Stream: 2, Associated: 1, Method: "GET", Scheme: "http", Authority: host, Path: path}
