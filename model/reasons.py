@@ -23,6 +23,7 @@ class Reason(StrEnum):
     TLS_FALLBACK = "tls-fallback"
     RESUMPTION_IGNORED = "resumption-ignored"
     EARLY_DATA_IGNORED = "early-data-ignored"
+    HINTS_IGNORED = "hints-ignored"
     KEEPALIVE_IGNORED = "keepalive-ignored"
     CONNECTIONS_EXCEEDED = "connections-exceeded"
     COALESCING_IGNORED = "coalescing-ignored"

@@ -20,30 +20,31 @@ CRITICAL_TYPES = ("text/css", "text/javascript", "application/javascript", "appl
 _PLAIN = re.compile(r"/[A-Za-z0-9._~!&()*+:=@/?-]*")
 
 
-def pushed_paths(site: Site, wish: str) -> tuple[str, ...]:
-    """The paths, of the page's own host, that are pushed with it, in order. Raises InputError where the wish is for
-    nothing that there is."""
+def pushed_paths(site: Site, wish: str, key: str = "push") -> tuple[str, ...]:
+    """The paths, of the page's own host, that are pushed with it, in order; or hinted at, where `key` is another
+    setting. Raises InputError where the wish is for nothing that there is."""
     if wish == OFF:
         return ()
-    page = _page(site)
+    page = page_of(site, key)
     able = [each for each in _of_host(site) if each is not page]
-    paths = _chosen(site, page, able, wish)
+    paths = _chosen(site, page, able, wish, key)
     for path in (page.path, *paths):
         if not _PLAIN.fullmatch(path):
             what = f"{site.name}: {path[:80]!r} has characters that servers cannot all be told"
-            raise InputError(what, "Name other paths", key="push")
+            raise InputError(what, "Name other paths", key=key)
     if len(paths) > MOST:
-        what = f"{site.name}: it is for {len(paths)} objects, and a server pushes at most {MOST} with a page"
-        raise InputError(what, "Name fewer, or write critical", key="push")
+        what = f"{site.name}: it is for {len(paths)} objects, and at most {MOST} can be named with a page"
+        raise InputError(what, "Name fewer, or write critical", key=key)
     return paths
 
 
-def _page(site: Site) -> SiteObject:
+def page_of(site: Site, key: str) -> SiteObject:
+    """The page of a site."""
     for each in site.objects:
         if (each.method, each.host, each.path, each.status) == ("GET", site.entry_host, site.entry_path, OK):
             return each
-    what = f"{site.name}: its entry is no page that is answered with {OK}, so nothing can be pushed with it"
-    raise InputError(what, "Leave push out, or name another site", key="push")
+    what = f"{site.name}: its entry is no page that is answered with {OK}, so nothing can be sent with it"
+    raise InputError(what, f"Leave {key} out, or name another site", key=key)
 
 
 def _of_host(site: Site) -> list[SiteObject]:
@@ -55,33 +56,33 @@ def _of_host(site: Site) -> list[SiteObject]:
     return list(found.values())
 
 
-def _chosen(site: Site, page: SiteObject, able: Iterable[SiteObject], wish: str) -> tuple[str, ...]:
+def _chosen(site: Site, page: SiteObject, able: Iterable[SiteObject], wish: str, key: str) -> tuple[str, ...]:
     by_path = {each.path: each for each in able}
     if wish in (CRITICAL, REFERENCED):
-        named = [by_path[path] for path in _named(site, page) if path in by_path]
+        named = [by_path[path] for path in _named(site, page, key) if path in by_path]
         paths = tuple(each.path for each in named if wish == REFERENCED or each.mime in CRITICAL_TYPES)
         if not paths:
             kinds = "style sheets or scripts" if wish == CRITICAL else "objects"
             what = f"{site.name}: its page names no {kinds} of its own host, so {wish} is for nothing"
-            raise InputError(what, "Write paths, or leave push out", key="push")
+            raise InputError(what, f"Write paths, or leave {key} out", key=key)
         return paths
     chosen: dict[str, None] = {}
     for pattern in wish.split(","):
         matched = [path for path in by_path if fnmatch.fnmatchcase(path, pattern)]
         if not matched:
             what = f"{site.name}: no object of {site.entry_host} has a path like {pattern}"
-            raise InputError(what, f"See lanelab site show {site.name}", key="push")
+            raise InputError(what, f"See lanelab site show {site.name}", key=key)
         chosen |= dict.fromkeys(matched)
     return tuple(chosen)
 
 
-def _named(site: Site, page: SiteObject) -> Iterator[str]:
+def _named(site: Site, page: SiteObject, key: str) -> Iterator[str]:
     """The paths of the page's own host that its HTML names, each once, in order."""
     try:
         body = site.file(page).read_bytes()
         text = (decode(body, page.encoding) if page.encoding else body).decode("utf-8", "replace")
     except (OSError, LanelabError) as error:
-        raise InputError(f"{site.name}: its page cannot be read: {error}", "Write paths", key="push") from None
+        raise InputError(f"{site.name}: its page cannot be read: {error}", "Write paths", key=key) from None
     reader = _Reader(f"http://{site.entry_host}{page.path}")
     reader.feed(text)
     for url in dict.fromkeys(reader.found):

@@ -9,6 +9,7 @@ from typing import Any
 from driver.browser.browser import USUAL_VIEWPORT, Limit
 from driver.browser.registry import BROWSERS
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
+from driver.experiment.hint_fields import HINTING
 from driver.experiment.stream_fields import BEYOND_BROWSERS, LIMITING, PUSHING, USUAL, with_todays_names
 from driver.proxies import fields as proxies
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
@@ -77,6 +78,9 @@ class Arm:
     priorities: str
     scheduling: str
     push: str
+    preload: str
+    fetchpriority: str
+    early_hints: str
     tls_key_share: str
     scripts: str
     browser_flags: tuple[str, ...]
@@ -137,7 +141,8 @@ class Arm:
         """What the arm makes of a site's content."""
         schemes = RECORDED if self.schemes == RECORDED else self.page_scheme
         agent = (self.user_agent or "") if self.minify != "off" else ""
-        return Variant(schemes, self.compression, self.minify, agent)
+        made = Variant(schemes, self.compression, self.minify, user_agent=agent)
+        return replace(made, preload=self.preload, fetchpriority=self.fetchpriority)
 
     def on(self, site: Site) -> Arm:
         """The arm as it loads this site: with the browser's name and view that the site was recorded with, where the
@@ -240,6 +245,7 @@ def _check(arm: Arm) -> None:
     if arm.protocol == "h3":
         _check_h3(arm)
     _check_streams(arm)
+    _check_hints(arm)
     _check_server(arm)
 
 
@@ -271,6 +277,26 @@ def _check_streams(arm: Arm) -> None:
     if arm.push != OFF and arm.start == "warm":
         what = "nobody pushes what the browser has from an earlier load"
         raise InputError(what, "Leave start out, or write push: off", key="push")
+
+
+def _check_hints(arm: Arm) -> None:
+    """Where nothing can come ahead of the page, or would not be taken."""
+    if arm.early_hints == OFF:
+        return
+    if arm.server not in HINTING:
+        what = f"{SERVERS[arm.server].title} cannot send 103 by HTTP/2"
+        raise InputError(what, f"Write server: {' or '.join(HINTING)}, or preload", key="early_hints")
+    if arm.protocol == "h3" and arm.h3_discovery != "forced":
+        what = "the page may come by HTTP/2 or HTTP/3 where HTTP/3 is discovered"
+        raise InputError(what, "Write h3_discovery: forced, or preload", key="early_hints")
+    if arm.via == "gateway":
+        what = "the gateway does not pass 103 on"
+        raise InputError(what, "Leave out what needs it, or write preload", key="early_hints")
+    if arm.proxy != proxies.NONE:
+        raise InputError("proxies do not pass 103 on", "Leave proxy out", key="early_hints")
+    if arm.start == "warm":
+        what = "what the browser has from an earlier load it does not ask for again"
+        raise InputError(what, "Leave start out, or write early_hints: off", key="early_hints")
 
 
 def _check_server(arm: Arm) -> None:

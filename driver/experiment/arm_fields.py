@@ -10,6 +10,7 @@ from dataclasses import replace
 from driver.browser.fields import SETTINGS as BROWSER_SETTINGS
 from driver.browser.registry import BROWSERS
 from driver.browser.registry import DEFAULT as DEFAULT_BROWSER
+from driver.experiment.hint_fields import HINT_SETTINGS
 from driver.experiment.stream_fields import STREAM_SETTINGS
 from driver.proxies.fields import SETTINGS as PROXY_SETTINGS
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
@@ -135,6 +136,7 @@ _REST = (
              "how hard client and server compress SPDY's headers; 0: not at all", "0",
              meaningless_with=(("protocol", "http/1.1"), ("protocol", "h2"), ("protocol", "h3"))),
     *STREAM_SETTINGS,
+    *HINT_SETTINGS,
     Setting("tls_key_share", choice("GROUP", "browser", "x25519", "p-256"), "browser",
              "the key exchange that the client offers: as Chromium does today (X25519MLKEM768, then X25519), or a key "
              "of one curve alone, through the gateway", "p-256", meaningless_with=(("tls", "off"),)),

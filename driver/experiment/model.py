@@ -47,6 +47,9 @@ LATER_ARM_SETTINGS: Mapping[str, object] = {
     "priorities": "chromium",
     "scheduling": "priority",
     "push": "off",
+    "preload": "off",
+    "fetchpriority": "off",
+    "early_hints": "off",
     "browser": "chromium",
 }
 # The same of links, as their canonical form has them.

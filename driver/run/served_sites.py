@@ -12,6 +12,7 @@ from driver.experiment.model import Cell, Experiment
 from model.errors import InputError
 from model.site.site import Site
 from sites.digest import digest_of
+from sites.hints import hints
 from sites.named_hosts import named_hosts
 from sites.prepare import Variant, prepare
 from sites.pushed import pushed_paths
@@ -29,14 +30,19 @@ class ServedSites:
     @classmethod
     def of(cls, experiment: Experiment, archived: Mapping[str, Site]) -> ServedSites:
         """Prepare what was not prepared before."""
-        wanted = dict.fromkeys((cell.site, cell.arm.variant) for cell in experiment.cells)
-        made = {(name, variant): prepare(archived[name], variant) for name, variant in wanted}
+        made: dict[tuple[str, Variant], Site] = {}
+        for cell in experiment.cells:
+            key = cell.site, cell.arm.variant
+            if key not in made:
+                with _of_arm(cell):
+                    made[key] = prepare(archived[cell.site], cell.arm.variant)
         if experiment.missing == MISSING_404:
             others = {name: named_hosts(site) for name, site in archived.items()}
             made = {key: replace(site, other_hosts=others[key[0]], answers_missing=True) for key, site in made.items()}
         for cell in experiment.cells:
             with _of_arm(cell):
                 pushed_paths(made[cell.site, cell.arm.variant], cell.arm.push)
+                hints(made[cell.site, cell.arm.variant], cell.arm.early_hints, "early_hints")
         return cls(archived, made)
 
     def site(self, cell: Cell) -> Site:

@@ -100,6 +100,7 @@ class Assignment:
     folder: Path  # on the node, in memory, for servers alone
     leaf: Leaf | None = None  # with TLS
     programs: Mapping[str, Path] = field(default_factory=dict)  # those of `builds`, on this machine
+    hints: tuple[str, ...] = ()  # values of Link that are sent in a 103 ahead of the page
     pushed: tuple[str, ...] = ()  # paths of the page's host that are pushed with it
     log_requests: bool = True  # False: what a log of every request would cost is not to be measured
 

@@ -20,6 +20,7 @@ from driver.shaping.addresses import origin_addresses
 from driver.workloads.spec import TrialSpec
 from model.errors import InputError
 from model.metrics import PAGE_LOAD
+from sites.hints import hints
 from sites.pushed import pushed_paths
 
 TLS = "https"
@@ -148,6 +149,7 @@ class Serving:
             leaf=self.certificate(spec),
             programs=spec.built,
             pushed=pushed_paths(spec.site, spec.arm.push),
+            hints=tuple(each.header for each in hints(spec.site, spec.arm.early_hints, "early_hints")),
             log_requests=spec.workload == PAGE_LOAD,  # no judge of a load reads them, and they cost it requests
         )
 

@@ -77,6 +77,9 @@ class Request(Coded):
     initiator: str
     before_load: bool
     wire: OnTheLink | None  # with the gateway
+    link_preload: bool | None = later(None)  # asked for since a link said so; None: the browser does not tell
+    early_links: tuple[str, ...] | None = later(None)  # values of Link in a 103 ahead of it; None: there was none
+    by_early_links: bool | None = later(None)  # it was under way since a 103 named it; None: the browser does not tell
 
 
 @dataclass(frozen=True, slots=True)

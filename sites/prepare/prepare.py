@@ -31,6 +31,10 @@ def prepare(site: Site, variant: Variant) -> Site:
     """The same site with the objects and bodies of this variant."""
     if variant == AS_ARCHIVED:
         return site
+    if variant != variant.without_hints:
+        from sites.hints import hinted  # noqa: PLC0415 - most arms need none of its libraries
+
+        return hinted(prepare(site, variant.without_hints), variant)
     folder = site.content.parent / VARIANTS
     file = folder / f"{_name(site, variant)}.json"
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 RECORDED = "recorded"
 
@@ -14,12 +14,21 @@ class Variant:
     schemes: str = RECORDED  # or http, https: every address of the site's hosts is changed to it
     compression: str = RECORDED  # or off, gzip, brotli, zstd
     minify: str = "off"  # as the arm's setting has it
+    preload: str = "off"  # likewise
+    fetchpriority: str = "off"  # likewise
     user_agent: str = ""  # what minify does depends on the browser; empty without it
 
     @property
     def text(self) -> str:
         """For run folders and caches."""
-        return "_".join((self.schemes, self.compression, self.minify, *filter(None, (self.user_agent,))))
+        hints = {"preload": self.preload, "fetchpriority": self.fetchpriority}
+        said = (f"{name}={value}" for name, value in hints.items() if value != "off")
+        return "_".join((self.schemes, self.compression, self.minify, *said, *filter(None, (self.user_agent,))))
+
+    @property
+    def without_hints(self) -> Variant:
+        """The same, of a page that says neither what to preload nor what is urgent."""
+        return replace(self, preload="off", fetchpriority="off")
 
 
 AS_ARCHIVED = Variant()

@@ -83,6 +83,7 @@ class Exchange:
         self.error: str | None = None
         self.sent_headers: Mapping[str, str] | None = None
         self.got_headers: Event | None = None
+        self.early_links: tuple[str, ...] | None = None
 
 
 class Reading:
@@ -94,12 +95,14 @@ class Reading:
         # Extra info of hops, by request id, in order: each belongs to the hop at the same place.
         self._sent: dict[str, list[Event]] = {}
         self._got: dict[str, list[Event]] = {}
+        self._early: dict[str, tuple[str, ...]] = {}  # by request id
         self._load: float | None = None
         self._takers = {
             "Network.requestWillBeSent": self._asked,
             "Network.requestWillBeSentExtraInfo": self._sent_extra,
             "Network.responseReceived": self._answered,
             "Network.responseReceivedExtraInfo": self._got_extra,
+            "Network.responseReceivedEarlyHints": self._got_early,
             "Network.requestServedFromCache": self._from_memory,
             "Network.dataReceived": self._data,
             "Network.loadingFinished": self._finished,
@@ -129,6 +132,10 @@ class Reading:
 
     def _got_extra(self, event: Event) -> None:
         self._got.setdefault(event["requestId"], []).append(event)
+
+    def _got_early(self, event: Event) -> None:
+        links = (text for name, text in _pairs(event["headers"]) if name.lower() == "link")
+        self._early[event["requestId"]] = tuple(value.strip() for text in links for value in text.split(","))
 
     def _answered(self, event: Event) -> None:
         exchange = self._open.get(event["requestId"])
@@ -174,6 +181,7 @@ class Reading:
             sent, got = self._sent.get(exchange.id, []), self._got.get(exchange.id, [])
             exchange.sent_headers = sent[hop]["headers"] if hop < len(sent) else None
             exchange.got_headers = got[hop] if hop < len(got) else None
+            exchange.early_links = self._early.get(exchange.id)
         start = min(exchange.started for exchange in self._all)
         return with_tls(mark_reused([describe(exchange, start, self._load) for exchange in self._all]))
 
@@ -239,6 +247,9 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
         initiator=exchange.initiator,
         before_load=load is None or exchange.started <= load,
         wire=None,
+        link_preload=exchange.asked.get("isLinkPreload", False),
+        early_links=exchange.early_links,
+        by_early_links=response.get("fromEarlyHints", False),
     )
 
 

@@ -48,6 +48,7 @@ def configuration(
     *,
     log_requests: bool = True,
     pushed: Sequence[str] = (),
+    hints: Sequence[str] = (),
 ) -> str:
     """The text of httpd.conf."""
     parts = [
@@ -58,6 +59,7 @@ def configuration(
         _spdy(arm),
         _streams(arm),
         _push(arm, site, pushed),
+        _hints(site, hints),
         tls(arm, place),
         [f'ReplayPack "{place.content}/{pack.FILE}"'],
         _logs(arm, log_requests=log_requests),
@@ -161,13 +163,25 @@ def _push(arm: ServerArm, site: Site, pushed: Sequence[str]) -> list[str]:
     not send its header; that of HTTP/2 the gateway does not pass on."""
     if not pushed:
         return []
-    path, _, query = site.entry_path.partition("?")
-    page = f"%{{HTTP_HOST}} == '{site.entry_host}' && %{{REQUEST_URI}} == '{path}' && %{{QUERY_STRING}} == '{query}'"
+    page = _page(site)
     if arm.spdy:
         named = ", ".join(f'\\"{each}\\"' for each in pushed)
         return ["SpdyPush on", f'Header always set X-Associated-Content "{named}" "expr={page}"']
     links = (f'Header always add Link "<{each}>; rel=preload" "expr={page}"' for each in pushed)
     return ["H2Push on", *links]
+
+
+def _page(site: Site) -> str:
+    """Apache's expression for a request for the page."""
+    path, _, query = site.entry_path.partition("?")
+    return f"%{{HTTP_HOST}} == '{site.entry_host}' && %{{REQUEST_URI}} == '{path}' && %{{QUERY_STRING}} == '{query}'"
+
+
+def _hints(site: Site, hints: Sequence[str]) -> list[str]:
+    """Ahead of the page alone."""
+    if not hints:
+        return []
+    return ["H2EarlyHints on", f'<If "{_page(site)}">', *(f'    H2EarlyHint Link "{each}"' for each in hints), "</If>"]
 
 
 def tls(arm: ServerArm, place: Place) -> list[str]:

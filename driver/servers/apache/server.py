@@ -64,7 +64,13 @@ class Apache:
         modules = configuration.Modules(installed.modules_folder, installed.modules, own[REPLAY], own[SPDY])
         logs = assignment.log_requests
         text = configuration.configuration(
-            arm, assignment.site, place, modules, log_requests=logs, pushed=assignment.pushed
+            arm,
+            assignment.site,
+            place,
+            modules,
+            log_requests=logs,
+            pushed=assignment.pushed,
+            hints=assignment.hints,
         )
         files = {}
         for name in self.builds(arm):

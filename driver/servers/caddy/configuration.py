@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from driver.servers.answers import Answer
@@ -27,12 +27,14 @@ def configuration(
     layout: Layout,
     answers: Iterable[Answer],
     *,
+    hints: Sequence[str] = (),
     log_requests: bool = True,
 ) -> str:
     """The text of caddy.json."""
     listed = list(answers)
     routes = [_origin(host, place, layout, [each for each in listed if each.host == host]) for host in site.hosts]
-    routes = [*_everywhere(arm), *routes, {"handle": [{"handler": "static_response", "status_code": 404}]}]
+    routes = [*_hints(site, hints), *routes, {"handle": [{"handler": "static_response", "status_code": 404}]}]
+    routes = [*_everywhere(arm), *routes]
     servers = {scheme: _server(arm, scheme, routes, log_requests=log_requests) for scheme in arm.ports}
     apps: dict[str, Any] = {"http": {"grace_period": "1ms", "servers": servers}}
     if arm.tls != "off":
@@ -107,6 +109,15 @@ def _everywhere(arm: ServerArm) -> Iterator[_Json]:
         yield {"handle": [{"handler": "headers", "response": {"set": {"Alt-Svc": [ALT_SVC]}}}]}
     if not arm.keepalive:
         yield {"handle": [{"handler": "headers", "response": {"set": {"Connection": ["close"]}}}]}
+
+
+def _hints(site: Site, hints: Sequence[str]) -> Iterator[_Json]:
+    """A 103 ahead of the page, whose headers Caddy would send again with the page."""
+    if hints:
+        page = {"host": [site.entry_host], "vars": {"{http.request.orig_uri}": [_plain(site.entry_path)]}}
+        said = {"handler": "headers", "response": {"set": {"Link": list(hints)}}}
+        gone = {"handler": "headers", "response": {"delete": ["Link"]}}
+        yield {"match": [page], "handle": [said, {"handler": "static_response", "status_code": 103}, gone]}
 
 
 def _origin(host: str, place: Place, layout: Layout, answers: list[Answer]) -> _Json:

@@ -55,7 +55,13 @@ class Caddy:
         arm, layout = assignment.arm, _layout(assignment)
         installed = installation.installation(node)
         text = configuration.configuration(
-            arm, assignment.site, place, layout, answers.answers(layout), log_requests=assignment.log_requests
+            arm,
+            assignment.site,
+            place,
+            layout,
+            answers.answers(layout),
+            hints=assignment.hints,
+            log_requests=assignment.log_requests,
         )
         # It keeps things in its user's folders, and writes a lock there before it starts.
         environment = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), place.folder)

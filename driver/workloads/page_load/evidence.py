@@ -94,6 +94,8 @@ class _Pieces:
                 }
                 if each.method == PREFLIGHT:  # the browser counts no bytes of these
                     del fields["wire_bytes"]
+                if each.by_early_links:  # the browser asked for it before it knew whose it is, and does not say how
+                    del fields["wire_bytes"], fields["connection"]
                 yield from (f"requests[{number}].{name}" for name, value in fields.items() if value in (None, ()))
 
     def _of_server(self, server: ServerLog | None) -> Iterator[str]:

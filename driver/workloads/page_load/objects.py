@@ -24,6 +24,8 @@ from model.evidence.browser import Request
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.site import Site, SiteObject
+from sites.hints import hints
+from sites.pushed import OFF
 
 OK, PARTIAL, NOT_MODIFIED, BAD_GATEWAY = 200, 206, 304, 502
 PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of the request
@@ -152,7 +154,14 @@ class Objects:
             return False
         if any(request.status == NOT_MODIFIED for request in requests):
             return True
-        return all(request.from_cache for request in requests)
+        return all(request.from_cache for request in requests) and not self._is_ahead(requests[0])
+
+    def _is_ahead(self, request: Request) -> bool:
+        """Whether a 103 named it: the browser then fetches it before the page asks, and shows what the page asks."""
+        if self.arm.early_hints == OFF:
+            return False
+        ahead = hints(self.site, self.arm.early_hints, "early_hints")
+        return target(request) in {self.site.entry_host + each.path for each in ahead}
 
 
 def _is_due(each: SiteObject) -> bool:

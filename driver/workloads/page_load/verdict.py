@@ -15,6 +15,7 @@ from driver.workloads.page_load.connection_use import ConnectionUse
 from driver.workloads.page_load.device_verdict import device_failures
 from driver.workloads.page_load.evidence import FAREWELL, missing
 from driver.workloads.page_load.expected import Expected
+from driver.workloads.page_load.hints_verdict import HintsVerdict
 from driver.workloads.page_load.keepalive import Keepalive
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from driver.workloads.page_load.moving_verdict import MovingVerdict
@@ -97,6 +98,7 @@ class _Trial:
             yield from device_failures(self.arm.on(self.site), self.evidence.browser)
         yield from self._on_the_wire()
         yield from self._compression()
+        yield from HintsVerdict(self.arm, self.site, self.requests).failures()
         yield from Objects(self.record, self.arm, self.site, self.tolerances).failures()
         yield from self._extra()
         yield from self._inexact()
