@@ -12,7 +12,6 @@ from sites import bodies
 from sites.coding import decoded, encoded
 from sites.minify.html.nodes import Node, StartTag, start_tag
 from sites.minify.html.page import Element, Page
-from sites.prepare.variant import Variant
 from sites.pushed import OFF, page_of, pushed_paths
 
 FIRST_IMAGE = "first-image"
@@ -57,24 +56,24 @@ def _hint(site: Site, path: str, key: str) -> Hint:
     raise InputError(what, "Name other paths", key=key)
 
 
-def hinted(site: Site, variant: Variant) -> Site:
+def hinted(site: Site, *, preload: str, fetchpriority: str) -> Site:
     """The site as it was prepared, with a page that says these things. Raises InputError."""
-    page = page_of(site, "preload" if variant.preload != OFF else "fetchpriority")
+    page = page_of(site, "preload" if preload != OFF else "fetchpriority")
     stored = bodies.read(site.content, page)
     plain = decoded(stored)
     if plain.object.encoding:
         raise InputError(f"{site.name}: its page has a coding that nobody knows", "Leave preload out", key="preload")
     body = plain.body
-    if variant.preload != OFF:
-        body = with_links(body, hints(site, variant.preload, "preload"), site.entry_path)
-    if variant.fetchpriority != OFF:
-        body = with_priorities(body, levels_of(variant.fetchpriority), site.name)
+    if preload != OFF:
+        body = with_links(body, hints(site, preload, "preload"), site.entry_path)
+    if fetchpriority != OFF:
+        body = with_priorities(body, levels_of(fetchpriority), site.name)
     changed = StoredObject(replace(plain.object, size=len(body)), body)
     if stored.object.encoding:
         changed = encoded(changed, stored.object.encoding)
     objects: list[SiteObject] = list(site.objects)
     (objects[objects.index(page)],) = bodies.store(site.content, [changed])
-    return replace(site, objects=tuple(objects), variant=variant.text)
+    return replace(site, objects=tuple(objects))
 
 
 def with_links(body: bytes, told: Sequence[Hint], path: str) -> bytes:
@@ -82,7 +81,7 @@ def with_links(body: bytes, told: Sequence[Hint], path: str) -> bytes:
     for it near the beginning."""
     page = Page.read(body)
     base = urljoin(f"{_ORIGIN}{path}", page.base or "")
-    modules = {urljoin(base, src) for src in _modules(page)}
+    modules = {_joined(base, src) for src in _modules(page)}
     links = [_link(each, modules) for each in told]
     meta = [each for each in page.elements("meta") if each.tag.has("charset") or each.tag.has("http-equiv")]
     first = next(iter([*(each for each in meta if each.in_head), *page.elements("head"), *page.elements("html")]), None)
@@ -143,8 +142,15 @@ def urgencies(site: Site) -> Mapping[str, str]:
     for each in page.elements("img", "script"):
         level, source = each.tag.get("fetchpriority"), each.tag.get("src")
         if level and source:
-            found.setdefault(urljoin(base, source).partition("//")[2], level)
+            found.setdefault(_joined(base, source).partition("//")[2], level)
     return found
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address.strip())
+    except ValueError:  # no address at all
+        return ""
 
 
 def _is_sheet(tag: StartTag) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from driver.browser.browser import USUAL_VIEWPORT, Limit
 from driver.browser.registry import BROWSERS
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
-from driver.experiment.hint_fields import HINTING
+from driver.experiment.hint_fields import HINTING, TELLING
 from driver.experiment.stream_fields import BEYOND_BROWSERS, LIMITING, PUSHING, USUAL, with_todays_names
 from driver.proxies import fields as proxies
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
@@ -292,6 +292,9 @@ def _check_hints(arm: Arm) -> None:
     if arm.via == "gateway":
         what = "the gateway does not pass 103 on"
         raise InputError(what, "Leave out what needs it, or write preload", key="early_hints")
+    if arm.browser not in TELLING:
+        what = f"{BROWSERS[arm.browser].title} does not tell whether a 103 came"
+        raise InputError(what, f"Write browser: {' or '.join(TELLING)}, or preload", key="early_hints")
     if arm.proxy != proxies.NONE:
         raise InputError("proxies do not pass 103 on", "Leave proxy out", key="early_hints")
     if arm.start == "warm":

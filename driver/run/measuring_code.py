@@ -33,6 +33,7 @@ PARTS: Mapping[str, str] = {
     "sites": "what a site serves is in its digest",
     "sites/coding.py": "",
     "sites/pushed.py": "",
+    "sites/hints.py": "",
     "analysis": "looks at trials that are made",
     "driver/__init__.py": "",
     "driver/bed": "",

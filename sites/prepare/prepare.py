@@ -34,7 +34,9 @@ def prepare(site: Site, variant: Variant) -> Site:
     if variant != variant.without_hints:
         from sites.hints import hinted  # noqa: PLC0415 - most arms need none of its libraries
 
-        return hinted(prepare(site, variant.without_hints), variant)
+        plain = prepare(site, variant.without_hints)
+        told = hinted(plain, preload=variant.preload, fetchpriority=variant.fetchpriority)
+        return replace(told, variant=variant.text)
     folder = site.content.parent / VARIANTS
     file = folder / f"{_name(site, variant)}.json"
     try:

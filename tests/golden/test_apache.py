@@ -26,7 +26,7 @@ from driver.servers.apache.installation import MODULE_FOLDERS
 from driver.servers.certificates import Authority
 from driver.servers.server import Place
 from sites.pushed import pushed_paths
-from tests.kit.server_arms import DASHES, SITES, compare, read
+from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
 
 FOLDER = Path(__file__).parent / "apache"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -45,7 +45,7 @@ def test_configuration(file: Path, update_golden: bool) -> None:
     head, arm, site, expected = read(file)
     logs = bool((yaml.safe_load(head) or {}).get("log_requests", True))
     pushed = pushed_paths(site, arm.push)
-    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs, pushed=pushed)
+    found = configuration(arm, site, PLACE, AVAILABLE, log_requests=logs, pushed=pushed, hints=hints_of(arm, site))
     compare(file, head, expected, found, update=update_golden)
 
 
@@ -61,7 +61,14 @@ def test_apache_takes_it(file: Path, tmp_path: Path) -> None:
     shutil.copyfile(leaf.certificate, place.certificate)
     shutil.copyfile(leaf.key, place.key)
     own = [str(apache_module.module(name)) for name in apache_module.MODULES]
-    text = configuration(arm, site, place, Modules(str(modules), there, *own), pushed=pushed_paths(site, arm.push))
+    text = configuration(
+        arm,
+        site,
+        place,
+        Modules(str(modules), there, *own),
+        pushed=pushed_paths(site, arm.push),
+        hints=hints_of(arm, site),
+    )
     (tmp_path / "httpd.conf").write_text(text)
     argv = [str(find("apache2") or find("httpd")), "-t", "-d", str(tmp_path), "-f", str(tmp_path / "httpd.conf")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -75,7 +82,7 @@ PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in yaml.safe_load(file.read_text().partition(DASHES)[0]) or {}}
     browser = {setting.name for setting in BROWSER_SETTINGS} | {"h3_discovery", "early_data"}
-    content = {"minify"}
+    content = {"minify", "preload", "fetchpriority"}
     gateway = {
         "via",
         "pipelining",

@@ -111,7 +111,7 @@ PROXY = {setting.name for setting in PROXY_SETTINGS} - {"proxy", "proxy_protocol
 def test_every_setting_of_the_server_is_in_a_file() -> None:
     written = {key for file in FILES for key in settings_of(file)}
     browser = {setting.name for setting in BROWSER_SETTINGS} | {"h3_discovery", "early_data"}
-    content = {"minify"}
+    content = {"minify", "preload", "fetchpriority", "early_hints"}
     common = {"dns", "addresses"}
     gateway = {
         "via",

@@ -28,7 +28,7 @@ from driver.servers.lighttpd import installation as of_lighttpd
 from driver.servers.registry import SERVERS
 from driver.servers.server import Assignment, Place, SetUp
 from model.site.site import Site
-from tests.kit.server_arms import DASHES, SITES, compare, read
+from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
 
 FOLDER = Path(__file__).parent
 NAMES = ("lighttpd", "caddy", "h2o")
@@ -42,7 +42,7 @@ def settings_of(file: Path) -> dict[str, object]:
 
 
 def set_up(arm: Arm, site: Site, place: Place, *, log_requests: bool = True) -> SetUp:
-    assignment = Assignment(arm, site, Path(place.folder).parent, log_requests=log_requests)
+    assignment = Assignment(arm, site, Path(place.folder).parent, log_requests=log_requests, hints=hints_of(arm, site))
     return SERVERS[arm.server].set_up(Installed(), assignment, place)
 
 

@@ -13,6 +13,7 @@ import yaml
 from driver.experiment.arm import Arm
 from model.site.compressed_types import COMPRESSED_TYPES
 from model.site.site import Site, SiteObject
+from sites.hints import hints
 
 DASHES = "----\n"
 
@@ -65,6 +66,10 @@ def compressed(site: Site, arm: Arm) -> Site:
             replace(each, compressed=coding if each.mime in COMPRESSED_TYPES else None) for each in site.objects
         ),
     )
+
+
+def hints_of(arm: Arm, site: Site) -> tuple[str, ...]:
+    return tuple(each.header for each in hints(site, arm.early_hints, "early_hints"))
 
 
 def compare(file: Path, head: str, expected: str, found: str, *, update: bool) -> None:

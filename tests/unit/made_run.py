@@ -330,6 +330,7 @@ def made_requests(rng: random.Random, plt: float, arm: str) -> list[dict[str, An
             "wire_bytes": 55_310 if i > 3 else 760, "request_headers": [["Accept", "*/*"]],
             "response_headers": [["Content-Type", "image/png"]], "error": None, "tls": None, "initiator": "parser",
             "before_load": True, "request_header_bytes": 400, "response_header_bytes": 250, "wire": None,
+            "link_preload": False, "early_links": None, "by_early_links": False,
         })  # fmt: skip
     return found
 

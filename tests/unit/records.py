@@ -59,6 +59,9 @@ def request(url: str, number: int, arm: Arm, *, body: int = 0, kind: str = "Imag
         "initiator": "parser",
         "before_load": True,
         "wire": None,
+        "link_preload": False,
+        "early_links": None,
+        "by_early_links": False,
     }
 
 

@@ -120,6 +120,7 @@ def test_defaults_for_the_gateway_are_left_out_where_they_mean_nothing() -> None
     assert Arm.parse("a", {}, shared).pipelining == 4
 
 
+H2 = {"protocol": "h2", "tls": "1.3"}
 H3: dict[str, object] = {"protocol": "h3", "server": "caddy", "tls": "1.3"}
 REFUSED: list[tuple[dict[str, object], str, str]] = [
     (
@@ -237,6 +238,14 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"keepalive_timeout": "0.5ms"}, "keepalive_timeout", "Write whole milliseconds"),
     ({"compression": "brotli"}, "compression", "Chromium accepts brotli over TLS only"),
     ({"compression": "zstd"}, "compression", "Chromium accepts zstd over TLS only"),
+    ({"early_hints": "critical"}, "early_hints", "it means nothing with protocol: http/1.1"),
+    ({**H2, "early_hints": "critical", "server": "nginx"}, "early_hints", "nginx cannot send 103 by HTTP/2"),
+    ({**H2, "early_hints": "critical", "via": "gateway"}, "early_hints", "the gateway does not pass 103 on"),
+    ({**H2, "early_hints": "critical", "start": "warm"}, "early_hints", "what the browser has from an earlier load"),
+    ({**H3, "early_hints": "critical", "h3_discovery": "alt-svc"}, "early_hints", "the page may come by HTTP/2 or"),
+    ({"early_hints": "style.css", **H2}, "early_hints", "neither a policy nor a pattern"),
+    ({"fetchpriority": "high"}, "fetchpriority", "'high' is none of them"),
+    ({"fetchpriority": "images=high images=low"}, "fetchpriority", "images is there twice"),
     (
         {"compression": "zstd", "tls": "1.3", "schemes": "recorded"},
         "compression",
@@ -326,6 +335,7 @@ def test_every_row_of_the_table_can_be_used() -> None:
         under: dict[str, object] = {"tls": "1.3", "server": OWNERS.get(field.name, ("apache",))[0]}
         under |= {"protocol": "h2"} if field.name == "coalescing" else {}
         under |= {"protocol": "spdy/3"} if field.name.startswith("spdy_") else {}
+        under |= H2 if field.name == "early_hints" else {}
         under |= {"protocol": "h3", "server": "caddy"} if field.name in ("h3_discovery", "early_data") else {}
         under |= {"pipelining": 4, "tls": "off"} if field.name == "pipelining_policy" else {}
         under |= {"proxy": "apache" if field.name in APACHE_PROXY else "gateway"} if _of_proxy(field.name) else {}

@@ -54,7 +54,7 @@ def test_wishes_that_are_for_nothing_are_refused(tmp_path: Path) -> None:
         (whole, "/y.js", "no object of www.test has a path like /y.js"),
         (site(tmp_path, html=b"<p>"), "critical", "names no style sheets or scripts of its own host"),
         (site(tmp_path, html=b"<p>"), "referenced", "names no objects of its own host"),
-        (site(tmp_path, *many), "/many/*", "33 objects, and a server pushes at most 32"),
+        (site(tmp_path, *many), "/many/*", "33 objects, and at most 32 can be named with a page"),
         (site(tmp_path, odd), "/odd*", "has characters that servers cannot all be told"),
     ]:
         with pytest.raises(InputError) as error:

@@ -232,12 +232,12 @@ def test_what_is_wrong_is_found_and_named(
 
 def test_every_reason_that_is_judged_has_a_case() -> None:
     """The others come from the trial itself, or have tests below, in test_wire.py, test_over_quic.py,
-    test_devices.py, test_streams.py, test_link_verdict.py or test_load_verdict.py."""
+    test_devices.py, test_streams.py, test_hints.py, test_link_verdict.py or test_load_verdict.py."""
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     own |= {Reason.LINK_RTT, Reason.LINK_DELAY, Reason.LINK_RATE, Reason.LINK_MTU, Reason.INITIAL_WINDOW}
     own |= {Reason.EARLY_DATA_IGNORED, Reason.DEVICE_IGNORED}
-    own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED}
+    own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED, Reason.HINTS_IGNORED}
     own |= {Reason.GENERATOR_FAILED, Reason.GENERATOR_LIMITED, Reason.STOPPED}
     own |= {Reason.CROSS_MISSING, Reason.CROSS_STALLED}  # tests/unit/test_cross.py
     own |= {Reason.RECORDER_FAILED, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS}
