@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, Experiment
+from driver.recorders.cross_traffic import settles_s as cross_settles_s
 from driver.recorders.registry import RECORDERS
 from driver.recorders.tcpdump import HEADERS
 from driver.schedule.blocks import beds_used
@@ -124,13 +125,14 @@ def _spread_s(lengths: Sequence[float], rounds: int, beds: int) -> float:
 
 
 def _estimate_cell(experiment: Experiment, cell: Cell, load: SiteLoad) -> CellEstimate:
+    settle_s = cross_settles_s(cell.link.link)
     if cell.link.load:
         load_s = cell.link.load.duration_s or cell.link.load.requests / LOADED_PER_S
         of_recorders = sum(RECORDERS[name].second_bytes for name in experiment.recorders)
         points = LOAD_BYTES + round(load_s * (SECOND_BYTES + of_recorders))
-        return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S, points, load)
+        return CellEstimate(cell, load_s, load_s + LOAD_OVERHEAD_S + settle_s, points, load)
     plt_s = min(expected_plt(load, cell.link.link, cell.arm), experiment.timeout.seconds)
-    trial_s = plt_s + OVERHEAD_S[cell.arm.start]
+    trial_s = plt_s + OVERHEAD_S[cell.arm.start] + settle_s
     recorded = sum(RECORDERS[name].disk_bytes(options, load) for name, options in experiment.recorders.items())
     disk = recorded + load.objects * (RECORD_BYTES + HAR_BYTES)
     return CellEstimate(cell, plt_s, trial_s, round(disk), load)

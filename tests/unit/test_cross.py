@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from driver.experiment.model import LATER_LINK_SETTINGS
-from driver.recorders.cross_traffic import evidence_of, measures_of
+from driver.recorders.cross_traffic import evidence_of, measures_of, settles_s
 from driver.workloads.cross_verdict import cross_failures
 from model.errors import InputError
 from model.evidence.cross import CrossEvidence
@@ -147,3 +147,8 @@ def test_a_trial_that_failed_before_needs_no_second_reason() -> None:
 def test_evidence_reads_back() -> None:
     whole = record(seen())
     assert TrialRecord.from_json(whole.to_json()).cross == whole.cross
+
+
+def test_a_plan_counts_the_time_until_the_queue_stands() -> None:
+    assert settles_s(Link.parse(SHAPED)) == 0
+    assert settles_s(LINK) == pytest.approx(3.4)

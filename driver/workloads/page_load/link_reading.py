@@ -55,7 +55,7 @@ def link_measures(evidence: PageLoadEvidence, link: Link) -> dict[str, float]:
                 f"overflowed_packets_{way}": losses.overflowed,
             }
     error = evidence.emulation
-    if error and error.median_ms is not None and error.worst_99_ms is not None:
+    if error and not link.cross and error.median_ms is not None and error.worst_99_ms is not None:
         measures |= {"emulation_error_ms": error.median_ms, "emulation_error_99_ms": error.worst_99_ms}
     return measures
 
