@@ -15,6 +15,8 @@ def shown(metric: Metric, value: float | None) -> str:
     """A metric's value in its unit, without the unit."""
     if value is None:
         return NONE
+    if metric.decimals is not None:
+        return f"{value / metric.scale:.{metric.decimals}f}"
     if metric.unit == "kB":
         return kilobytes(value)
     if metric.unit == "s":

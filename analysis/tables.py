@@ -20,7 +20,7 @@ from analysis.numbers import shown
 from analysis.refusals import Refusal, refusals
 from analysis.stats import Summary, summarise
 from model.looks import look_after
-from model.metrics import LOAD, Metric, metrics_of
+from model.metrics import LOAD, OF_VITALS, Metric, metrics_of
 
 __all__ = ["ComparisonRow", "change_json", "comparisons"]  # for those who ask the tables
 BOUND = "bound_ms"
@@ -133,10 +133,12 @@ def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
 
 
 def columns(run: Run) -> list[Metric]:
-    """The metrics beside the primary one that tables show. Loads of one kind have others than those of another."""
-    had = {name for trial in run.ok for name in trial.measures} if run.workload == LOAD else None
+    """The metrics beside the primary one that tables show. Loads of one kind have others than those of another, and
+    only pages that were asked for their vitals have these."""
+    had = {name for trial in run.ok for name in trial.measures}
     others = [metric for metric in metrics_of(run.workload) if metric.column and metric != run.primary]
-    return [metric for metric in others if had is None or metric.name in had]
+    always = run.workload != LOAD
+    return [each for each in others if each.name in had or (always and each.name not in OF_VITALS)]
 
 
 def has_bound(run: Run) -> bool:

@@ -27,6 +27,7 @@ class Metric:
     workloads: tuple[str, ...] = (PAGE_LOAD,)
     scale: float = 1  # a stored number divided by this is in the unit
     whole: bool = False  # it counts something
+    decimals: int | None = None  # that are shown, where it is not as many as milliseconds have
     column: str = ""  # its heading in the table of results; "": it has no column there
     higher_is_better: bool = False
     censored: str = ""  # the measure that is 1 where the true value lies beyond this one: it was not reached
@@ -122,6 +123,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("cross_rtt_ms", "round trip of cross traffic, median", "ms", ANY),
     Metric("speed_index_ms", "Speed Index", "ms"),
     Metric("visually_complete_ms", "visually complete", "ms"),
+    # What pages tell after their load: docs/reference/vitals.md.
+    Metric("cls", "cumulative layout shift", decimals=3, column="CLS"),
+    Metric("lcp_settled_ms", "largest contentful paint, also after the load event", "ms", column="LCP ms"),
+    Metric("long_task_count", "long tasks of the main thread", whole=True),
+    Metric("long_task_ms", "time in long tasks of the main thread", "ms"),
+    Metric("tbt_ms", "total blocking time", "ms", column="TBT ms"),
+    Metric("inp_ms", "interaction to next paint, of the click after the load", "ms", column="INP ms"),
     Metric("requests", "requests", whole=True, of=_requested),
     Metric("bytes_down", "bytes to the client", "kB", scale=1000, whole=True, column="kB down",
            of=_captured("bytes_down")),
@@ -206,6 +214,7 @@ METRICS: tuple[Metric, ...] = (
 )
 # fmt: on
 _OF_SERVER_SERIES = ("workers_busy_most", "workers_full_s", "pages_full_s", "starvation_gap_s", "server_memory_used")
+OF_VITALS = ("cls", "lcp_settled_ms", "long_task_count", "long_task_ms", "tbt_ms", "inp_ms")
 # The setting of an experiment without which no trial has the metric. Those that are not here are the workload's own.
 NEEDS: Mapping[str, str] = {
     **dict.fromkeys((metric.name for metric in METRICS if metric.workloads == ANY), "machine: true"),
@@ -216,12 +225,15 @@ NEEDS: Mapping[str, str] = {
     **{f"{what}_packets_{way}": "capture: client" for what in _OF_PACKETS for way in ("down", "up")},
     **dict.fromkeys(("emulation_error_ms", "emulation_error_99_ms"), "capture: [client, server]"),
     **dict.fromkeys(("speed_index_ms", "visually_complete_ms"), "trace: filmstrip"),
+    **dict.fromkeys(OF_VITALS, "vitals: true"),
+    "inp_ms": "vitals: {click: SELECTOR}",
 }
 # Of which a trial may have 0 where everything is well: a change from 0 is no number of percent.
 MAY_BE_ZERO = frozenset(
     metric.name
     for metric in METRICS
     if metric.name in ("retransmissions", "starvation_gap_s", "stream_switches")
+    or metric.name in ("cls", "long_task_count", "long_task_ms", "tbt_ms")
     or metric.name.startswith("pushed_")
     or metric.name.endswith("_censored")
     or metric.name.startswith(("part_", *_OF_PACKETS))

@@ -16,6 +16,7 @@ class Reason(StrEnum):
     NAVIGATION_FAILED = "navigation-failed"
     BROWSER_CRASHED = "browser-crashed"
     BROWSER_FAILED = "browser-failed"
+    INTERACTION_FAILED = "interaction-failed"
     SERVER_FAILED = "server-failed"
     SERVER_ERROR_LOG = "server-error-log"
     GATEWAY_FAILED = "gateway-failed"

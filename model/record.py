@@ -18,6 +18,7 @@ from model.evidence.machine import MachineEvidence
 from model.evidence.page_load import PageLoadEvidence
 from model.evidence.server_series import ServerSeriesEvidence
 from model.evidence.trace import TraceEvidence
+from model.evidence.vitals import VitalsEvidence
 from model.reasons import Failure, Flag, Reason
 
 # The type of `evidence` by the workload's name. A new workload adds its own.
@@ -31,6 +32,7 @@ RECORDINGS: dict[str, type[Coded]] = {
     "machine": MachineEvidence,
     "server_series": ServerSeriesEvidence,
     "trace": TraceEvidence,
+    "vitals": VitalsEvidence,
 }
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from driver.browser.vitals import VitalsAsked
 from model.coded import Coded
 from model.errors import InputError
 from model.evidence.browser import BrowserEvidence, Request
@@ -104,7 +105,7 @@ class PageRecord(Coded):
 
 FLAGS_KEY = "browser_flags"  # the setting
 # What recorders may ask of a page.
-SCREENSHOT, TRACE, NETLOG = "screenshot", "trace", "netlog"
+SCREENSHOT, TRACE, NETLOG, VITALS = "screenshot", "trace", "netlog", "vitals"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,11 @@ class Page(ABC):
         """Begin to trace what the browser does. Raises BrowserError."""
 
     @abstractmethod
+    def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
+        """Right after `load`: what the browser kept of it (driver/browser/vitals.py), and what a click came to. None:
+        the load failed. Raises BrowserError."""
+
+    @abstractmethod
     def close(self) -> None:
         """End the page. What takes time goes on beside the caller."""
 
@@ -207,6 +213,6 @@ class BrowserKind:
     connections_per_host: int  # that it opens at most with HTTP/1.1, where nobody says otherwise
     flags: FlagForm
     limits: tuple[Limit, ...]  # which settings of arms it cannot follow
-    gives: frozenset[str]  # what recorders may ask of its pages (`asks`): SCREENSHOT, TRACE, NETLOG
+    gives: frozenset[str]  # what recorders may ask of its pages (`asks`): SCREENSHOT, TRACE, NETLOG, VITALS
     needs: tuple[str, ...]  # its programs, as the column `for` of playbooks/vars/packages.yml has them
     processes: tuple[str, ...]  # what the kernel calls its processes, and those that lead it

@@ -13,13 +13,15 @@ from driver.recorders.screenshot import Screenshot
 from driver.recorders.server_series import ServerSeries
 from driver.recorders.tcpdump import Tcpdump
 from driver.recorders.trace import TraceRecorder
+from driver.recorders.vitals import Vitals
 from model.coded import Coded
 from model.errors import RecordError
 
 # The last to start is the first to stop: the machine is watched during the load alone, and the log of the browser's
-# network, for which the browser must end, comes last.
+# network, for which the browser must end, comes last. A trace has ended before the page is asked for its vitals.
 RECORDERS: Mapping[str, type[Recorder[Any]]] = {
-    recorder.name: recorder for recorder in (Netlog, Tcpdump, Screenshot, TraceRecorder, ServerSeries, Machine)
+    recorder.name: recorder
+    for recorder in (Netlog, Tcpdump, Screenshot, Vitals, TraceRecorder, ServerSeries, Machine)
 }
 
 

@@ -22,6 +22,7 @@ from driver.recorders.screenshot import ScreenshotOptions
 from driver.recorders.server_series import ServerSeriesOptions
 from driver.recorders.tcpdump import CaptureOptions
 from driver.recorders.trace import TraceOptions
+from driver.recorders.vitals import VitalsOptions
 from model.coded import Coded
 from model.errors import BedError, RecordError
 from model.reasons import Failure, Reason
@@ -135,6 +136,7 @@ ALL: dict[str, Coded] = {
     "screenshot": ScreenshotOptions(),
     "server_series": ServerSeriesOptions(),
     "trace": TraceOptions(filmstrip=True),
+    "vitals": VitalsOptions(2000, "#more"),
 }
 
 

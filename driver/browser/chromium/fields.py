@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driver.browser.browser import NETLOG, SCREENSHOT, TRACE, FlagForm, Limit
+from driver.browser.browser import NETLOG, SCREENSHOT, TRACE, VITALS, FlagForm, Limit
 
 CONNECTIONS_PER_HOST = 6  # HTTP/1.1 connections that Chromium opens to one host at most; it has no switch for it
 _OURS = "lanelab gives the browser its own"
@@ -28,7 +28,7 @@ FLAGS_REFUSED = {
     "--single-process": "a browser in one process has no sandbox and other timing",
 }
 FLAGS = FlagForm("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED)
-GIVES = frozenset({SCREENSHOT, TRACE, NETLOG})
+GIVES = frozenset({SCREENSHOT, TRACE, NETLOG, VITALS})
 _BY_GATEWAY = "Leave via out, or write via: gateway"
 LIMITS = (
     Limit(

@@ -18,9 +18,11 @@ from driver.browser.chromium import events, flags
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.chromium.chromium import Chromium
 from driver.browser.chromium.emulation import measure_slowdown
+from driver.browser.chromium.own_world import OwnWorld
 from driver.browser.chromium.repeatable import Repeating
 from driver.browser.chromium.tracing import Tracing
 from driver.browser.failures import BrowserError
+from driver.browser.vitals import VitalsAsked, ask
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
 from model.evidence.browser import (
@@ -114,6 +116,7 @@ class ChromiumPage(Page):
         self._first_request_us: int | None = None
         self._navigate_s = 0.0
         self._failures: list[Failure] = []
+        self._measures: dict[str, Any] = {}
 
     def begin(self) -> None:
         """What is logged from here on is the load's."""
@@ -160,6 +163,13 @@ class ChromiumPage(Page):
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
         return PageRecord(evidence, requests, tuple(failures), marks)
 
+    def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
+        """The page's own measures are read before: they are of the load, and not of what comes after it."""
+        if self._failures:
+            return None
+        self._measure()
+        return ask(OwnWorld(self._session), asked)
+
     def screenshot(self, target: Path) -> None:
         try:
             target.write_bytes(base64.b64decode(self._session.get_screenshot_as_base64()))
@@ -203,7 +213,6 @@ class ChromiumPage(Page):
         """The requests, the console and what the page measured."""
         log: list[dict[str, Any]] = []
         console: list[dict[str, Any]] = []
-        measures: dict[str, Any] = {}
         gone = any(failure.reason is Reason.BROWSER_CRASHED for failure in failures)
         with _noted_in([] if gone else failures):
             log = self._session.log("performance")
@@ -221,8 +230,12 @@ class ChromiumPage(Page):
             failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))
         if not failures:
             with _noted_in(failures):
-                measures = self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
-        return requests, console, measures
+                self._measure()
+        return requests, console, {} if failures else self._measures
+
+    def _measure(self) -> None:
+        """What the page says of its load; once."""
+        self._measures = self._measures or self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
 
     def _slowdown(self, failures: list[Failure]) -> Slowdown | None:
         """Last: what it needs of the processor is nobody's load."""

@@ -1,0 +1,44 @@
+"""Vitals in the real browser, of a page whose numbers are known by construction: sites-archive/moving-page/generate.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit.handles import LanelabCommand
+
+from .runs import play
+
+RUN = """\
+sites: moving-page
+links: {rtt: 10ms}
+defaults: {start: fresh-context}
+arms: {one: {}}
+trials: 1
+"""
+SHIFT = 1000 * 400 / (1366 * 768) * 100 / 1366
+
+
+def test_what_was_built_into_a_page_is_measured(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    played = play(lanelab, tmp_path, RUN + "vitals: {after: 4s, click: '#more'}\n")
+    (measures,) = played.measures("one")
+    assert measures["cls"] == pytest.approx(SHIFT, rel=0.01)
+    assert measures["long_task_count"] >= 1
+    assert measures["long_task_ms"] >= 200
+    assert measures["tbt_ms"] >= 150
+    assert measures["inp_ms"] >= 120
+    vitals = played.records("one")[-1]["recordings"]["vitals"]
+    largest = vitals["paints"][-1]
+    assert (largest["tag"], largest["size"]) == ("img", 640 * 360)
+    assert largest["url"].endswith("/hero.png")
+    assert [shift["moved"] for shift in vitals["shifts"]] == [["div#story"]]
+    click = vitals["interaction"]
+    assert (click["element"], click["matched"]) == ("button#more", 1)
+    assert click["processing_ms"] >= 120
+    assert vitals["absent"] == {}
+
+
+def test_a_selector_that_matches_nothing_fails_the_trial(lanelab: LanelabCommand, tmp_path: Path) -> None:
+    played = play(lanelab, tmp_path, RUN + "retries: 0\nvitals: {click: '#nothing'}\n")
+    assert played.reasons("one") == {"interaction-failed"}
