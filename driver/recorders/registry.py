@@ -20,8 +20,7 @@ from model.errors import RecordError
 # The last to start is the first to stop: the machine is watched during the load alone, and the log of the browser's
 # network, for which the browser must end, comes last. A trace has ended before the page is asked for its vitals.
 RECORDERS: Mapping[str, type[Recorder[Any]]] = {
-    recorder.name: recorder
-    for recorder in (Netlog, Tcpdump, Screenshot, Vitals, TraceRecorder, ServerSeries, Machine)
+    recorder.name: recorder for recorder in (Netlog, Tcpdump, Screenshot, Vitals, TraceRecorder, ServerSeries, Machine)
 }
 
 

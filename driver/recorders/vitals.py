@@ -65,6 +65,9 @@ class VitalsOptions(Coded):
     click: str | None = None
 
 
+SHAPE = {"anyOf": [FLAG.schema, {"$ref": "#/definitions/vitals"}]}
+
+
 class Vitals(Recorder[VitalsOptions]):
     name = "vitals"
     options_type = VitalsOptions
@@ -72,13 +75,13 @@ class Vitals(Recorder[VitalsOptions]):
         "vitals",
         None,
         "",
-        "layout shift, largest paint, long tasks, and with `click` the time until a click is shown: [vitals](vitals.md)",
+        "layout shift, largest paint, long tasks, and with `click` the time until it is shown: [vitals](vitals.md)",
         "{click: button.menu}",
         "`true`, `false`, or [keys](#vitals)",
         "`false`",
     )
     keys = KEYS
-    shape = {"anyOf": [FLAG.schema, {"$ref": "#/definitions/vitals"}]}
+    shape = SHAPE
     reason = Reason.BROWSER_FAILED
     asks = frozenset({VITALS})
 
@@ -114,7 +117,7 @@ class Vitals(Recorder[VitalsOptions]):
         self._page = context.page
 
     def load_ended(self) -> None:
-        """Before requests are read: what the page asks for meanwhile, and after a click, is the trial's for everyone."""
+        """Before requests are read: what the page asks for meanwhile, and after a click, is the trial's."""
         self._told = self._page.vitals(VitalsAsked(self.options.after_ms, self.options.click))
 
     def stop(self) -> Recording:

@@ -69,7 +69,8 @@ def _evidence(told: Mapping[str, Any], after_ms: float, click: str | None) -> Vi
         if kept is None or kept["dropped"]:
             why = f"the browser has no entries of type {type_name}"
             if kept is not None:
-                why = f"the browser kept {len(kept['entries'])} entries of type {type_name}, and not {kept['dropped']} more"
+                count, more = len(kept["entries"]), kept["dropped"]
+                why = f"the browser kept {count} entries of type {type_name}, and not {more} more"
             absent.update(dict.fromkeys(of, why))
         found = [] if kept is None else kept["entries"]
         begun = "from_ms" if name == "tasks" else "at_ms"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from driver.browser.browser import SCREENSHOT, FlagForm, Limit
+from driver.browser.browser import SCREENSHOT, VITALS, FlagForm, Limit
 
 CONNECTIONS_PER_HOST = 6  # network.http.max-persistent-connections-per-server, as it comes
 _NAMES = "the site's names must lead to the server, and no other name anywhere"
@@ -26,7 +26,7 @@ PREFS_REFUSED = {
 FLAGS = FlagForm(
     "preference", r"[A-Za-z][A-Za-z0-9._-]*=.*", "network.http.pacing.requests.enabled=false", PREFS_REFUSED
 )
-GIVES = frozenset({SCREENSHOT})
+GIVES = frozenset({SCREENSHOT, VITALS})
 _OTHER = "Leave it out, and the device that has it, or write browser: chromium"
 _BY_GATEWAY = "Leave via out, or write via: gateway"
 # fmt: off

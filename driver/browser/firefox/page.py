@@ -15,6 +15,8 @@ from driver.browser.browser import Page, PageRecord, Trace
 from driver.browser.failures import BrowserError
 from driver.browser.firefox import requests as noted_requests
 from driver.browser.firefox.firefox import Firefox
+from driver.browser.firefox.own_world import OwnWorld
+from driver.browser.vitals import VitalsAsked, ask
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
 from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, LoadClock, PageTimes, Request, View
@@ -94,6 +96,7 @@ class FirefoxPage(Page):
         self._navigate_s = 0.0
         self._limit_s: float | None = None  # of each question; None: the usual
         self._failures: list[Failure] = []
+        self._measures: dict[str, Any] = {}
 
     def begin(self) -> None:
         """What is noted from here on is the load's."""
@@ -130,6 +133,13 @@ class FirefoxPage(Page):
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
         return PageRecord(evidence, requests, tuple(failures), marks)
 
+    def vitals(self, asked: VitalsAsked) -> Mapping[str, Any] | None:
+        """The page's own measures are read before: they are of the load, and not of what comes after it."""
+        if self._failures:
+            return None
+        self._measure()
+        return ask(OwnWorld(self._firefox.bidi, self._context), asked)
+
     def screenshot(self, target: Path) -> None:
         try:
             data = self._firefox.bidi.call("browsingContext.captureScreenshot", context=self._context)["data"]
@@ -163,13 +173,12 @@ class FirefoxPage(Page):
 
     def _collect(self, failures: list[Failure]) -> tuple[tuple[Request, ...], dict[str, Any]]:
         """The requests, and what the page measured."""
-        measures: dict[str, Any] = {}
         noted: dict[str, Any] = {"exchanges": [], "problems": []}
         if any(failure.reason is Reason.BROWSER_CRASHED for failure in failures):
-            return (), measures
+            return (), {}
         if not failures:
             with _noted_in(failures):
-                measures = self._firefox.bidi.evaluate(self._context, MEASURES % PAINTED_WITHIN_MS, SANDBOX)
+                self._measure()
         with _noted_in(failures):
             noted = self._firefox.inside("lanelab.read()", self._limit_s)
         if noted["problems"] and not failures:
@@ -177,14 +186,20 @@ class FirefoxPage(Page):
             failures.append(Failure(Reason.EVIDENCE_MISSING, what))
         requests: tuple[Request, ...] = ()
         try:
-            requests = noted_requests.requests(noted["exchanges"], _load_us(measures))
+            requests = noted_requests.requests(noted["exchanges"], _load_us(self._measures))
             self._first_request_us = noted_requests.first_us(noted["exchanges"])
         except RecordError as unread:
             failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
         error = noted_requests.document_error(noted["exchanges"])
         if error and not failures:
             failures.append(Failure(Reason.NAVIGATION_FAILED, f"the page did not come: {error}"))
-        return requests, measures
+        return requests, {} if failures else self._measures
+
+    def _measure(self) -> None:
+        """What the page says of its load; once."""
+        if not self._measures:
+            told = self._firefox.bidi.evaluate(self._context, MEASURES % PAINTED_WITHIN_MS, SANDBOX)
+            self._measures = told
 
     def _clock(self, origin_ms: float | None) -> LoadClock | None:
         if self._asked_us is None:
