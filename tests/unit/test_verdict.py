@@ -239,6 +239,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own |= {Reason.EARLY_DATA_IGNORED, Reason.DEVICE_IGNORED}
     own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED, Reason.HINTS_IGNORED}
     own |= {Reason.GENERATOR_FAILED, Reason.GENERATOR_LIMITED, Reason.STOPPED}
+    own |= {Reason.LINK_TRACE, Reason.INTERACTION_FAILED}  # test_moving_links.py, test_vitals.py
     own |= {Reason.CROSS_MISSING, Reason.CROSS_STALLED}  # tests/unit/test_cross.py
     own |= {Reason.RECORDER_FAILED, Reason.FAILED_REQUESTS, Reason.TOO_FEW_REQUESTS}
     assert {case[0] for case in CASES} | {case[0] for case in WIRE_CASES} | own == set(Reason)
