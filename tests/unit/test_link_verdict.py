@@ -154,6 +154,15 @@ def test_a_starved_machine_is_named(late_ms: int, starved: bool, refused: bool, 
     assert (FlagName.LINK_LATE in {flag.name for flag in found.flags()}) == flagged
 
 
+def test_the_queue_of_cross_traffic_is_no_wrong_link_and_a_link_that_is_too_quick_is() -> None:
+    crossed = link(rate="10mbit", cross="2 cubic down")
+    late = Load(link(rate="10mbit"), late=lambda _number, up: 0 if up else 250 * MS)
+    assert reasons(late)
+    assert reasons(late, crossed) == []
+    assert not list(verdict(late, crossed).flags())
+    assert reasons(Load(link(rate="10mbit", rtt="10ms")), crossed)
+
+
 def stalls(seed: int, mean_ms: float = 80, apart_ms: float = 160) -> list[tuple[int, int]]:
     """A router that has no processor for some time, now and then."""
     rng, at, found = random.Random(seed), 0.0, []
