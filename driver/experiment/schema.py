@@ -17,6 +17,7 @@ from driver.experiment.arm_fields import ARM
 from driver.experiment.figures import PLAIN
 from driver.experiment.keys import CLAIM_SECTIONS, METRICS, SECTIONS
 from driver.experiment.load_tables import LOAD_STAGE
+from driver.experiment.traces import mapping_keys
 from driver.recorders.registry import RECORDERS
 from model.dimensions import DIMENSIONS
 from model.link import SETTINGS
@@ -113,14 +114,22 @@ def _ref(name: str) -> Schema:
 
 def _link() -> dict[str, Schema]:
     settings = {
-        name: {**_one_or_many(dict(key.setting.schema)), "description": key.description}
+        name: {**_one_or_many(_with_mapping(name, dict(key.setting.schema))), "description": key.description}
         for name, key in SETTINGS.items()
     }
+    settings["delay"] = {**_one_or_many(_with_mapping("delay", {"type": "null"})), "description": "of both directions"}
     return {
         "label": {"type": "string", "description": "its name, where it is a single link"},
         "profile": {**_one_or_many({"enum": list(PROFILES)}), "description": "a named link, to be changed by the rest"},
         **settings,
     }
+
+
+def _with_mapping(name: str, schema: Schema) -> Schema:
+    """What of a link that moves may be written as a mapping, too."""
+    keys = mapping_keys(name)
+    value: Schema = {"type": ["string", "number"]}
+    return {"anyOf": [schema, _object(dict.fromkeys(keys, value))]} if keys else schema
 
 
 def _shapes() -> dict[str, dict[str, Schema]]:

@@ -98,6 +98,14 @@ def _step(value: Written) -> Duration:
         return Duration.parse(entry.text())
 
 
+def mapping_keys(name: str) -> tuple[str, ...]:
+    """The keys that a mapping may have in place of a setting's text; none: it has to be a text."""
+    base, _, side = name.partition("_")
+    if side and side not in DIRECTIONS.words:
+        return ()
+    return {**dict.fromkeys(FOLLOWS, TRACE_KEYS), "outage": OUTAGE_KEYS, "radio": RADIO_KEYS}.get(base, ())
+
+
 def _as_text(key: str, value: Written) -> tuple[str, str]:
     if key == "cross":
         return key, "{" + ", ".join(f"{name}: {part.text()}" for name, part in value.entries(CROSS_PARTS).items()) + "}"

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driver.experiment.traces import with_traces
 from model.errors import InputError
 from model.link import SETTINGS, GilbertElliott, Link, RandomLoss
+from model.link.written import LONGEST_TRACE
+from model.paths import PROJECT
 from model.units import Rate, Ratio
 from tests.unit.links import settings
 
@@ -46,7 +49,7 @@ def refusal(mapping: dict[str, object]) -> InputError | None:
 
 
 def test_absurd_values_are_not_repeated() -> None:
-    for value in (10**5000, -(10**5000), "ge(" + "p" * 1000):
+    for value in (10**5000, -(10**5000), "ge(" + "p" * LONGEST_TRACE):
         for key in SETTINGS:
             refused = refusal({key: value})
             assert refused
@@ -193,7 +196,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     ({"Rate-Down": "1mbit"}, "Rate-Down", "Did you mean rate_down?"),
     ({"rtt_down": "10ms"}, "rtt_down", "Did you mean delay_down?"),
     ({"bandwidth": "1mbit"}, "bandwidth", "Did you mean rate?"),
-    ({"zzz": 1}, "zzz", "Settings are path, rtt, delay_down, delay_up, rate, loss"),
+    ({"zzz": 1}, "zzz", "Settings are path, rtt, delay_down, delay_up, rate, rate_trace"),
 ]
 
 
@@ -215,7 +218,7 @@ OF_THE_ROUTER = [
 @pytest.mark.parametrize("key", OF_THE_ROUTER)
 def test_a_direct_link_has_nothing_of_a_router(key: str) -> None:
     with pytest.raises(InputError, match="a direct link has no router") as error:
-        Link.parse({"path": "direct", key: SETTINGS[key].setting.example})
+        Link.parse({"path": "direct", **with_traces({key: SETTINGS[key].setting.example}, PROJECT)})
     assert error.value.key == key
     default = SETTINGS[key].setting.default
     if isinstance(default, str) and default:
@@ -251,7 +254,9 @@ def test_every_row_of_the_table_can_be_used() -> None:
         key = setting.keys[0].name
         needed = {"rtt": "50ms", "rate": "1mbit", "jitter": "1ms", "reorder": "2%"} if key != "path" else {}
         needed |= {"discipline": "codel"} if setting.name in ("aqm_target", "aqm_interval", "queue_ecn") else {}
-        link = Link.parse(needed | {key: setting.example})
+        needed = {key: text for key, text in needed.items() if not (setting.name == f"{key}_trace")}
+        needed.pop("rtt" if setting.name == "delay_trace" else "", None)
+        link = Link.parse(needed | with_traces({key: setting.example}, PROJECT))
         assert link.to_mapping() != Link.parse(needed).to_mapping(), f"{key} has no effect"
         assert setting.help
         if setting.default:
