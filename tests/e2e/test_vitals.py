@@ -1,4 +1,4 @@
-"""Vitals in real browsers, of a page whose numbers are known by construction: sites-archive/moving-page/generate.py."""
+"""Vitals in real browsers, of a page whose numbers are known: sites-archive/moving-page/generate_moving_page.py."""
 
 from __future__ import annotations
 
