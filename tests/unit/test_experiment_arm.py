@@ -144,6 +144,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
         "Chromium takes what comes first, HTTP/2 or HTTP/3, in a context that does not know whether QUIC works here",
     ),
     ({**H3, "early_data": "true", "tls_resumption": "false"}, "early_data", "only a resumed session can begin with"),
+    ({**H3, "browser_flags": ["--disable-quic"]}, "browser_flags", "gets its flags of QUIC from"),
     ({**H3, "early_data": "true", "start": "fresh-context"}, "start", "resumes no session of another context"),
     ({**H3, "pipelining": 2}, "pipelining", "it means nothing with protocol: h3"),
     ({"protocol": "h2", "tls": "1.3", "h3_discovery": "alt-svc"}, "h3_discovery", "nothing with protocol: h2"),

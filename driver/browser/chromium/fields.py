@@ -28,6 +28,8 @@ FLAGS_REFUSED = {
     "--single-process": "a browser in one process has no sandbox and other timing",
 }
 FLAGS = FlagForm("flag", r"--[a-z][a-z0-9-]*(=.*)?", "--disable-quic", FLAGS_REFUSED)
+# What an arm with HTTP/3 decides itself.
+_OF_QUIC = ("--disable-quic", "--enable-quic", "--origin-to-force-quic-on", "--force-fieldtrial")
 GIVES = frozenset({SCREENSHOT, TRACE, NETLOG, VITALS})
 _BY_GATEWAY = "Leave via out, or write via: gateway"
 LIMITS = (
@@ -44,6 +46,13 @@ LIMITS = (
         "resumes no session of another context",
         "Write start: fresh-process, with an empty cache, or warm, or early_data: false",
         when=("early_data", True),
+    ),
+    Limit(
+        "browser_flags",
+        lambda value: not any(str(flag).startswith(_OF_QUIC) for flag in value),
+        "gets its flags of QUIC from h3_discovery and early_data",
+        "Leave those flags out, or write another protocol",
+        when=("protocol", "h3"),
     ),
     Limit(
         "connections_per_host",
