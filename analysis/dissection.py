@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from analysis.qpack import asked
 from model.errors import CaptureError
 
 BETWEEN, WITHIN = "\t", "\x1f"  # fields of a packet; values of a field
@@ -17,8 +18,10 @@ FIELDS = (
     *("http2.streamid", "http2.type", "http2.headers.authority", "http2.headers.path", "spdy.streamid"),
     *("http.request.full_uri", "http.response.code", "dns.qry.name", "_ws.col.Protocol", "_ws.col.Info"),
 )
+QUIC_FIELDS = ("quic.connection.number", "quic.stream.stream_id", "quic.stream_data", "udp.length")
 SENT_AGAIN = "tcp.analysis.retransmission or tcp.analysis.out_of_order"
 H2_HEADERS = "1"  # a type of frame
+UDP_HEADER = 8
 # Bodies are put together by nobody here; where they are text, tshark 4.0 fails at it within SPDY.
 OPTIONS = (
     *("-n", "-o", "spdy.assemble_data_frames:FALSE", "-o", "tcp.relative_sequence_numbers:TRUE"),
@@ -38,7 +41,7 @@ class Frame:
     at_us: int  # since 1970
     bytes: int
     up: bool  # from the client
-    stream: int | None  # tshark's number of the TCP connection
+    stream: int | None  # tshark's number of the TCP connection; of QUIC's, -1 for the first and so on
     port: int | None  # the client's
     payload: int
     seq: int
@@ -47,8 +50,8 @@ class Frame:
     segments: frozenset[int]  # packets whose bytes are put together with this one's: by TCP
     records: frozenset[int]  # and by TLS
     again: bool  # sent again, or out of order
-    streams: frozenset[int]  # of HTTP/2 and SPDY that it has frames of
-    opened: tuple[tuple[int, str], ...]  # HTTP/2 requests: stream, host and path
+    streams: frozenset[int]  # of HTTP/2, SPDY and HTTP/3 that it has frames of
+    opened: tuple[tuple[int, str], ...]  # HTTP/2's and HTTP/3's requests: stream, host and path
     asked: tuple[str, ...]  # HTTP/1.1 requests: host and path
     answers: int  # HTTP/1.1 responses that end in it
     name: str  # that is looked up
@@ -60,11 +63,16 @@ class Frame:
         return self.after if self.payload else self.seq
 
 
-def dissect(tshark: Path, capture: Path, clear: str | None) -> list[Frame]:
-    """Every packet of the file, decrypted with the keys in it. `clear`: what port 80 speaks, where that is not HTTP."""
+def dissect(tshark: Path, capture: Path, clear: str | None, *, quic: bool = False) -> list[Frame]:
+    """Every packet of the file, decrypted with the keys in it. `clear`: what port 80 speaks, where that is not HTTP.
+    `quic`: whether there is HTTP/3, of which not every tshark knows."""
     decode = ("-d", f"tcp.port==80,{clear}") if clear else ()
     again = {line[0] for line in _run(tshark, capture, decode, ("frame.number",), SENT_AGAIN)}
-    return [_frame(dict(zip(FIELDS, line, strict=True)), again) for line in _run(tshark, capture, decode, FIELDS)]
+    fields = (*FIELDS[:-1], *QUIC_FIELDS, FIELDS[-1]) if quic else FIELDS  # the last one may have anything in it
+    rows = (dict(zip(fields, line, strict=True)) for line in _run(tshark, capture, decode, fields))
+    return [
+        _of_quic(_frame(row, again), row) if row.get("quic.connection.number") else _frame(row, again) for row in rows
+    ]
 
 
 def _run(tshark: Path, capture: Path, decode: Sequence[str], fields: Sequence[str], only: str = "") -> list[list[str]]:
@@ -118,6 +126,21 @@ def _frame(row: dict[str, str], again: set[str]) -> Frame:
         name=row["dns.qry.name"].partition(WITHIN)[0],
         protocol=row["_ws.col.Protocol"],
         info=row["_ws.col.Info"].strip(),
+    )
+
+
+def _of_quic(frame: Frame, row: dict[str, str]) -> Frame:
+    """With what its streams carry. Those that a client opens for requests have numbers that 4 divides. Read here:
+    tshark 4.0 does not decompress their headers, and behind early data it takes no stream for HTTP/3."""
+    pieces = zip(_values(row["quic.stream.stream_id"]), _values(row["quic.stream_data"]), strict=False)
+    own = [(int(stream), data) for stream, data in pieces if int(stream) % 4 == 0]
+    named = ((stream, asked(bytes.fromhex(data.replace(":", "")))) for stream, data in own if frame.up)
+    return replace(
+        frame,
+        stream=-1 - int(_values(row["quic.connection.number"])[0]),
+        payload=max((_number(row["udp.length"].partition(WITHIN)[0]) or 0) - UDP_HEADER, 0),
+        streams=frozenset(stream for stream, _ in own),
+        opened=tuple((stream, name) for stream, name in named if name),
     )
 
 

@@ -85,7 +85,9 @@ def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected
     if program is None:
         raise MissingProgram("tshark is not installed", "Install Wireshark's package `tshark`")
     told = Told.of(record)
-    return Dissected(dissect(program, capture, decoded_as(told.requests)), told.requests, ports_of(told))
+    quic = any(each.protocol == "h3" for each in told.requests)
+    frames = dissect(program, capture, decoded_as(told.requests), quic=quic)
+    return Dissected(frames, told.requests, ports_of(told))
 
 
 def decoded_as(requests: Sequence[Request]) -> str | None:
