@@ -74,7 +74,7 @@ STREAM_SETTINGS = (
 )
 # fmt: on
 # Which servers have words for it.
-PUSHING, LIMITING = ("apache", "nginx"), ("apache", "nginx", "h2o")
+PUSHING, LIMITING = ("apache", "nginx"), ("apache", "nginx")
 # The values with which a browser can do it by itself, and what lanelab did before there was the setting.
 USUAL: Mapping[str, object] = {setting.name: setting.default_value() for setting in STREAM_SETTINGS}
 BEYOND_BROWSERS = tuple(name for name in USUAL if name != "scheduling")

@@ -30,7 +30,7 @@ links: {rate: 20mbit, rtt: 20ms}
 defaults: {via: gateway, tls: "1.3", start: fresh-context}
 arms:
   nginx: {protocol: h2, server: nginx, push: /style/*, server_max_streams: 10}
-  h2o: {protocol: h2, server: h2o, server_max_streams: 10, priorities: none}
+  h2o: {protocol: h2, server: h2o, priorities: none, stream_window: 16384}
   all: {protocol: spdy/3.1, push: referenced, scheduling: round-robin}
 trials: 1
 retries: 0

@@ -200,7 +200,7 @@ REFUSED: list[tuple[dict[str, object], str, str]] = [
     (
         {"server_max_streams": 10, "protocol": "h2", "tls": "1.3", "server": "caddy", "via": "gateway"},
         "server_max_streams",
-        "write server: apache or nginx or h2o",
+        "write server: apache or nginx",
     ),
     ({"push": "critical"}, "push", "it means nothing with protocol: http/1.1"),
     ({"push": "critical", "protocol": "spdy/2"}, "push", "it means nothing with protocol: spdy/2"),

@@ -67,16 +67,9 @@ def _connections(arm: ServerArm) -> list[str]:
     return [
         f"http1-request-timeout: {seconds}",
         f"http2-idle-timeout: {seconds}",
-        *_limit(arm),
         f"http1-upgrade-to-http2: {'ON' if clear else 'OFF'}",
         *([f"ssl-session-resumption: {{mode: {'all' if arm.tls_resumption else 'off'}}}"] if arm.tls != "off" else []),
     ]
-
-
-def _limit(arm: ServerArm) -> list[str]:
-    """Of streams at once; h2o takes more requests only when others have ended."""
-    most = arm.server_max_streams
-    return [f"http2-max-concurrent-requests-per-connection: {most}"] if most else []
 
 
 def _listen(arm: ServerArm, scheme: str, place: Place) -> list[str]:
