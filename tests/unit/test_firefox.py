@@ -86,10 +86,9 @@ def test_http3_is_discovered_as_the_arm_says() -> None:
 def test_names_and_connections() -> None:
     assert chosen()["network.dns.native-is-localhost"] is True
     assert "network.dns.native-is-localhost" not in chosen(replace(AROUND, dns="resolver"))
-    made = chosen(connections_per_host=2, coalescing="origin")
-    assert made["network.http.max-persistent-connections-per-server"] == 2
-    assert made["network.http.http2.coalesce-hostnames"] is False
-    assert "network.http.http2.coalesce-hostnames" not in chosen(via="gateway")
+    limit = "network.http.max-persistent-connections-per-server"
+    assert chosen(connections_per_host=2)[limit] == 2
+    assert limit not in chosen(via="gateway")
 
 
 def test_preferences_of_the_arm_win_and_are_written() -> None:
@@ -144,6 +143,20 @@ def test_what_never_ended_and_what_failed_is_told() -> None:
     lacking = {name: value for name, value in NOTED.items() if name != "method"}
     with pytest.raises(RecordError, match="method"):
         requests([lacking], load_us=None)
+
+
+def test_redirects_and_pictures_with_an_error() -> None:
+    within = {
+        "url": "http://a.example/",
+        "method": "GET",
+        "policy": 6,
+        "cached": False,
+        "error": "NS_BINDING_REDIRECTED",
+    }
+    picture = {**NOTED, "policy": 3, "status": 404, "error": "NS_BINDING_ABORTED"}
+    (one,) = requests([within, picture], load_us=None)
+    assert (one.status, one.error) == (404, None)
+    assert requests([{**picture, "status": 200}], load_us=None)[0].error == "net::ERR_ABORTED"
 
 
 def test_a_body_that_was_compressed_has_no_known_length() -> None:

@@ -12,7 +12,7 @@ _PROTOCOL = "the setting protocol is for that"
 PREFS_REFUSED = {
     "general.useragent.override": "the setting user_agent is for that",
     "network.http.max-persistent-connections-per-server": "the setting connections_per_host is for that",
-    "network.http.http2.coalesce-hostnames": "the setting coalescing is for that",
+    "network.http.http2.coalesce-hostnames": "the setting coalescing is for that, through the gateway",
     "network.http.http2.enabled": _PROTOCOL,
     "network.http.http3.enable": _PROTOCOL,
     "network.http.http3.alt-svc-mapping-for-testing": "the setting h3_discovery is for that",
@@ -31,6 +31,9 @@ _OTHER = "Leave it out, and the device that has it, or write browser: chromium"
 _BY_GATEWAY = "Leave via out, or write via: gateway"
 # fmt: off
 LIMITS = (
+    Limit("coalescing", lambda value: value == "address",
+          "begins more connections to a host than HTTP/2 needs where hosts may not share them", _BY_GATEWAY,
+          automatic=True),
     Limit("backup_connections", lambda value: not value,
           "begins backup connections by itself, and has no switch for it", _BY_GATEWAY, automatic=True),
     Limit("tls_key_share", lambda value: value == "browser",

@@ -85,6 +85,7 @@ SILENT: Mapping[str, Value] = {
 }
 # Start-up without questions, and nothing that begins by itself some time after it.
 STEADY: Mapping[str, Value] = {
+    "browser.chrome.site_icons": False,  # nobody sees a page's icon
     "browser.dom.window.dump.enabled": False,
     "browser.laterrun.enabled": False,
     "browser.rights.3.shown": True,
@@ -147,7 +148,6 @@ def prefs(arm: BrowserSettings, around: Surroundings) -> dict[str, Value]:
     made: dict[str, Value] = {**SILENT, **STEADY, **DECIDED, **EXACT, **_names(around), **_protocols(arm, around)}
     if arm.via == "browser":
         made["network.http.max-persistent-connections-per-server"] = arm.connections_per_host
-        made["network.http.http2.coalesce-hostnames"] = arm.coalescing == "address"
     if arm.user_agent is not None:
         made["general.useragent.override"] = arm.user_agent
     return {**made, **dict(map(read, arm.browser_flags))}

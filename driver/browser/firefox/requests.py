@@ -11,6 +11,7 @@ from model.evidence.browser import Headers, Request, Timings
 
 Noted = Mapping[str, Any]
 NOT_APPLICABLE = -1
+FAILED = 400
 # nsIContentPolicy's types, in the words that records have for them.
 TYPES = {
     2: "Script", 3: "Image", 4: "Stylesheet", 5: "Other", 6: "Document", 7: "Document", 10: "Ping", 11: "XHR",
@@ -27,7 +28,7 @@ REDIRECTED = ("NS_BINDING_REDIRECTED", "NS_BINDING_RETARGETED")
 def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ...]:
     """Every request, in the order of their starts, times in ms from the start of the first. `load_us`: when the load
     event was. Raises RecordError where a note lacks what it must have."""
-    listed = [each for each in noted if each["url"].startswith(("http:", "https:"))]
+    listed = [each for each in noted if each["url"].startswith(("http:", "https:")) and not _is_internal(each)]
     start = first_us(listed)
     if start is None:
         return ()
@@ -110,11 +111,26 @@ def _body_bytes(noted: Noted, got: Headers, encoded: int) -> int:
     """Decoded, as the page's process counted them. What it did not count is what came, unless that was compressed."""
     if noted.get("body"):
         return int(noted["body"])
+    if _is_unwanted(noted):
+        return NOT_APPLICABLE
     return NOT_APPLICABLE if any(name.lower() == "content-encoding" for name, _ in got) and encoded else encoded
+
+
+def _is_internal(noted: Noted) -> bool:
+    """A redirect within the browser, as from http to https by what it knows: nothing was asked for."""
+    return noted.get("error") in REDIRECTED and not noted.get("status")
+
+
+def _is_unwanted(noted: Noted) -> bool:
+    """A picture that came with an error, whose body the browser does not take."""
+    is_picture = TYPES.get(noted["policy"]) == "Image" and noted.get("status", 0) >= FAILED
+    return is_picture and noted.get("error") == "NS_BINDING_ABORTED"
 
 
 def _error(noted: Noted) -> str | None:
     error: str | None = noted.get("error")
+    if _is_unwanted(noted):
+        return None  # the status tells of it
     return None if error is None or error in REDIRECTED else ERRORS.get(error, error)
 
 

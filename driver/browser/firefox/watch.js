@@ -87,12 +87,13 @@ async ({ hosts, addresses, authority, confined, alternatives }) => {
     noted.push(exchange);
   };
 
-  const answered = (channel, cached) => {
+  const NOT_MODIFIED = 304; // a copy that the server confirmed: the channel says what it was confirmed as
+  const answered = (channel, cached, status) => {
     const exchange = exchanges.get(channel);
     if (!exchange || exchange.status) return; // a confirmed copy shows again, as what was confirmed
     channel.QueryInterface(Ci.nsIHttpChannelInternal);
     exchange.cached = cached;
-    exchange.status = channel.responseStatus;
+    exchange.status = status ?? channel.responseStatus;
     exchange.protocol = text(() => channel.protocolVersion);
     exchange.mime = text(() => channel.contentType) ?? "";
     exchange.asked = headersOf((visitor) => channel.visitRequestHeaders(visitor));
@@ -118,8 +119,10 @@ async ({ hosts, addresses, authority, confined, alternatives }) => {
 
   const takers = {
     "http-on-opening-request": opened,
+    "http-on-modify-request": (channel) => exchanges.has(channel) || opened(channel), // what a redirect leads to
     "http-on-examine-response": (channel) => answered(channel, false),
     "http-on-examine-cached-response": (channel) => answered(channel, true),
+    "http-on-examine-merged-response": (channel) => answered(channel, false, NOT_MODIFIED),
     "http-on-stop-request": stopped,
   };
   const observer = {

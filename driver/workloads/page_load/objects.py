@@ -27,7 +27,8 @@ from model.site.site import Site, SiteObject
 from sites.hints import hints
 from sites.pushed import OFF
 
-OK, PARTIAL, NOT_MODIFIED, BAD_GATEWAY = 200, 206, 304, 502
+OK, PARTIAL, NOT_MODIFIED, BAD_REQUEST, BAD_GATEWAY = 200, 206, 304, 400, 502
+NOT_TOLD = -1
 PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of the request
 # The browser's own ruling on an image, say, that turns out to be HTML: a page must not have it. That an answer is such
 # is its media type's; it was so while the site was recorded, too.
@@ -111,7 +112,10 @@ class Objects:
         return None
 
     def _is_whole(self, request: Request, wanted: SiteObject) -> bool:
-        """Whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect."""
+        """Whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect, and
+        Firefox takes none of a picture that comes with an error."""
+        if wanted.status >= BAD_REQUEST and request.body_bytes == NOT_TOLD:
+            return False
         complete = request.ended_ms is not None and not request.from_cache and request.method != "HEAD"
         return complete and encoding(request) is None and not wanted.encoding and not 300 <= wanted.status < 400
 
