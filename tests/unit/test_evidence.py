@@ -196,6 +196,7 @@ FACTS = (
     *("client.used_controls", "server.used_controls"),  # connections may be over
     *("streams.heard", "streams.data_frames"),  # what the server says by itself
     "server.requests.connection",  # not every server says how it left the connection
+    *("requests.link_preload", "requests.by_early_links"),  # Firefox does not tell; judged in test_hints.py
 )
 
 

@@ -19,7 +19,7 @@ from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 PLAYBOOKS = ROOT / "playbooks"
 INSTALL = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
 FAMILIES = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"}
-UBUNTU_LACKS = {"chromium", "chromedriver", "nginx-brotli"}  # of the first two it has snaps only
+UBUNTU_LACKS = {"chromium", "chromedriver", "firefox", "nginx-brotli"}  # of the first three it has snaps only
 VARS: dict[str, Any] = yaml.safe_load((PLAYBOOKS / "vars" / "packages.yml").read_text())
 
 
