@@ -36,6 +36,8 @@ def trace_from(where: str, what: What | None, folder: Path, *, key: str, step: D
     be; None: as its header says."""
     path = library().get(where) or (folder / Path(where).expanduser())
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"the trace {where!r} is no file", CSV_LIKE, key=key)
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{where} is larger than {MOST_BYTES} bytes", "Take a part of it", key=key)
         text = path.read_text(encoding="utf-8")
