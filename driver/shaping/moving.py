@@ -20,12 +20,15 @@ from model.units import Duration, Rate
 GATE_OPEN = "8gbit"
 GATE_BURST = 1_000_000
 BURST = Duration.parse("20ms")  # by how much HTB may wake late and still keep its rate
+# Where there are outages: what HTB let pass at once comes out when nothing is to pass any more.
+BURST_WITH_OUTAGES = Duration.parse("10ms")
 
 
 def burst_packets(way: Direction, rate: Rate, frame: int) -> int:
     """Beyond one, how many HTB may let pass at once; they wait in the second netem, and are a part of the queue."""
     depth = way.queue_packets or (way.queue_bytes or 0) // frame
-    return int(min(rate.carries(BURST).bytes // frame, depth // 8))
+    burst = BURST_WITH_OUTAGES if way.rates and not way.rates.least else BURST
+    return int(min(rate.carries(burst).bytes // frame, depth // 8))
 
 
 def moving_lines(device: str, way: Direction, rate: Rate, mtu: int, usual: Sequence[Words]) -> list[Words]:
