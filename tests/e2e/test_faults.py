@@ -64,6 +64,8 @@ def needs_server(arm: Mapping[str, object]) -> None:
     name = str(arm.get("server", ""))
     if name and not find(name):
         pytest.skip(f"{name} is not installed here")
+    if arm.get("browser") == "firefox" and not find("firefox-esr"):
+        pytest.skip("Firefox is not installed here")
 
 
 def is_found(bench: Bench, fault: Fault) -> None:

@@ -10,6 +10,7 @@ TLS = {"tls": "1.3", "server": "caddy"}
 FORCED = {**TLS, "protocol": "h3"}
 TOLD = {**FORCED, "h3_discovery": "alt-svc"}
 RECORD = {**FORCED, "h3_discovery": "https-record", "dns": "resolver"}
+FIREFOX = {"browser": "firefox"}
 NO_UDP = "ip rule {verb} ipproto udp dport 443 blackhole"
 WITNESSES = "browser, server's log, capture"
 # In the place of Caddy's program stands one that changes its configuration first.
@@ -48,6 +49,14 @@ HTTP3_FAULTS = (
           made_arm={"protocol": "h3"}, site=SITE),
     Fault("no early data", ("early-data-ignored",), CAPTURE, arm={**FORCED, "early_data": True},
           made_arm={"early_data": False}, site=SITE),
+    Fault("UDP blocked, in Firefox", ("protocol-fallback",), WITNESSES, arm={**RECORD, **FIREFOX}, site=SITE,
+          spoil=on("router", NO_UDP.format(verb="add")), undo=(("router", NO_UDP.format(verb="del")),)),
+    Fault("Alt-Svc missing, in Firefox", ("protocol-fallback",), WITNESSES, arm={**TOLD, **FIREFOX}, site=SITE,
+          undo=AS_IT_WAS, before=caddy_that('"set": {[^{]*"Alt-Svc"[^]]*]\\s*}/"delete": ["Alt-Svc"]')),
+    Fault("Alt-Svc with another ALPN, in Firefox", ("protocol-fallback",), WITNESSES, arm={**TOLD, **FIREFOX},
+          site=SITE, undo=AS_IT_WAS, before=caddy_that('h3=/h3-29=')),
+    Fault("a server without HTTP/3, in Firefox", ("protocol-fallback",), WITNESSES, arm={**FORCED, **FIREFOX},
+          site=SITE, made_arm={"protocol": "h2"}),
     Fault("early data that nobody asked for", ("early-data-ignored",), CAPTURE, arm=FORCED,
           made_arm={"early_data": True}, site=SITE),
 )  # fmt: skip
