@@ -39,6 +39,7 @@ STAMPS = struct.Struct("!qq")  # what an echo adds: when it received the packet,
 SMALLEST = HEADERS + PACKET.size
 BUFFER_BYTES = 4 << 20
 SILENCE_S = 15.0
+CONNECTS_WITHIN_S = 150.0  # a kernel gives up to connect after 127 s
 LAST_WAIT_S = 2.0
 MTU_TRIES = 8  # the link may lose some
 IP_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 2  # never in fragments
@@ -200,6 +201,7 @@ def end(sock: socket.socket, train: int, gap_s: float) -> None:
 
 def tcp_sink(port: str) -> None:
     with socket.create_server(("", int(port))) as server:
+        server.settimeout(CONNECTS_WITHIN_S)
         report("ready")
         connection, _ = server.accept()
         received, buffer, first = 0, bytearray(1 << 20), 0.0
@@ -228,6 +230,7 @@ def fill_sink(port: str, patience_s: str) -> None:
     is the end, too."""
     marks: list[tuple[float, int]] = []
     with socket.create_server(("", int(port))) as server:
+        server.settimeout(CONNECTS_WITHIN_S)
         report("ready")
         connection, _ = server.accept()
         connection.settimeout(float(patience_s))
