@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from driver.bed.open_files import with_open_files
 from driver.experiment.arm import Arm
 from driver.host.build.apache_module import module
 from driver.host.find_program import find
@@ -81,7 +82,7 @@ def _running(folder: Path, site: Site, protocol: str, name: str) -> Iterator[Ser
         raise MissingProgram("Apache cannot be found", "Run: ./lanelab doctor")
     server = Server(name, free_port())
     (folder / "httpd.conf").write_text(_configured(folder, site, protocol, server))
-    argv = [str(program), "-d", str(folder), "-f", str(folder / "httpd.conf"), "-DFOREGROUND"]
+    argv = with_open_files([str(program), "-d", str(folder), "-f", str(folder / "httpd.conf"), "-DFOREGROUND"])
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
     try:

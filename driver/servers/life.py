@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Self
 
 from driver.bed.node import Command, Node, Process, Stdio, ended
+from driver.bed.open_files import with_open_files
 from driver.servers.registry import SERVERS
 from driver.servers.server import NOBODY, Assignment, Content, Place, Program, Server, SetUp, listening
 from driver.timeouts import scaled
@@ -49,16 +50,6 @@ for each in /proc/[0-9]*; do
     [ "$(readlink "$each/cwd")" = "$1" ] && kill -9 "${each#/proc/}"
 done 2>/dev/null
 true
-"""
-# A server may open as many files as its user may (each connection is one, and a log, and what is sent). Far fewer
-# are usual, and far more than this some machines allow, for which servers would make tables.
-MOST_FILES = 262_144
-WITH_FILES = f"""
-most=$(ulimit -Hn)
-case $most in unlimited) most={MOST_FILES} ;; esac
-[ "$most" -le {MOST_FILES} ] || most={MOST_FILES}
-ulimit -Sn "$most"
-exec "$@"
 """
 _SERVER_HEADER = re.compile(rb"^Server: ([^\r\n]+)", re.MULTILINE | re.IGNORECASE)
 
@@ -191,7 +182,7 @@ class _Prepared:
     set_up: SetUp
 
     def command(self, argv: list[str]) -> Command:
-        return Command(["sh", "-c", WITH_FILES, "sh", *argv], env=self.set_up.environment, cwd=self.place.folder)
+        return Command(with_open_files(argv), env=self.set_up.environment, cwd=self.place.folder)
 
     def failure(self, node: Node, what: str, output: BinaryIO) -> ServerError | InputError:
         """Why it did not start, in its own words. A directive of the arm's that it refuses is the user's error."""

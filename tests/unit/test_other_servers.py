@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from driver.bed.open_files import MOST_FILES, with_open_files
 from driver.experiment.arm import Arm
 from driver.servers import answers
 from driver.servers.caddy import installation as caddy_installation
@@ -15,7 +16,6 @@ from driver.servers.caddy import log as caddy_log
 from driver.servers.h2o import installation as h2o_installation
 from driver.servers.h2o import log as h2o_log
 from driver.servers.layout import lay_out
-from driver.servers.life import MOST_FILES, WITH_FILES
 from driver.servers.lighttpd import installation as lighttpd_installation
 from driver.servers.lighttpd import log as lighttpd_log
 from driver.servers.registry import SERVERS
@@ -236,9 +236,9 @@ def test_answers_are_as_recorded() -> None:
 
 
 @pytest.mark.parametrize(("soft", "hard"), [(256, 1024), (256, 256)])
-def test_servers_may_open_as_many_files_as_their_user_may(soft: int, hard: int) -> None:
+def test_programs_may_open_as_many_files_as_their_user_may(soft: int, hard: int) -> None:
     limited = f'ulimit -Sn {soft}; ulimit -Hn {hard}; exec "$@"'
-    argv = ["sh", "-c", limited, "sh", "sh", "-c", WITH_FILES, "sh", "sh", "-c", "ulimit -Sn; ulimit -Hn"]
+    argv = ["sh", "-c", limited, "sh", *with_open_files(["sh", "-c", "ulimit -Sn; ulimit -Hn"])]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(hard), str(hard)]
     assert hard < MOST_FILES

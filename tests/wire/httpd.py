@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from driver.bed.open_files import with_open_files
 from driver.bench.replay_servers import free_port, user_lines
 from driver.servers.apache.installation import MODULE_FOLDERS
 
@@ -324,7 +325,7 @@ def _start(server: Httpd, wrapper: Sequence[str]) -> None:
     command = [*wrapper, str(server.program), "-f", str(server.folder / "httpd.conf"), "-DFOREGROUND"]
     with output.open("wb") as out:
         server.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "TERM", *command],
+            ["setpriv", "--pdeathsig", "TERM", *with_open_files(command)],
             env=server.environment,
             stdin=subprocess.DEVNULL,
             stdout=out,

@@ -8,14 +8,13 @@ import signal
 from typing import BinaryIO
 
 from driver.bed.node import Command, Node, Stdio
+from driver.bed.open_files import with_open_files
 from driver.timeouts import scaled
 from driver.workloads.load.generator import Generator, Output, Target
 from model.errors import NodeError
 
 STOP_WITHIN_S = 10  # after SIGINT, at which wrk and ab write what they have, too
 MOST_OUTPUT_BYTES = 1_000_000  # of stdout and stderr, each
-# Run a program ($@) with as many open files as this user may have.
-WITH_FILES = 'ulimit -n "$(ulimit -Hn)" 2>/dev/null; exec "$@"'
 
 
 class RunningGenerator:
@@ -28,7 +27,7 @@ class RunningGenerator:
         for name, data in invocation.files.items():
             node.write(f"{self._folder}/{name}", data)
         self._output, self._errors = _memory("stdout"), _memory("stderr")
-        command = Command(["sh", "-c", WITH_FILES, "sh", *invocation.argv], invocation.environment, self._folder)
+        command = Command(with_open_files(invocation.argv), invocation.environment, self._folder)
         self._process = node.spawn(command, Stdio(None, self._output.fileno(), self._errors.fileno()))
         self._status: int | None = None
         self._left: Output | None = None
