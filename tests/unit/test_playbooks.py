@@ -19,7 +19,12 @@ from tests.kit.machine import ROOT, needs_namespaces, on_changed_machine
 PLAYBOOKS = ROOT / "playbooks"
 INSTALL = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
 FAMILIES = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"}
-UBUNTU_LACKS = {"chromium", "chromedriver", "firefox", "nginx-brotli"}  # of the first three it has snaps only
+LACKING: dict[str, set[str]] = {
+    "debian-12": set(),
+    "debian-13": {"h2o"},
+    "ubuntu-22.04": {"linux.uml", "uml-modules", "nginx-brotli", "caddy", "chromium", "chromedriver", "firefox"},
+    "ubuntu-24.04": {"linux.uml", "uml-modules", "vagrant", "vagrant-libvirt", "chromium", "chromedriver", "firefox"},
+}
 VARS: dict[str, Any] = yaml.safe_load((PLAYBOOKS / "vars" / "packages.yml").read_text())
 
 
@@ -31,7 +36,7 @@ def test_every_program_has_a_package_in_every_family_or_none_on_purpose() -> Non
         for program in needs.all_programs():
             packages = needs.packages([program], family)
             assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages), (family, program)
-            assert packages or program.name in UBUNTU_LACKS, (family, program)
+            assert bool(packages) == (program.name not in LACKING[family]), (family, program)
 
 
 def test_every_row_is_read_and_none_is_left_to_chance() -> None:
@@ -69,9 +74,18 @@ mount --bind "$1/bin" /usr/local/sbin
 mount --bind "$1/systemd" /etc/systemd/system
 mount --bind "$1/run" /run
 [ ! -e "$1/policy" ] || cp "$1/policy" /usr/sbin/policy-rc.d
-exec sh "$2" some-package
+exec sh "$2" $(cat "$1/wanted")
+"""
+# No system has "unknown-package"; the dependencies of "broken-package" cannot be met.
+APT_CACHE = """#!/bin/sh
+case "$3" in unknown-package) exit ;; virtual-package) version="(none)" ;; *) version=1 ;; esac
+printf '%s:\n  Installed: (none)\n  Candidate: %s\n' "$3" "$version"
 """
 APT = """#!/bin/sh
+case "$*" in
+  *--simulate*broken-package*) exit 100 ;;
+  *--simulate*) exit ;;
+esac
 echo "$*" >>/run/calls
 case "$*" in *update) exit 100 ;; esac
 /usr/sbin/policy-rc.d some-service start; echo "may start: $?" >>/run/calls
@@ -81,10 +95,12 @@ touch /run/installing
 """
 
 
-def installing(tmp_path: Path, apt: str) -> list[str]:
+def installing(tmp_path: Path, apt: str, wanted: str = "some-package") -> list[str]:
+    (tmp_path / "wanted").write_text(wanted)
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "apt-get").write_text(APT + apt)
-    (tmp_path / "bin" / "apt-get").chmod(0o755)
+    for name, text in {"apt-get": APT + apt, "apt-cache": APT_CACHE}.items():
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
     return on_changed_machine(AS_ROOT, tmp_path, INSTALL)
 
 
@@ -108,6 +124,27 @@ def test_installing_starts_and_enables_nothing_even_when_it_fails(tmp_path: Path
     assert said[2] == "may start: 101"
     assert list((tmp_path / "systemd").rglob("*.service")) == []
     assert policy_after(tmp_path) is None
+
+
+@needs_namespaces
+@pytest.mark.parametrize("lacking", ["unknown-package", "virtual-package", "broken-package"])
+def test_a_package_that_cannot_be_had_is_named_and_costs_no_other(tmp_path: Path, lacking: str) -> None:
+    argv = installing(tmp_path, "", f"some-package {lacking} other-package")
+    result = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert calls(tmp_path)[1].endswith("-- some-package other-package")
+    assert result.stderr.splitlines() == [
+        f"install-packages: left out, since this system cannot install them: {lacking}"
+    ]
+
+
+@needs_namespaces
+def test_nothing_to_install_is_an_error(tmp_path: Path) -> None:
+    argv = installing(tmp_path, "", "unknown-package broken-package")
+    result = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "none of these can be installed: unknown-package broken-package" in result.stderr
+    assert len(calls(tmp_path)) == 1  # of the update
 
 
 @needs_namespaces
