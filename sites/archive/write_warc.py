@@ -68,12 +68,13 @@ def _write_exchange(writer: WARCWriter, exchange: Exchange, number: int) -> None
 
 
 def _write(writer: WARCWriter, kind: str, fields: Headers, block: bytes, seed: bytes) -> str:
-    """Its id, which comes from its content."""
+    """Its id, which comes from its content. warcio writes the content type that it is told, also where it is empty."""
     content = hashlib.sha256(seed + kind.encode() + repr(fields).encode() + block).hexdigest()
     record_id = f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, content)}>"
     head = [("WARC-Type", kind), ("WARC-Record-ID", record_id), *fields, ("WARC-Block-Digest", _sha1(block))]
     headers = StatusAndHeaders("", head, protocol=VERSION_OF_WARC)
-    writer.write_record(ArcWarcRecord("warc", kind, headers, io.BytesIO(block), None, "", len(block)))
+    content_type = headers.get_header("Content-Type")
+    writer.write_record(ArcWarcRecord("warc", kind, headers, io.BytesIO(block), None, content_type, len(block)))
     return record_id
 
 

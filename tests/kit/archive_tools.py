@@ -26,7 +26,8 @@ from model.errors import BuildError
 from model.paths import PROJECT, build_folder
 from tests.wire.peers import end_group
 
-LOCK = PROJECT / "requirements-archives.lock"
+TOOLS = PROJECT / "requirements-archives.lock"
+READER = PROJECT / "requirements-warc.lock"
 STARTING_S = 60
 NPM_PACKAGE = "json-caching-proxy@1.6.1"
 # Packages with recordings in them, as they are published, and the sha256 of each.
@@ -38,14 +39,25 @@ PACKAGES = {
 }
 
 
-def tool(code: str, *args: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def tool(code: str, *args: str | Path, cwd: Path | None = None, lock: Path = TOOLS) -> subprocess.CompletedProcess[str]:
     """Run a tool of theirs. `code`: the Python that its command would run."""
-    argv = [sys.executable, "-c", code, *map(str, args)]
-    return subprocess.run(argv, env=_environment(), cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
+    argv, environment = [sys.executable, "-c", code, *map(str, args)], _environment(lock)
+    return subprocess.run(argv, env=environment, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
 
 
 WACZ = "import sys; sys.argv[0] = 'wacz'; from wacz.main import main; sys.exit(main())"
 MANAGER = "import sys; sys.argv[0] = 'wb-manager'; from pywb.manager.manager import main_wrap_exc as m; sys.exit(m())"
+# Of each record: its type, whether FastWARC takes it for HTTP, and whether its digests are right.
+FASTWARC = """
+import sys
+from fastwarc.warc import ArchiveIterator
+for file in sys.argv[1:]:
+    digests = []
+    for each in ArchiveIterator(open(file, "rb"), parse_http=False):
+        digests.append(each.verify_block_digest())
+    for each, right in zip(ArchiveIterator(open(file, "rb"), parse_http=True), digests, strict=True):
+        print(each.headers["WARC-Type"], each.is_http, right)
+"""
 PYWB = "import sys; sys.argv[0] = 'wayback'; from pywb.apps.cli import wayback; wayback()"
 
 
@@ -60,8 +72,9 @@ def pywb(archive: Path, folder: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     log = folder / "log"
     argv = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-c", PYWB, "-b", "127.0.0.1", "-p", str(port)]
+    environment = _environment(TOOLS)
     with log.open("wb") as out:
-        process = subprocess.Popen(argv, cwd=folder, env=_environment(), stdout=out, stderr=out, start_new_session=True)
+        process = subprocess.Popen(argv, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True)
     try:
         _wait_until_it_answers(f"http://127.0.0.1:{port}/all/", process, log)
         yield f"http://127.0.0.1:{port}/all"
@@ -112,15 +125,15 @@ def _peers(package: str) -> Path:
     return build_folder() / "peers" / package.replace("==", "-").replace("@", "-")
 
 
-def _environment() -> dict[str, str]:
+def _environment(lock: Path) -> dict[str, str]:
     def make(folder: Path, log: once.Log) -> None:
-        once.pip_install(LOCK, folder, log)
+        once.pip_install(lock, folder, log)
 
     try:
-        place = build_folder() / "peers" / "archives"
-        folder = once.made_once("installing pywb and wacz", place, once.key_of(LOCK.read_bytes()), make, about_s=60)
+        place = build_folder() / "peers" / lock.stem.removeprefix("requirements-")
+        folder = once.made_once(f"installing {lock.name}", place, once.key_of(lock.read_bytes()), make, about_s=60)
     except BuildError as error:
-        pytest.skip(f"pywb and wacz cannot be had here: {error}")
+        pytest.skip(f"the packages of {lock.name} cannot be had here: {error}")
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 

@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import io
+import re
 import zlib
 from typing import Any
 
@@ -97,6 +98,15 @@ def test_warcio_finds_every_digest_right() -> None:
         each.raw_stream.read()
         checked.append(each.digest_checker.passed)
     assert checked == [True] * (1 + 2 * 7)
+
+
+def test_each_record_names_its_content_type() -> None:
+    """In the bytes themselves: warcio is content without it, other readers pass such records over."""
+    data = gzip.decompress(written(exchange(body=b"x"), exchange("http://b.test/", method="POST", request_body=b"a=1")))
+    heads = re.findall(rb"WARC/1\.1\r\n(?:.+\r\n)+", data)
+    types = [re.findall(rb"^Content-Type: (.*)\r$", head, re.MULTILINE) for head in heads]
+    answers = [[b"application/http; msgtype=response"], [b"application/http; msgtype=request"]]
+    assert types == [[b"application/warc-fields"], *answers * 2]
 
 
 def test_each_record_is_a_member_of_its_own_and_names_its_protocol() -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from model.paths import PROJECT
 from model.site.site import SiteObject, StoredObject
 from sites.archive.make import make
 from sites.importers.registry import import_from
 from sites.new_site import ARCHIVE, Facts, NewSite, add_site
 from sites.wayback import Wayback, page
 from tests.kit import archive_tools
-from tests.kit.archive_tools import NPM_PACKAGE, WACZ, recording, tool
+from tests.kit.archive_tools import FASTWARC, NPM_PACKAGE, READER, WACZ, recording, tool
 from tests.kit.exchanges import exchange
 
 pytestmark = pytest.mark.long
@@ -83,6 +84,16 @@ def written(tmp_path: Path) -> NewSite:
         exchange("http://odd.test/moved", status=302, headers=(("Location", "/gone"),), body=b""),
     ]
     return add_site("one", exchanges, Facts("One", "a test"), tmp_path / "sites")
+
+
+def test_fastwarc_reads_every_record_as_http(written: NewSite) -> None:
+    ours = [PROJECT / "sites-archive" / name / ARCHIVE for name in ("iana", "thirty-origins")]
+    for archive in (written.folder / ARCHIVE, *ours):
+        done = tool(FASTWARC, archive, lock=READER)
+        assert done.returncode == 0, done.stderr
+        counts = Counter(done.stdout.splitlines())
+        assert set(counts) == {"warcinfo False True", "response True True", "request True True"}
+        assert counts["response True True"] == counts["request True True"] >= 40
 
 
 def test_wacz_takes_it(written: NewSite, tmp_path: Path) -> None:
