@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import time
+import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +16,7 @@ WATCHED_FOLDERS = ("/tmp", "/run", "/dev/shm", "/var/run/netns")  # noqa: S108 -
 # Not what virtual machines, the installation of packages and readers of runs have there: they may come at any time.
 TELLTALE = re.compile(r"lanelab(?!-libvirtd|-install\.lock|-read-)|\buml|vm_file")
 DEVICES = re.compile(r"(to[-_](client|server|router)|mgmt|queue_|direct0)")
-GRACE_S = 15.0  # a busy kernel takes its time; nothing waits so long where all is gone
+GRACE_S = 60.0  # a busy kernel takes its time; nothing waits so long where all is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,49 +48,52 @@ def parts_of(pid: int) -> list[Part]:
 
 class Watch:
     """Watches what a bed consists of while it lives, and what of it is left. Others may have beds at the same time:
-    only what belongs to the watched one counts."""
+    only what belongs to the watched one counts. So its namespaces are held open: the kernel gives the numbers of those
+    that are gone to the next ones, which may be another bed's."""
 
     def __init__(self) -> None:
-        self._namespaces: set[str] = set()
+        self._namespaces: dict[str, int] = {}  # the descriptor that holds each one open
         self._ours = _namespaces_of(os.getpid())
+        weakref.finalize(self, _close, self._namespaces)
         self._before = _traces()
 
     def see(self, pid: int) -> list[Part]:
         """Remember the namespaces of a process and its descendants, which are returned."""
         parts = parts_of(pid)
         for part in parts:
-            self._namespaces |= _namespaces_of(part.pid) - self._ours
+            for name in _namespaces_of(part.pid) - self._ours - self._namespaces.keys():
+                self._hold(part.pid, name)
         return parts
 
-    def left(self, marker: str) -> list[str]:
+    def _hold(self, pid: int, name: str) -> None:
+        with contextlib.suppress(OSError):  # the process has ended
+            held = os.open(f"/proc/{pid}/ns/{name.partition(':')[0]}", os.O_RDONLY | os.O_CLOEXEC)
+            self._namespaces[str(Path(f"/proc/self/fd/{held}").readlink())] = held
+
+    def left(self, marker: str, within_s: float = GRACE_S) -> list[str]:
         """What is there a moment after the bed's end: nothing, if all is well."""
-        deadline, now = time.monotonic() + GRACE_S, time.clock_gettime(time.CLOCK_BOOTTIME)
+        deadline = time.monotonic() + within_s
         while True:
-            remains = self._left_now(marker, now)
+            remains = self._left_now(marker)
             if not remains or time.monotonic() > deadline:
                 return remains
             time.sleep(0.05)
 
-    def _left_now(self, marker: str, ended_at_s: float) -> list[str]:
+    def _left_now(self, marker: str) -> list[str]:
         carriers = {part.pid: part.name for part in carriers_of(marker)}
         inhabited = {
             f"namespace {name}, of process {entry.name}"
             for entry in Path("/proc").iterdir()
-            # the kernel gives numbers of dead namespaces away again: a younger process is someone else's
-            if entry.name.isdigit() and _started_s(int(entry.name)) < ended_at_s
-            for name in _namespaces_of(int(entry.name)) & self._namespaces
+            if entry.name.isdigit()
+            for name in _namespaces_of(int(entry.name)) & self._namespaces.keys()
         }
         new = _traces() - self._before
         return [*(f"process {pid} {name}" for pid, name in carriers.items()), *sorted(inhabited), *sorted(new)]
 
 
-def _started_s(pid: int) -> float:
-    """When a process started, in seconds since this machine did; never, if it has gone."""
-    try:
-        ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except OSError:
-        return float("inf")
-    return ticks / os.sysconf("SC_CLK_TCK")
+def _close(namespaces: Mapping[str, int]) -> None:
+    for held in namespaces.values():
+        os.close(held)
 
 
 def _namespaces_of(pid: int) -> set[str]:

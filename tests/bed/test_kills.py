@@ -144,21 +144,47 @@ def test_files_that_others_make_meanwhile_are_no_leftovers(name: str, *, counts:
     assert bool(TELLTALE.search(name)) == counts
 
 
-def test_the_search_for_leftovers_finds_some() -> None:
-    """It must be able to fail."""
-    watch, marker = Watch(), own_marker()
+def inside_namespaces(marker: str) -> subprocess.Popen[bytes]:
+    """A process in a user and a network namespace of its own, which has begun."""
     sleeper = subprocess.Popen(
         ["unshare", "--user", "--net", "sh", "-c", "echo inside; exec sleep 600"],
         env={**os.environ, "LANELAB_BED": marker},
         stdout=subprocess.PIPE,
     )
+    assert sleeper.stdout
+    assert sleeper.stdout.readline() == b"inside\n"
+    return sleeper
+
+
+def end(sleeper: subprocess.Popen[bytes]) -> None:
+    sleeper.kill()
+    sleeper.communicate()
+
+
+def test_the_search_for_leftovers_finds_some() -> None:
+    """It must be able to fail."""
+    watch, marker = Watch(), own_marker()
+    sleeper = inside_namespaces(marker)
     try:
-        assert sleeper.stdout
-        assert sleeper.stdout.readline() == b"inside\n"
         watch.see(sleeper.pid)
         assert [part.pid for part in carriers_of(marker)] == [sleeper.pid]
-        found = watch.left(own_marker())
+        found = watch.left(own_marker(), within_s=1)
         assert any("namespace net:" in line and str(sleeper.pid) in line for line in found), found
     finally:
-        sleeper.kill()
-        sleeper.communicate()
+        end(sleeper)
+
+
+def test_namespaces_that_others_make_meanwhile_are_no_leftovers() -> None:
+    """The kernel gives the numbers of namespaces that are gone to the next ones."""
+    watch, marker = Watch(), own_marker()
+    others: list[subprocess.Popen[bytes]] = []
+    try:
+        for _ in range(10):
+            sleeper = inside_namespaces(marker)
+            watch.see(sleeper.pid)
+            end(sleeper)
+            others.append(inside_namespaces(own_marker()))
+        assert watch.left(marker, within_s=1) == []
+    finally:
+        for each in others:
+            end(each)
