@@ -4,6 +4,7 @@ a run loses when it is killed. Every figure is of real runs of `lanelab run`, in
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import shutil
@@ -27,6 +28,8 @@ Tell = Callable[[str], None]
 BEYOND_TARGET_S = {"fresh-context": 0.5, "fresh-process": 0.8}
 DEVIATION_TARGET = 0.016
 KILL_SEED = 3
+KILL_AFTER_S = (0.2, 12.0)  # since the run began
+KILL_COST_S = 7.0  # the mean of these, and what it takes to begin
 RESUME_LIMIT_S = 600
 
 # In the deep queue TCP loses nothing, so what varies is this machine. The default one overflows in slow start: there
@@ -43,7 +46,10 @@ seed: 1
 """
 GRID = """\
 sites: [dummy]
-links: {{rate: [2mbit, 10mbit, 50mbit], rtt: [20ms, 60ms, 120ms], queue: 1000p}}
+links:
+  - {{name: slow, rate: 2mbit, rtt: 60ms, queue: 1000p}}
+  - {{name: far, rate: 10mbit, rtt: 120ms, queue: 1000p}}
+  - {{name: fast, rate: 50mbit, rtt: 20ms, queue: 1000p}}
 defaults: {{start: fresh-context}}
 arms:
   no-keepalive: {{keepalive: false}}
@@ -79,15 +85,21 @@ def measure_trials(options: Options, *, kills: int, quick: bool, tell: Tell) -> 
     """Make every measurement, one after the other: they would disturb each other."""
     bench = paths.build_folder() / "bench"
     bench.mkdir(parents=True, exist_ok=True)
+    deep_trials, default_trials, grid_trials = (5, 5, 1) if quick else (12, 8, 2)
+    texts = {
+        DEEP: NOISE.format(trials=deep_trials, queue=DEEP),
+        DEFAULT: NOISE.format(trials=default_trials, queue=DEFAULT),
+        "grid": GRID.format(trials=grid_trials),
+    }
+    expected_s = sum(_expected_s(_begin(bench / name, text)) for name, text in texts.items())
+    more = f"; the {kills} kills about {math.ceil(kills * KILL_COST_S / 60)} min more" if kills else ""
+    tell(f"this takes about {math.ceil(expected_s / 60)} min on an idle machine{more}")
     tell("cost and noise of trials: the dummy page, 10 Mbit/s, 40 ms")
-    trials = 5 if quick else 25
-    deep, default = (
-        play(options, bench / queue, NOISE.format(trials=trials, queue=queue)) for queue in (DEEP, DEFAULT)
-    )
+    deep, default = (play(options, bench / queue, texts[queue]) for queue in (DEEP, DEFAULT))
     figures = [figure for start in BEYOND_TARGET_S for figure in _cost_and_noise(deep, start)]
     figures += [_noise(default, start, DEFAULT, None) for start in BEYOND_TARGET_S]
     tell("page load times against the physical bound")
-    figures += _against_bound(play(options, bench / "grid", GRID.format(trials=1 if quick else 3)))
+    figures += _against_bound(play(options, bench / "grid", texts["grid"]))
     if kills:
         figures.append(_kills(options, bench / "killed", kills, tell))
     return figures
@@ -103,6 +115,14 @@ def _begin(folder: Path, text: str) -> Path:
     file = folder.with_suffix(".yaml")
     file.write_text(text)
     return file
+
+
+def _expected_s(file: Path) -> float:
+    """What `lanelab plan` expects of an experiment."""
+    argv = [sys.executable, "-P", "-m", "driver.cli", "plan", str(file), "--json"]
+    done = subprocess.run(argv, env=_environment(), capture_output=True, text=True, check=True)
+    seconds: float = json.loads(done.stdout)["seconds"]["most"]
+    return seconds
 
 
 def play(options: Options, folder: Path, text: str, *words: str) -> Run:
@@ -178,7 +198,7 @@ def _kills(options: Options, folder: Path, kills: int, tell: Tell) -> Figure:
     for number in range(kills):
         words = ["--resume", str(folder)] if (folder / "run.sqlite").exists() else [str(file), "--out", str(folder)]
         shutil.rmtree(folder, ignore_errors=True) if "--out" in words else None
-        seen, ended = _kill_once(options.argv(*words), chance.uniform(0.2, 12))
+        seen, ended = _kill_once(options.argv(*words), chance.uniform(*KILL_AFTER_S))
         reported |= seen
         tell(f"kill {number + 1} of {kills}: {len(reported)} trials stored so far")
         if ended:
