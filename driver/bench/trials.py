@@ -47,9 +47,9 @@ seed: 1
 GRID = """\
 sites: [dummy]
 links:
-  - {{name: slow, rate: 2mbit, rtt: 60ms, queue: 1000p}}
-  - {{name: far, rate: 10mbit, rtt: 120ms, queue: 1000p}}
-  - {{name: fast, rate: 50mbit, rtt: 20ms, queue: 1000p}}
+  - {{label: slow, rate: 2mbit, rtt: 60ms, queue: 1000p}}
+  - {{label: far, rate: 10mbit, rtt: 120ms, queue: 1000p}}
+  - {{label: fast, rate: 50mbit, rtt: 20ms, queue: 1000p}}
 defaults: {{start: fresh-context}}
 arms:
   no-keepalive: {{keepalive: false}}
