@@ -10,7 +10,7 @@ import re
 import signal
 import tarfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Self
 
@@ -31,7 +31,6 @@ STOP_GRACEFULLY_S = 0.03
 # before that, which costs nothing: its logs are written line by line, and its memory goes with it.
 STOP_POLITELY_S = 0.05
 STOP_WITHIN_S = 10
-LOGGED_WITHIN_S = 0.5
 # HTTP without TLS also where TLS is due: a server then answers 400, which is an answer. From 127.0.0.1, which its log
 # of requests leaves out.
 QUESTION = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n".encode()
@@ -150,11 +149,13 @@ class RunningServer(Running):
         """What it served since the last call. Requests of its own node are not listed, but for those of a proxy."""
         return self.server.requests(self._new_lines(ACCESS_LOG))
 
-    def requests_when(self, count: int) -> list[ServedRequest]:
-        """The same, when there are so many, or soon: a request is logged when its last byte is handed over, which may
-        be a moment after the client has it."""
-        served, until = self.requests(), time.monotonic() + scaled(LOGGED_WITHIN_S)
-        while len(served) < count and time.monotonic() < until:
+    def requests_until(
+        self, complete: Callable[[Sequence[ServedRequest]], bool], within_s: float
+    ) -> list[ServedRequest]:
+        """The same, when that is complete, or after that time: a request is logged when its last byte is handed over,
+        which may be a moment after the client has it."""
+        served, until = self.requests(), time.monotonic() + scaled(within_s)
+        while not complete(served) and time.monotonic() < until:
             time.sleep(READY_POLL_S)
             served += self.requests()
         return served

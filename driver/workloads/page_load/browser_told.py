@@ -102,7 +102,7 @@ class BrowserTold:
         """What the browser says was answered before the load event the server has answered, with the same status. What
         the server was asked during the load the browser has asked."""
         lines = [each for each in witnesses.asked if each.method != PREFLIGHT]
-        answered = Counter(self._said(target(each), each.status) for each in self.fetched if self._is_served(each))
+        answered = Counter(self._said(target(each), each.status) for each in self.fetched if must_be_logged(each))
         served = Counter(self._said("".join(served_target(each)), each.status) for each in lines)
         missing = answered - served
         if self.broken_off:
@@ -119,12 +119,6 @@ class BrowserTold:
         """A repeated view may be told that nothing has changed, and show its copy."""
         return asked, None if self.arm.start == "warm" or status == NOT_MODIFIED else status
 
-    def _is_served(self, request: Request) -> bool:
-        """Whether the server's log has to have it: what came later may not be there yet. A part of a body may come by
-        several requests, and of a preflight the browser tells little."""
-        own = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
-        return request.before_load and not own and request.method != PREFLIGHT and not asked_for_a_part(request)
-
     def _during_the_load(self, lines: list[ServedRequest]) -> Iterator[ServedRequest]:
         """Those of which the browser must tell. What broke off it may have asked for again without a word, what came
         after the load it may not have noted yet, and what a worker asks for is none of the page's."""
@@ -137,6 +131,13 @@ class BrowserTold:
             late = plt_ms is None or each.began_us - first_us > plt_ms * 1000
             if not (late or each.connection == BROKEN_OFF or asked in parts or asked in aside or asked.endswith(ICON)):
                 yield each
+
+
+def must_be_logged(request: Request) -> bool:
+    """Whether the server's log has to have this answer: what came later may not be there yet. A part of a body may come
+    by several requests, and of a preflight the browser tells little."""
+    own = any(name.lower() == OWN_REDIRECT for name, _ in request.response_headers)
+    return request.before_load and not own and request.method != PREFLIGHT and not asked_for_a_part(request)
 
 
 def _words(asked: str, status: int | None) -> str:

@@ -23,18 +23,16 @@ from driver.recorders.tcpdump import Captures
 from driver.servers.registry import SERVERS
 from driver.workloads.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
 from driver.workloads.page_load.read_back import ReadBack
-from driver.workloads.page_load.requests import fetched
+from driver.workloads.page_load.server_log import has_every_answer, read_server_log
 from driver.workloads.page_load.under_way import UnderWay
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import BedPlace
 from model.clock import utc_now
 from model.errors import BedError, StoreError
-from model.evidence.browser import Request
 from model.evidence.capture import RouterCounts
-from model.evidence.gateway import GatewayLog
 from model.evidence.moving import MovingEvidence
 from model.evidence.page_load import PageLoadEvidence
-from model.evidence.server import ResolverLog, ServerLog
+from model.evidence.server import ResolverLog
 from model.evidence.settings import SettingsEvidence
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
@@ -148,9 +146,15 @@ class PageLoadOnBed:
         recordings = _stop_recorders(trial, loaded=bool(loaded and not loaded.failures))
         captures = recordings.pop("capture").evidence if "capture" in recordings else None
         gateway = end_gateway(trial)
+
+        def close_connections() -> None:
+            settings.exception()  # what connections use is read while they are there
+            if trial.page:
+                trial.page.close()
+
         evidence = PageLoadEvidence(
             browser=loaded.browser if loaded else None,
-            server=_read_server(trial, _answers(requests, gateway)),
+            server=read_server_log(trial, has_every_answer(requests, gateway), close_connections),
             resolver=ResolverLog(trial.served.resolver.queries()) if trial.served and trial.served.resolver else None,
             gateway=gateway,
             router=RouterCounts(self._lost_at_input()),
@@ -278,27 +282,6 @@ def _stop_recorders(trial: UnderWay, *, loaded: bool) -> dict[str, Recording]:
     recordings = trial.recorders.stop(loaded=loaded) if trial.recorders else {}
     trial.take_failures()
     return recordings
-
-
-def _answers(requests: tuple[Request, ...], gateway: GatewayLog | None) -> int:
-    """How many requests the server has answered, as its clients know."""
-    if gateway is None:
-        return len(fetched(requests))
-    return sum(each.status is not None for each in gateway.requests)
-
-
-def _read_server(trial: UnderWay, answers: int) -> ServerLog | None:
-    """What the server says. None: it is not there, or has ended by itself."""
-    if not trial.served:
-        return None
-    server, log = trial.served.server, None
-    with trial.failing(Reason.SERVER_FAILED):
-        server.require_alive()
-        requests = server.requests_when(answers)
-        for name, data in server.files().items():
-            (trial.folder / name).write_bytes(data)
-        log = ServerLog(server.version, server.configuration, tuple(server.error_lines()), tuple(requests))
-    return log  # noqa: RET504 - None after a failure
 
 
 def _keep_files(trial: UnderWay) -> None:

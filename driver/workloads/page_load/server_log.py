@@ -1,0 +1,66 @@
+"""The server's log of a trial, read once it has every answer that the client has.
+
+Apache's HTTP/2 writes the line of a stream when its connection next has something to do. A stream whose thread ends
+after the connection has sent everything waits for that: a connection without requests does nothing until it is closed.
+So the browser's connections are closed where a line is missing after a moment.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from driver.servers.life import RunningServer
+from driver.workloads.page_load.browser_told import must_be_logged
+from driver.workloads.page_load.requests import fetched, target
+from driver.workloads.page_load.under_way import UnderWay
+from driver.workloads.page_load.witnesses import served_target
+from driver.workloads.page_load.witnesses import target as target_of
+from model.evidence.browser import Request
+from model.evidence.gateway import GatewayLog
+from model.evidence.server import ServedRequest, ServerLog
+from model.reasons import Reason
+
+LOGGED_WITHIN_S = 0.5  # while the connections are open
+CLOSED_WITHIN_S = 5.0  # after they were closed: the server hears of that over the trial's link, which may lose packets
+
+Complete = Callable[[Sequence[ServedRequest]], bool]
+
+
+def read_server_log(trial: UnderWay, complete: Complete, close_connections: Callable[[], None]) -> ServerLog | None:
+    """None: the server is not there, or has ended by itself."""
+    if not trial.served:
+        return None
+    server, log = trial.served.server, None
+    with trial.failing(Reason.SERVER_FAILED):
+        server.require_alive()
+        served = _served(server, complete, close_connections)
+        for name, data in server.files().items():
+            (trial.folder / name).write_bytes(data)
+        log = ServerLog(server.version, server.configuration, tuple(server.error_lines()), tuple(served))
+    return log  # noqa: RET504 - None after a failure
+
+
+def _served(server: RunningServer, complete: Complete, close_connections: Callable[[], None]) -> list[ServedRequest]:
+    served = server.requests_until(complete, LOGGED_WITHIN_S)
+    if complete(served):
+        return served
+    close_connections()
+    return served + server.requests_until(lambda more: complete([*served, *more]), CLOSED_WITHIN_S)
+
+
+def has_every_answer(requests: Sequence[Request], gateway: GatewayLog | None) -> Complete:
+    """Whether lines of the server's log are all that judges will look for."""
+    if gateway is None:
+        answered = [each for each in fetched(requests) if each.before_load]
+        names = Counter(target(each) for each in answered if must_be_logged(each))
+        least = len(answered)
+    else:
+        carried = [each for each in gateway.requests if each.status is not None and each.connection is not None]
+        names = Counter("".join(target_of(each.url)) for each in carried)
+        least = names.total()
+
+    def complete(lines: Sequence[ServedRequest]) -> bool:
+        return len(lines) >= least and not names - Counter("".join(served_target(each)) for each in lines)
+
+    return complete
