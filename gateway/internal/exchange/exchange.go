@@ -52,6 +52,12 @@ const (
 	OldVersion // HTTP/1.0, kept or not
 )
 
+// MostInterim answers may come before the final one.
+const MostInterim = 100
+
+// ErrTooManyInterim: there were more.
+var ErrTooManyInterim = fmt.Errorf("the server sent more than %d interim answers", MostInterim)
+
 // Notes is told what happens to an exchange on the wire. Calls come in this order, each at most once.
 type Notes interface {
 	// Sent: the request's head was handed to the kernel, or may have been when the connection ended. bytes: its fields before compression, as

@@ -40,18 +40,13 @@ type Turns struct {
 	last                 uint32
 }
 
-// Data counts a frame with a part of a body; ends: it is the stream's last.
-func (t *Turns) Data(stream uint32, size int, ends bool) {
-	if size > 0 {
-		t.DataFrames++
-		if t.last != 0 && t.last != stream {
-			t.Switches++
-		}
-		t.last = stream
+// Data counts a frame with a part of a body.
+func (t *Turns) Data(stream uint32) {
+	t.DataFrames++
+	if t.last != 0 && t.last != stream {
+		t.Switches++
 	}
-	if ends {
-		t.Over(stream)
-	}
+	t.last = stream
 }
 
 // Over: a stream has ended; that another one follows is no switch.

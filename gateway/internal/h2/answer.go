@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"golang.org/x/net/http2"
+
+	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/flood"
 )
 
 // headers takes a response's head, one before it, or its trailers.
@@ -13,7 +16,7 @@ func (c *Client) headers(id uint32, block *headerBlock) error {
 	s := c.streams[id]
 	if s == nil {
 		defer c.mu.Unlock()
-		return c.mustHaveBeen(id, "HEADERS")
+		return errors.Join(c.mustHaveBeen(id, "HEADERS"), c.floods.Count(flood.Empty))
 	}
 	k := s.call
 	if s.recvEnded {
@@ -51,6 +54,9 @@ func (k *call) takeHead(block *headerBlock) error {
 	case status < 200 && block.end:
 		return k.malformed(errors.New("an interim response that ends the stream"))
 	case status < 200:
+		if k.interim++; k.interim > exchange.MostInterim {
+			return k.malformed(exchange.ErrTooManyInterim)
+		}
 		if k.request.Informed != nil {
 			k.request.Informed(status, h.fields)
 		}

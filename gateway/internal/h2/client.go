@@ -149,6 +149,7 @@ type call struct {
 	request *exchange.Request
 	notes   exchange.Notes
 	status  int
+	interim int // answers before the final one
 	fields  []exchange.Field
 	unhook  func() bool
 
@@ -188,6 +189,7 @@ func (c *Client) Start(ctx context.Context, request *exchange.Request, notes exc
 	}
 	k.bytes, k.wire = c.writeBlock(s.id, requestFields(request), s.sendEnded, c.priorityOf(s.id, request.Priority))
 	c.written = append(c.written, k)
+	c.floods.Step()
 	c.send()
 	if request.Body != nil {
 		go k.upload()

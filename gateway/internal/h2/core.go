@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/flood"
 )
 
 const (
@@ -29,9 +30,10 @@ const (
 	// lastWords is how long a peer may take to read what is sent at a connection's end.
 	lastWords = time.Second
 
-	readBuffer   = 32 << 10
-	defaultFrame = 16 << 10
-	mostWindow   = 1<<31 - 1
+	readBuffer     = 32 << 10
+	frameHeadBytes = 9
+	defaultFrame   = 16 << 10
+	mostWindow     = 1<<31 - 1
 )
 
 // A role is what client and server do differently. Its methods are called by the reading goroutine, without the lock.
@@ -73,6 +75,7 @@ type core struct {
 	ours         ourSettings
 	newest       uint32 // the highest stream that the client has opened
 	turns        exchange.Turns
+	floods       flood.Counter
 	heard        map[string]uint32 // the peer's SETTINGS
 	acknowledged bool              // it has acknowledged ours
 	draining     bool              // GOAWAY was sent or received: no new streams

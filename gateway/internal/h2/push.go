@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/flood"
 )
 
 // mayPush is what the server is told of it.
@@ -48,15 +49,13 @@ func (c *Client) promise(f *http2.PushPromiseFrame) error {
 	c.promised = f.PromiseID
 	h, err := parsePromise(fields)
 	if err != nil || c.draining {
-		c.refusePush(f.PromiseID, http2.ErrCodeProtocol)
-		return nil
+		return c.refusePush(f.PromiseID, http2.ErrCodeProtocol)
 	}
-	c.open(f, h)
-	return nil
+	return c.open(f, h)
 }
 
 // open makes a stream of a promise that is wanted. With the lock.
-func (c *Client) open(f *http2.PushPromiseFrame, h *head) {
+func (c *Client) open(f *http2.PushPromiseFrame, h *head) error {
 	k := &call{request: &exchange.Request{Method: h.method}, noted: true, unhook: func() bool { return true }}
 	promise := exchange.Promise{
 		Stream: f.PromiseID, Associated: f.StreamID, Method: h.method, Scheme: h.scheme, Authority: h.authority, Path: h.path, Fields: h.fields,
@@ -66,15 +65,17 @@ func (c *Client) open(f *http2.PushPromiseFrame, h *head) {
 	c.pushes++
 	if k.notes = c.settings.TakePush(promise, pushed{k}); k.notes == nil {
 		c.forget(k.stream)
-		c.refusePush(f.PromiseID, http2.ErrCodeCancel)
+		return c.refusePush(f.PromiseID, http2.ErrCodeCancel)
 	}
+	return nil
 }
 
 // refusePush: with the lock.
-func (c *Client) refusePush(id uint32, code http2.ErrCode) {
+func (c *Client) refusePush(id uint32, code http2.ErrCode) error {
 	before := len(c.out)
 	c.framer.WriteRSTStream(id, code)
 	c.sendReply(before)
+	return c.floods.Count(flood.Refused)
 }
 
 // promisedFields decodes a promise's head, as the framer decodes those of HEADERS.

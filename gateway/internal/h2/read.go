@@ -9,21 +9,15 @@ import (
 	"golang.org/x/net/http2"
 
 	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/flood"
 )
 
 // readLoop takes frames until the connection ends, and says why it does.
 func (c *core) readLoop() {
 	greeted := false
 	for {
-		c.frames.read = 0
-		frame, err := c.framer.ReadFrame()
-		if !greeted {
-			greeted = true
-			err = greeting(frame, err)
-		}
-		if err == nil {
-			err = c.take(frame)
-		}
+		err := c.takeNext(greeted)
+		greeted = true
 		var streamError http2.StreamError
 		if errors.As(err, &streamError) {
 			err = c.resetFor(streamError)
@@ -33,6 +27,49 @@ func (c *core) readLoop() {
 			return
 		}
 	}
+}
+
+// takeNext reads a frame and acts on it.
+func (c *core) takeNext(greeted bool) error {
+	if greeted && c.nextIsData() {
+		return c.takeData()
+	}
+	c.frames.read = 0
+	frame, err := c.framer.ReadFrame()
+	if !greeted {
+		err = greeting(frame, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.countFlood(frame); err != nil {
+		return err
+	}
+	return c.take(frame)
+}
+
+// countFlood counts a frame that no exchange needs, whatever it says.
+func (c *core) countFlood(frame http2.Frame) error {
+	var kind flood.Kind
+	switch frame.(type) {
+	case *http2.MetaHeadersFrame, *http2.PushPromiseFrame:
+		return nil
+	case *http2.SettingsFrame:
+		kind = flood.Settings
+	case *http2.PingFrame:
+		kind = flood.Ping
+	case *http2.WindowUpdateFrame:
+		kind = flood.WindowUpdate
+	case *http2.PriorityFrame, *http2.PriorityUpdateFrame:
+		kind = flood.Priority
+	case *http2.RSTStreamFrame:
+		kind = flood.Reset
+	default:
+		kind = flood.Empty
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.floods.Count(kind)
 }
 
 // greeting: SETTINGS come first, or the peer speaks something else.
@@ -48,7 +85,10 @@ func greeting(frame http2.Frame, err error) error {
 func (c *core) readEnded(err error) {
 	var broken http2.ConnectionError
 	var protocol *protocolError
+	var flooded *flood.Error
 	switch {
+	case errors.As(err, &flooded):
+		c.closeWith(http2.ErrCodeEnhanceYourCalm, flooded)
 	case errors.As(err, &protocol):
 		c.closeWith(protocol.code, protocol)
 	case errors.As(err, &broken):
@@ -80,8 +120,6 @@ func broken(code http2.ErrCode, format string, values ...any) error {
 
 func (c *core) take(frame http2.Frame) error {
 	switch f := frame.(type) {
-	case *http2.DataFrame:
-		return c.takeData(f)
 	case *http2.MetaHeadersFrame:
 		return c.role.headers(f.StreamID, newHeaderBlock(f, c.frames.read))
 	case *http2.SettingsFrame:

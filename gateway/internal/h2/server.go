@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/flood"
 )
 
 const (
@@ -101,7 +102,7 @@ func (s *Server) headers(id uint32, block *headerBlock) error {
 	case id%2 == 0:
 		return broken(http2.ErrCodeProtocol, "a request on stream %d", id)
 	case id <= newest:
-		return nil // of a stream that was reset a moment ago
+		return s.lateHeaders() // of a stream that was reset a moment ago
 	case live >= 4*mostStreams:
 		return broken(http2.ErrCodeEnhanceYourCalm, "more requests reset than can be cleared away")
 	}
@@ -112,6 +113,12 @@ func (s *Server) headers(id uint32, block *headerBlock) error {
 		return http2.StreamError{StreamID: id, Code: http2.ErrCodeRefusedStream}
 	}
 	return s.open(id, block)
+}
+
+func (s *Server) lateHeaders() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.floods.Count(flood.Empty)
 }
 
 func (s *Server) open(id uint32, block *headerBlock) error {
@@ -141,6 +148,7 @@ func (s *Server) open(id uint32, block *headerBlock) error {
 	}
 	stream.exchange = x
 	s.live++
+	s.floods.Step()
 	s.mu.Unlock()
 	if block.tooLarge {
 		x.refuse(431)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"lanelab/gateway/internal/exchange"
+	"lanelab/gateway/internal/flood"
 )
 
 // A window counts what the peer may still send, and gives back what was read in large steps: half of the window at a time, as Chromium does.
@@ -122,13 +123,22 @@ func (s *stream) reset(code http2.ErrCode, err error) {
 	s.fail(err)
 }
 
+// breakOff resets the stream for what the peer did. With the lock.
+func (s *stream) breakOff(code http2.ErrCode) {
+	broken := http2.StreamError{StreamID: s.id, Code: code}
+	s.reset(code, fmt.Errorf("the peer broke the protocol on this stream: %w", broken))
+}
+
 // resetFor ends a stream on which the peer broke the protocol.
 func (c *core) resetFor(broken http2.StreamError) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.floods.Count(flood.Refused); err != nil {
+		return err
+	}
 	id := broken.StreamID
 	if s := c.streams[id]; s != nil {
-		s.reset(broken.Code, fmt.Errorf("the peer broke the protocol on this stream: %w", broken))
+		s.breakOff(broken.Code)
 		return nil
 	}
 	if _, isServer := c.role.(*Server); isServer && id%2 == 1 {
@@ -155,38 +165,6 @@ func (c *core) forgetIfOver(s *stream) {
 	if s.recvEnded && s.sendEnded && c.streams[s.id] == s {
 		c.forget(s)
 	}
-}
-
-func (c *core) takeData(f *http2.DataFrame) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	length := int64(f.Length)
-	if !c.received.take(length) {
-		return broken(http2.ErrCodeFlowControl, "more DATA than the connection's window")
-	}
-	s := c.streams[f.StreamID]
-	if s == nil {
-		c.giveBack(length)
-		return c.mustHaveBeen(f.StreamID, "DATA")
-	}
-	if s.recvEnded || !s.headed {
-		c.giveBack(length)
-		return http2.StreamError{StreamID: s.id, Code: http2.ErrCodeStreamClosed}
-	}
-	if !s.received.take(length) {
-		c.giveBack(length)
-		return http2.StreamError{StreamID: s.id, Code: http2.ErrCodeFlowControl}
-	}
-	s.buffer.write(f.Data())
-	c.turns.Data(f.StreamID, len(f.Data()), f.StreamEnded())
-	if padding := length - int64(len(f.Data())); padding > 0 {
-		s.giveBack(padding)
-	}
-	if f.StreamEnded() {
-		s.endReceiving(nil)
-	}
-	s.changed.Broadcast()
-	return nil
 }
 
 // endReceiving: the peer has said all. With the lock.
@@ -258,6 +236,7 @@ func (s *stream) write(p []byte, end bool) error {
 		last := len(p) == 0
 		if len(part) > 0 || end {
 			c.framer.WriteData(s.id, last && end, part)
+			c.floods.Step()
 		}
 		s.sending -= int64(len(part))
 		c.sending -= int64(len(part))

@@ -98,7 +98,7 @@ func (x *call) isWhole() bool {
 
 // finalHead reads the heads up to the final one.
 func (c *Conn) finalHead(x *call) (*head, error) {
-	for range 100 {
+	for range exchange.MostInterim {
 		h, err := readHead(c.reader)
 		switch {
 		case err != nil:
@@ -120,7 +120,7 @@ func (c *Conn) finalHead(x *call) (*head, error) {
 			x.request.Informed(h.status, h.endToEnd())
 		}
 	}
-	return nil, fmt.Errorf("the server sent more than 100 interim answers")
+	return nil, exchange.ErrTooManyInterim
 }
 
 // dropRest deals with an answer that nobody wants any more. It is read to its end only where others wait behind it: else ending the connection

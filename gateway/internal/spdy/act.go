@@ -27,6 +27,7 @@ func (s *Session) open(f SynStream, fields []Field) (uint32, HeaderSizes, error)
 	}
 	f.StreamID = s.nextID
 	s.nextID += 2
+	s.floods.Step()
 	st := &stream{id: f.StreamID, priority: min(f.Priority, s.version.LowestPriority()), ours: true}
 	f.Priority = st.priority
 	st.local, st.remote = must(idle.after(inputOpen)), must(idle.after(inputAwait))
@@ -64,6 +65,7 @@ func (s *Session) Reply(id uint32, fields []Field, fin bool) (HeaderSizes, error
 	if fin {
 		st.local = must(st.local.after(inputFin))
 	}
+	s.floods.Step()
 	s.queueMarked(SynReply{id, fin, block}, id)
 	s.forgetIfEnded(st)
 	return HeaderSizes{HeaderSize(fields), s.wireSize(block, false)}, nil

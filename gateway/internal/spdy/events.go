@@ -35,6 +35,7 @@ type (
 	Received struct {
 		StreamID uint32
 		Bytes    []byte
+		Begins   bool // the first part of a frame that has any
 		Fin      bool
 	}
 	// Ended: a stream was reset, by the peer or because of what the peer sent.

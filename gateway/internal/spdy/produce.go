@@ -155,6 +155,7 @@ func (s *Session) produceData(produced *Produced, st *stream) {
 	if len(payload) > 0 || (last && queue.trailers == nil) {
 		produced.Bytes = AppendFrame(produced.Bytes, s.version, Data{StreamID: st.id, Fin: last && queue.trailers == nil, Payload: payload})
 	}
+	s.floods.Step()
 	s.spend(st, len(payload))
 	if last && queue.trailers != nil {
 		block := s.compress(queue.trailers)

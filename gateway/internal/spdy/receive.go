@@ -3,6 +3,8 @@ package spdy
 import (
 	"errors"
 	"fmt"
+
+	"lanelab/gateway/internal/flood"
 )
 
 // Receive takes bytes from the peer and says what they mean. An error (a *SessionError) ends the session: a GOAWAY for the peer is then ready to
@@ -16,7 +18,9 @@ func (s *Session) Receive(bytes []byte) ([]Event, error) {
 		}
 		if err == nil {
 			var event Event
-			event, err = s.receiveFrame(frame)
+			if err = s.countFlood(frame); err == nil {
+				event, err = s.receiveFrame(frame)
+			}
 			if event != nil {
 				events = append(events, event)
 			}
@@ -37,6 +41,38 @@ func (s *Session) fail(err error) {
 	}
 	s.GoAway(session.Status)
 	s.failure = session
+}
+
+// countFlood counts a frame that no exchange needs, whatever it says.
+func (s *Session) countFlood(frame Frame) error {
+	switch f := frame.(type) {
+	case Settings:
+		return s.count(flood.Settings)
+	case Ping:
+		return s.count(flood.Ping)
+	case WindowUpdate:
+		return s.count(flood.WindowUpdate)
+	case RstStream:
+		return s.count(flood.Reset)
+	case Data:
+		if len(f.Payload) == 0 && !f.Fin {
+			return s.count(flood.Empty)
+		}
+	case Headers:
+		if !f.Fin {
+			return s.count(flood.Empty)
+		}
+	case GoAway, Noop, Unknown:
+		return s.count(flood.Empty)
+	}
+	return nil
+}
+
+func (s *Session) count(kind flood.Kind) error {
+	if err := s.floods.Count(kind); err != nil {
+		return &SessionError{GoAwayProtocolError, err.Error()}
+	}
+	return nil
 }
 
 func (s *Session) receiveFrame(frame Frame) (Event, error) {
@@ -105,8 +141,7 @@ func (s *Session) receiveSynStream(f SynStream) (Event, error) {
 	}
 	s.lastPeerID = f.StreamID
 	if s.peers >= s.config.MaxPeerStreams {
-		s.answer(RstStream{f.StreamID, RefusedStream})
-		return Refused{f.StreamID, f.AssociatedID}, s.tooManyAnswers()
+		return Refused{f.StreamID, f.AssociatedID}, s.resetPeer(f.StreamID, RefusedStream)
 	}
 	if err != nil {
 		return s.refuse(f.StreamID, ProtocolError, err.Error())
@@ -143,12 +178,21 @@ func isSession(err error) bool {
 // refuse resets a stream because of what the peer sent.
 func (s *Session) refuse(id uint32, status Status, reason string) (Event, error) {
 	status = status.in(s.version)
-	s.answer(RstStream{id, status})
+	tooMany := s.resetPeer(id, status)
 	if st := s.streams[id]; st != nil {
 		s.forget(st)
-		return Ended{&StreamError{StreamID: id, Status: status, Reason: reason}}, s.tooManyAnswers()
+		return Ended{&StreamError{StreamID: id, Status: status, Reason: reason}}, tooMany
 	}
-	return nil, s.tooManyAnswers()
+	return nil, tooMany
+}
+
+// resetPeer answers what the peer sent with a reset.
+func (s *Session) resetPeer(id uint32, status Status) error {
+	s.answer(RstStream{id, status})
+	if err := s.tooManyAnswers(); err != nil {
+		return err
+	}
+	return s.count(flood.Refused)
 }
 
 // receiveBlock takes SYN_REPLY and HEADERS.
@@ -218,7 +262,7 @@ func (s *Session) receiveData(f Data) (Event, error) {
 		st.remote = must(st.remote.after(inputFin))
 		s.forgetIfEnded(st)
 	}
-	return Received{f.StreamID, f.Payload, f.Fin}, nil
+	return Received{f.StreamID, f.Payload, f.Announced > 0, f.Fin}, nil
 }
 
 func (s *Session) receiveReset(f RstStream) (Event, error) {

@@ -2,6 +2,9 @@ package spdy
 
 import (
 	"math"
+	"time"
+
+	"lanelab/gateway/internal/flood"
 )
 
 // Role says which side of the session this is: clients' streams have odd numbers.
@@ -15,12 +18,13 @@ const (
 
 // Config of a session.
 type Config struct {
-	StreamWindow    int // bytes that the peer may send on a stream before they are consumed (SPDY/3 and later)
-	SessionWindow   int // the same for the session (SPDY/3.1)
-	MaxPeerStreams  int // streams that the peer may have open; in a client these are pushes
-	MaxHeaderBytes  int // of an expanded header block
-	MaxControlBytes int // of a control frame
-	HeaderLevel     int // of zlib, for the header blocks that we send: 0 to 9
+	StreamWindow    int              // bytes that the peer may send on a stream before they are consumed (SPDY/3 and later)
+	SessionWindow   int              // the same for the session (SPDY/3.1)
+	MaxPeerStreams  int              // streams that the peer may have open; in a client these are pushes
+	MaxHeaderBytes  int              // of an expanded header block
+	MaxControlBytes int              // of a control frame
+	HeaderLevel     int              // of zlib, for the header blocks that we send: 0 to 9
+	Now             func() time.Time // the clock; nil: time.Now
 }
 
 const (
@@ -60,6 +64,7 @@ type Session struct {
 	receiveWindow  int64  // what the peer may still send in the session
 	sessionUnacked int64  // consumed, and not yet given back
 	output         output
+	floods         flood.Counter
 	heard          map[SettingID]uint32 // the peer's SETTINGS, of what matters here
 }
 
@@ -84,7 +89,7 @@ func NewSession(role Role, version Version, config Config) *Session {
 		version: version, role: role, config: config,
 		decoder: NewDecoder(version, config.MaxControlBytes), compressor: newCompressor(version, config.HeaderLevel), expander: newExpander(version),
 		streams: make(map[uint32]*stream), heard: map[SettingID]uint32{}, nextID: 1, peerTakes: math.MaxInt32,
-		sendWindow: draftWindow, streamWindow: draftWindow, receiveWindow: int64(config.SessionWindow),
+		sendWindow: draftWindow, streamWindow: draftWindow, receiveWindow: int64(config.SessionWindow), floods: flood.Counter{Now: config.Now},
 	}
 	if role == ServerRole {
 		s.nextID = 2

@@ -193,7 +193,12 @@ func (c *Client) with(id uint32, act func(*clientExchange)) {
 }
 
 func (c *Client) receivedBytes(e spdy.Received) {
-	c.turns.Data(e.StreamID, len(e.Bytes), e.Fin)
+	if e.Begins {
+		c.turns.Data(e.StreamID)
+	}
+	if e.Fin {
+		c.turns.Over(e.StreamID)
+	}
 	x := c.exchanges[e.StreamID]
 	if x == nil {
 		c.session.Consume(e.StreamID, len(e.Bytes))

@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -132,5 +133,26 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// ReadSoon reads so many bytes, and fails the test where they do not come.
+func ReadSoon(t testing.TB, from io.Reader, count int) string {
+	t.Helper()
+	buffer := make([]byte, count)
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.ReadFull(from, buffer)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("instead of %d bytes: %v", count, err)
+		}
+		return string(buffer)
+	case <-time.After(Patience):
+		t.Errorf("%d bytes have come and are not handed on", count)
+		return ""
 	}
 }
