@@ -216,6 +216,26 @@ def test_h2load_has_all_its_answers(world: World, server: Server) -> None:
     assert [request["status"] for request in events(log, "request")] == [200] * 400
 
 
+@pytest.mark.parametrize("padding", ["NONE", "ALIGNED", "MAX"])
+def test_http2_of_nghttp2_with_padding(world: World, node: NodePeer, padding: str, tmp_path: Path) -> None:
+    """However its frames are padded, bodies are whole both ways, and windows are given back."""
+    (tmp_path / "up").write_bytes(pattern(LARGE_BYTES))
+    with (
+        started(node.command("h2-server.js", padding), tmp_path, environment=node.environment()) as server,
+        gateway_before(world.program, world.curl, world.folder / "front", server.port, {"protocol": "h2"}) as front,
+    ):
+        told, *answers = front.ask(
+            Ask("/sum", send=tmp_path / "up"), *(f"/bytes/{size}" for size in [*SIZES, LARGE_BYTES])
+        )
+        log = front.stop()
+    assert (told.error, told.text()) == ("", f"{LARGE_BYTES} {digest(pattern(LARGE_BYTES))}")
+    for size, answer in zip([*SIZES, LARGE_BYTES], answers, strict=True):
+        assert (answer.status, answer.error, answer.digest()) == (200, "", digest(pattern(size)))
+    (connection,) = [each for each in events(log, "connection") if each["requests"]]
+    assert connection["ended_by"] == "gateway"
+    assert {each["response_body_bytes"] for each in events(log, "request")} >= {*SIZES, LARGE_BYTES}
+
+
 # --- what only servers with code of ours can be made to do -----------------------------------------------------------
 
 

@@ -11,37 +11,14 @@
 //       GET /fields       what the request's head was, as JSON
 'use strict'
 
-const crypto = require('crypto')
-const { Readable } = require('stream')
 const spdy = require('spdy')
+const { PIECE, pattern, sum } = require('./bodies')
 
 const version = process.argv[2]
-const PIECE = Buffer.alloc(65536, Buffer.from(Array.from({ length: 251 }, (_, i) => i)))
-
-function pattern (bytes) {
-  let left = bytes
-  return new Readable({
-    read () {
-      const piece = PIECE.subarray(0, Math.min(left, PIECE.length))
-      left -= piece.length
-      this.push(piece.length > 0 ? piece : null)
-    }
-  })
-}
 
 function text (response, words) {
   response.writeHead(200, { 'content-type': 'text/plain', 'x-version': version })
   response.end(words)
-}
-
-function sum (request, response) {
-  const hash = crypto.createHash('sha256')
-  let bytes = 0
-  request.on('data', (data) => {
-    hash.update(data)
-    bytes += data.length
-  })
-  request.on('end', () => text(response, `${bytes} ${hash.digest('hex')}`))
 }
 
 const waiting = []
@@ -55,7 +32,7 @@ const answers = {
     response.writeHead(200, { 'content-type': 'application/octet-stream' })
     pattern(bytes).pipe(response)
   },
-  sum,
+  sum: (request, response) => sum(request, (words) => text(response, words)),
   together: (request, response, count) => together(count, response),
   reset (request, response, bytes) {
     response.writeHead(200, { 'content-type': 'application/octet-stream' })
