@@ -8,7 +8,7 @@ from model.errors import InputError
 from model.site.site import Site
 from sites import bodies
 from sites.coding import decoded
-from sites.prepare.schemes import TEXT_TYPES
+from sites.prepare.texts import TEXT_TYPES
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 # An address with or without its scheme; slashes may be escaped as in JSON.

@@ -27,7 +27,13 @@ class ComparedPicture:
 
 
 def write_fidelity(
-    folder: Path, name: str, title: str, fidelity: Fidelity, recorded: bytes | None, pictures: Sequence[ComparedPicture]
+    folder: Path,
+    name: str,
+    title: str,
+    fidelity: Fidelity,
+    recorded: bytes | None,
+    pictures: Sequence[ComparedPicture],
+    differences: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> Path:
     """Write the page into this folder; returns where it is."""
     body = el(
@@ -36,6 +42,7 @@ def write_fidelity(
             "main",
             _header(name, title, fidelity),
             _evidence(fidelity),
+            _lists("differences", "What differed", differences),
             _lists(
                 "problems", "Why there is no score", [(each.protocol, each.problems) for each in fidelity.protocols]
             ),

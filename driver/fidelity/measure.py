@@ -9,8 +9,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from driver.workloads.page_load.objects import PREFLIGHT
-from driver.workloads.page_load.requests import INEXACT, host, on_network, target
+from driver.experiment.arm import Arm
+from driver.experiment.model import Tolerances
+from driver.workloads.page_load import sockets
+from driver.workloads.page_load.objects import PREFLIGHT, Objects
+from driver.workloads.page_load.requests import INEXACT, asked_of, host, on_network, target
 from driver.workloads.page_load.verdict import FAVICON
 from model.evidence.server import ServedRequest
 from model.reasons import Reason
@@ -22,6 +25,7 @@ Key = tuple[str, str]  # method, and URL without scheme
 PARTIAL = 206  # of an object that was recorded whole
 EXACT = "exact"
 FLOAT_ERROR = 1e-6
+PLAIN = Arm.parse("verify", {})  # no arm's own rules
 # Reasons against a trial that are what fidelity counts.
 TOLERATED = {
     *(Reason.MISSING_OBJECT, Reason.FAILED_OBJECT, Reason.EXTRA_REQUEST, Reason.OUTSIDE_REQUEST),
@@ -39,6 +43,7 @@ class Load:
     extra: int
     bytes_off: int
     asked: frozenset[Key]  # what every load should ask for again
+    differences: tuple[str, ...]  # words on what is inexact, missing or extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +54,12 @@ class Expectation:
     late: frozenset[Key]  # may come or not
     unanswered: frozenset[str]
     hosts: frozenset[str]
+    site: Site
 
     @classmethod
     def of(cls, site: Site) -> Expectation:
         return cls(
+            site=site,
             wanted={key(each): each for each in site.objects if not _may_be_absent(each)},
             late=frozenset(key(each) for each in site.objects if _may_be_absent(each)),
             unanswered=frozenset(site.unanswered),
@@ -94,18 +101,25 @@ def problem_of(record: TrialRecord) -> str | None:
 
 def load_of(record: TrialRecord, expected: Expectation) -> Load:
     """The counts of a load that has no problem."""
-    server = record.page_load.server if record.page_load else None
+    evidence = record.page_load
+    lines = evidence.server.requests if evidence and evidence.server else ()
     served: dict[Key, ServedRequest] = {}
-    for each in server.requests if server else ():
+    for each in sockets.without(lines, sockets.handshakes(evidence) if evidence else ()):
         if each.host and each.path:
             served.setdefault((each.method, each.host + each.path), each)
     served = {asked: each for asked, each in served.items() if expected.concerns(asked)}
-    exact = {asked: each for asked, each in served.items() if _is_exact(each, expected.wanted.get(asked))}
+    untaken = _untaken(record, expected.site)
+    exact = {
+        asked: each
+        for asked, each in served.items()
+        if asked not in untaken and _is_exact(each, expected.wanted.get(asked))
+    }
     unknown = {asked: each for asked, each in served.items() if asked not in expected.wanted}
     inexact = [asked for asked, each in unknown.items() if each.match in INEXACT]
     outside = _outside(record, expected)
+    absent = [asked for asked in expected.wanted if asked not in exact]
     # An answer that is another request's stands for one that the recording has and that was not asked for.
-    missing = max(len(expected.wanted) - len(exact) - len(inexact), 0)
+    missing = max(len(absent) - len(inexact), 0)
     return Load(
         exact=len(exact),
         inexact=len(inexact),
@@ -113,7 +127,26 @@ def load_of(record: TrialRecord, expected: Expectation) -> Load:
         extra=len(unknown) - len(inexact) + len(outside),
         bytes_off=sum(_off(each, exact.get(asked)) for asked, each in expected.wanted.items()),
         asked=frozenset((*served, *outside)),
+        differences=(
+            *(f"inexact: {_words(asked)}" for asked in inexact),
+            *(f"missing: {_words(asked, untaken.get(asked))}" for asked in absent[: len(absent) if missing else 0]),
+            *(f"extra: {_words(asked)}" for asked in (*unknown, *sorted(outside)) if asked not in inexact),
+        ),
     )
+
+
+def _untaken(record: TrialRecord, site: Site) -> dict[Key, str]:
+    """What was answered, and is no part of a load that counts: the browser refused it, had it too late, or of its own.
+    How many bytes a body has is counted by itself: an arm may change them."""
+    faults = Objects(record, PLAIN, site, Tolerances()).faults()
+    refused = {asked_of(each) for each in record.requests if each.error is not None}
+    broken = {asked: why for asked, why in faults.broken.items() if asked in refused}
+    return broken | faults.missing | dict.fromkeys(faults.cached, "from the cache")
+
+
+def _words(asked: Key, why: str | None = None) -> str:
+    method, url = asked
+    return f"{'' if method == 'GET' else f'{method} '}{url}{f' ({why})' if why else ''}"
 
 
 def _is_exact(served: ServedRequest, recorded: SiteObject | None) -> bool:
@@ -179,6 +212,13 @@ def fidelity_of(loads: Loads, wanted_loads: int, site: Site) -> ProtocolFidelity
         score=None,
     )
     return replace(counted, score=score_of(counted))
+
+
+def differences_of(records: Iterable[TrialRecord], site: Site) -> tuple[str, ...]:
+    """What differed in any of these loads."""
+    expected = Expectation.of(site)
+    sound = (record for record in records if record.page_load is not None)
+    return tuple(dict.fromkeys(words for record in sound for words in load_of(record, expected).differences))
 
 
 def score_of(counted: ProtocolFidelity) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driver.fidelity.experiment import Wish
-from driver.fidelity.measure import Loads, fidelity_of, least
+from driver.fidelity.measure import Loads, differences_of, fidelity_of, least
 from driver.fidelity.picture import Compared, compare
 from driver.fidelity.read import KeptLoad, read_loads
 from driver.recorders.screenshot import FILE as PICTURE
@@ -36,13 +36,14 @@ class Verified:
     fidelity: Fidelity
     recorded: bytes | None
     shown: tuple[Shown, ...]
+    differences: tuple[tuple[str, tuple[str, ...]], ...]  # of each protocol: words on what is inexact, missing or extra
 
 
 def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
     """`run`: the folder of the run; `folder`: of the archived site."""
     loads = read_loads(run)
     recorded = _recorded_picture(folder)
-    protocols, shown = [], []
+    protocols, shown, differences = [], [], []
     for protocol in wish.protocols:
         kept = loads.get(protocol, [])
         pictures = [(picture, compare(recorded, picture) if recorded else None) for picture in _pictures(kept)]
@@ -60,6 +61,7 @@ def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
                 site,
             )
         )
+        differences.append((protocol, differences_of((each.record for each in kept), site)))
         if pictures:
             picture, worst = max(pictures, key=lambda pair: pair[1].share if pair[1] else 0.0)
             shown.append(Shown(protocol, picture, worst))
@@ -74,7 +76,7 @@ def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
         digest=digest_of(site.objects),
         protocols=tuple(protocols),
     )
-    return Verified(fidelity, recorded, tuple(shown))
+    return Verified(fidelity, recorded, tuple(shown), tuple(differences))
 
 
 def _one(words: Iterable[str]) -> str:

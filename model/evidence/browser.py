@@ -155,6 +155,14 @@ class Slowdown(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class WebSocket(Coded):
+    """A WebSocket that the page opened."""
+
+    url: str
+    status: int | None  # of the answer to its handshake; None: there was none
+
+
+@dataclass(frozen=True, slots=True)
 class BrowserEvidence(Coded):
     """All of it, except the requests."""
 
@@ -165,3 +173,4 @@ class BrowserEvidence(Coded):
     clock: LoadClock | None  # None: nothing was asked for
     view: View | None = later(None)  # None: the browser does not tell
     slowdown: Slowdown | None = later(None)  # None: it was not slowed down
+    sockets: tuple[WebSocket, ...] = later(())

@@ -17,6 +17,7 @@ from model.settings.setting import Setting, Table
 from model.settings.source import Written, read_yaml
 from model.site.composition import Composition, Part
 from model.site.fidelity import Fidelity
+from model.site.hosts import HOST
 from model.site.site import SiteObject, hosts_of
 
 MANIFEST = "site.yaml"
@@ -48,8 +49,7 @@ def _path(value: object, key: str) -> str:
     return path
 
 
-_LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_HOST = _text("host", rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*", "HOST")
+_HOST = _text("host", HOST, "HOST")
 
 _FILE = r"[a-z0-9][a-z0-9._-]*"
 _URL = _text("host and path", metavar="HOST/PATH")

@@ -6,10 +6,13 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
+import idna
+
+from model.site.hosts import HOST
+
 LONGEST_PATH = 60_000
 PORTS = {"http": 80, "https": 443}
-_LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_HOST = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*")
+_HOST = re.compile(HOST)
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _DOT = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 # What a browser leaves as it is; everything else it writes with %.
@@ -39,7 +42,7 @@ def address_of(url: str) -> Address:
     try:
         parts = urlsplit(url.strip())
         port = parts.port
-        host = (parts.hostname or "").lower()
+        host = in_ascii((parts.hostname or "").lower())
     except ValueError as error:
         raise NotServedError("its address is none") from error
     scheme = parts.scheme.lower()
@@ -61,6 +64,15 @@ def require_host(host: str) -> None:
         raise NotServedError("its host is an IP address")
     if not _HOST.fullmatch(host):
         raise NotServedError("its host is no valid name")
+
+
+def in_ascii(host: str) -> str:
+    """A name of any alphabet as browsers ask for it. They take more than IDNA 2008 does, such as a heart: what UTS 46
+    leaves of a name is written in Punycode, whatever it is. Raises ValueError."""
+    if host.isascii():
+        return host
+    labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")
+    return ".".join(each if each.isascii() else f"xn--{each.encode('punycode').decode()}" for each in labels)
 
 
 def _path(path: str, query: str, *, has_query: bool) -> str:

@@ -86,6 +86,8 @@ def _possible(fields: Headers) -> Headers:
 def _require_servable(each: Exchange) -> None:
     if not _METHOD.fullmatch(each.method) or each.method in _NO_METHODS:
         raise NotServedError(f"its method is {each.method[:20]!r}")
+    if any("websocket" in value.lower() for value in values_of(each.request_headers, "upgrade")):
+        raise NotServedError("it is the handshake of a WebSocket")
     if not LEAST_STATUS <= each.status <= MOST_STATUS:
         raise NotServedError(f"its status is {each.status}")
     lengths = {value.strip() for value in values_of(each.headers, "content-length")}

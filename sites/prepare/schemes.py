@@ -1,136 +1,96 @@
 """All addresses of a site's hosts with one scheme: an arm speaks either in clear or with TLS. Pure.
 
-Changed are the bodies of text types and the header fields that hold addresses. An address that a script puts together
-from parts is not seen: it shows as a request that the site has no answer for.
+Changed are the bodies of text types and the header fields that hold addresses; those of WebSockets of any host, since a
+page with TLS may not even name one without. An address that a script puts together from parts is not seen: it shows as
+a request that the site has no answer for. Hashes by which pages name scripts and styles change with them.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from model.errors import InputError
 from model.site.site import Headers, SiteObject, StoredObject
-from sites.coding import CODINGS, decoded, encoded
+from sites.prepare.integrity import mend
+from sites.prepare.texts import CSP, TEXT_TYPES, again, plain
 
-TEXT_TYPES = re.compile(r"text/.*|.*[/+](json|xml|javascript|ecmascript|x-javascript|manifest)|image/svg\+xml")
 WITH_ADDRESSES = frozenset(
     ("location", "content-location", "link", "refresh", "content-security-policy", "access-control-allow-origin",
      "content-security-policy-report-only", "report-to", "reporting-endpoints", "timing-allow-origin", "sourcemap")
 )  # fmt: skip
 # They make a browser leave http. In a directive's list of CSP and in a page's meta element.
 UPGRADES = re.compile(r"(?i)\s*(?:upgrade-insecure-requests|block-all-mixed-content)\s*;?")
+OTHERS = {"http": ("https", 443, "ws", "wss"), "https": ("http", 80, "wss", "ws")}  # scheme, port and WebSocket's
 HSTS = "strict-transport-security"
-HASHES = ("sha256", "sha384", "sha512")  # of subresource integrity
-ROUNDS = 10  # of mending hashes: a script may hold the hash of a script that holds a hash
 
 
 def unify(objects: Iterable[StoredObject], scheme: str) -> tuple[StoredObject, ...]:
     """The same objects, all with that scheme."""
     before = tuple(objects)
-    addresses = _addresses({each.object.host for each in before}, "http" if scheme == "https" else "https")
-    changed = [_with_scheme(each, scheme, addresses) for each in before]
-    mended = _mend_integrity(before, changed)
+    unified = _unified({each.object.host for each in before}, scheme)
+    changed = [_with_scheme(each, scheme, unified) for each in before]
+    mended = mend(before, changed)
     return tuple(_single(each for each in mended if not _leads_to_itself(each.object)))
 
 
-def _addresses(hosts: set[str], other: str) -> re.Pattern[str]:
-    """Addresses of these hosts that have the other scheme; slashes may be escaped as in JSON or in a query."""
-    names = "|".join(re.escape(host) for host in sorted(hosts, key=len, reverse=True))
-    port = {"http": 80, "https": 443}[other]
-    return re.compile(
-        rf"(?i)\b{other}(?P<mark>:(?://|\\/\\/)|%3a%2f%2f)(?P<host>{names})(?::{port}\b|(?![\w.-]*[\w-]))"
+def _unified(hosts: set[str], scheme: str) -> Callable[[str], str]:
+    """A text with the addresses that have the other scheme changed; slashes may be escaped as in JSON or in a query."""
+    other, port, socket, other_socket = OTHERS[scheme]
+    written = sorted({*hosts, *map(_in_unicode, hosts)}, key=len, reverse=True)
+    names, mark = "|".join(map(re.escape, written)), r"(?P<mark>:(?://|\\/\\/)|%3a%2f%2f)"
+    addresses = re.compile(rf"(?i)\b{other}{mark}(?P<host>{names})(?::{port}\b|(?![\w.-]*[\w-]))")
+    sockets = re.compile(rf"(?i)\b{other_socket}{mark}")
+
+    def unified(text: str) -> str:
+        changed = addresses.sub(lambda match: scheme + match["mark"] + match["host"], text)
+        return sockets.sub(lambda match: socket + match["mark"], changed)
+
+    return unified
+
+
+def _in_unicode(host: str) -> str:
+    """As a page in UTF-8 may write it, each byte as one character."""
+    labels = (
+        each.removeprefix("xn--").encode().decode("punycode") if each.startswith("xn--") else each
+        for each in host.split(".")
     )
+    try:
+        return ".".join(labels).encode().decode("latin-1")
+    except ValueError:
+        return host
 
 
-def _with_scheme(stored: StoredObject, scheme: str, addresses: re.Pattern[str]) -> StoredObject:
+def _with_scheme(stored: StoredObject, scheme: str, unified: Callable[[str], str]) -> StoredObject:
     clear = scheme == "http"
-    headers = _headers(stored.object, scheme, addresses)
+    headers = _headers(stored.object, scheme, unified)
     result = StoredObject(replace(stored.object, scheme=scheme, headers=headers), stored.body)
     if not TEXT_TYPES.fullmatch(stored.object.mime):
         return result
-    plain = _plain(result)
-    if plain is None:
+    page = plain(result)
+    if page is None:
         return result
-    text = plain.body.decode("latin-1")  # every byte is one character, and comes back
-    new = addresses.sub(lambda match: scheme + match["mark"] + match["host"], text)
+    text = page.body.decode("latin-1")  # every byte is one character, and comes back
+    new = unified(text)
     if clear and stored.object.mime == "text/html":
         new = UPGRADES.sub("", new)
     if new == text:
         return result
-    return _again(replace(plain, body=new.encode("latin-1")), result.object.encoding)
+    return again(replace(page, body=new.encode("latin-1")), result.object.encoding)
 
 
-def _plain(stored: StoredObject) -> StoredObject | None:
-    """None: a coding that nobody knows, or a body that is damaged. The browser will fare as when it was recorded."""
-    try:
-        plain = decoded(stored)
-    except InputError:
-        return None
-    return None if plain.object.encoding else plain
-
-
-def _headers(each: SiteObject, scheme: str, addresses: re.Pattern[str]) -> Headers:
+def _headers(each: SiteObject, scheme: str, unified: Callable[[str], str]) -> Headers:
     changed = []
     for name, value in each.headers:
         key = name.lower()
         if scheme == "http" and key == HSTS:
             continue
-        new = addresses.sub(lambda match: scheme + match["mark"] + match["host"], value)
-        if scheme == "http" and key.startswith("content-security-policy"):
+        new = unified(value)
+        if scheme == "http" and key.startswith(CSP):
             new = UPGRADES.sub("", new)
         changed.append((name, new if key in WITH_ADDRESSES else value))
     return tuple(changed)
-
-
-def _again(plain: StoredObject, encoding: str | None) -> StoredObject:
-    """With the coding that it had. Several at once are left as they are sent: plain."""
-    plain = replace(plain, object=replace(plain.object, size=len(plain.body)))
-    return encoded(plain, encoding) if encoding in CODINGS else plain
-
-
-def _mend_integrity(before: Sequence[StoredObject], after: Sequence[StoredObject]) -> list[StoredObject]:
-    """A page may name the hash of what it loads: where that was changed, the hash changes with it."""
-    result = list(after)
-    known = [_hashes(each) for each in before]
-    for _ in range(ROUNDS):
-        new_of: dict[str, str] = {}
-        for number, each in enumerate(result):
-            if each.body == before[number].body:
-                continue
-            new = _hashes(each)
-            new_of |= {old: fresh for old, fresh in zip(known[number], new, strict=True) if old != fresh}
-            known[number] = new
-        if not new_of:
-            break
-        pattern = re.compile("|".join(re.escape(old) for old in new_of))
-        result = [_with_hashes(each, pattern, new_of) for each in result]
-    return result
-
-
-def _hashes(stored: StoredObject) -> tuple[str, ...]:
-    if not TEXT_TYPES.fullmatch(stored.object.mime):
-        return ()
-    plain = _plain(stored)
-    if plain is None:
-        return ()
-    body = plain.body
-    return tuple(f"{name}-{base64.b64encode(hashlib.new(name, body).digest()).decode()}" for name in HASHES)
-
-
-def _with_hashes(stored: StoredObject, pattern: re.Pattern[str], new_of: dict[str, str]) -> StoredObject:
-    if not TEXT_TYPES.fullmatch(stored.object.mime):
-        return stored
-    plain = _plain(stored)
-    if plain is None:
-        return stored
-    text = plain.body.decode("latin-1")
-    new = pattern.sub(lambda match: new_of[match[0]], text)
-    return stored if new == text else _again(replace(plain, body=new.encode("latin-1")), stored.object.encoding)
 
 
 def _leads_to_itself(each: SiteObject) -> bool:

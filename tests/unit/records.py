@@ -171,6 +171,7 @@ def browser(plt_ms: float = 5000.0, plt_navigation_ms: float = 4990.0) -> Data:
         "console": [],
         "clock": {"asked": 1790000000000000, "navigation": 1790000000004000, "first_request": 1790000000005000},
         "view": {"width": 1366, "pixel_ratio": 1.0, "touch_points": 0}, "slowdown": None,
+        "sockets": [],
     }  # fmt: skip
 
 

@@ -18,6 +18,30 @@ from sites.exchange import Exchange
 from tests.kit.exchanges import HTML, PAGE, exchange
 
 
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://a_b.test/", "a_b.test"),
+        ("http://_dmarc.my_bucket_.test/", "_dmarc.my_bucket_.test"),
+        ("http://B\u00fccher.test/", "xn--bcher-kva.test"),
+        ("http://xn--bcher-kva.test/", "xn--bcher-kva.test"),
+        ("http://stra\u00dfe.test/", "xn--strae-oqa.test"),
+        ("http://\u2764.test/", "xn--qei.test"),
+    ],
+)
+def test_hosts_are_named_as_browsers_ask_for_them(url: str, host: str) -> None:
+    [stored] = objects_of([exchange(url)]).stored
+    assert (stored.object.host, address_of(stored.object.scheme + "://" + stored.object.url).host) == (host, host)
+
+
+@pytest.mark.parametrize("status", [200, 403, 404])
+def test_a_websockets_handshake_is_left_out_also_where_it_was_refused(status: int) -> None:
+    asked = (("Connection", "Upgrade"), ("upgrade", "WebSocket"))
+    made = objects_of([exchange(), exchange("http://a.test/live", status=status, request_headers=asked)])
+    assert [each.object.path for each in made.stored] == ["/"]
+    assert made.left_out == ("http://a.test/live: it is the handshake of a WebSocket",)
+
+
 def test_an_object_has_everything_of_its_answer() -> None:
     posted = exchange(
         "https://a.test/form?x=1",
@@ -133,12 +157,12 @@ def test_parts_that_make_no_whole_stay_one(parts: list[Exchange]) -> None:
         ("http://0x7f000001/", "an IP address"),
         ("http://0x7f.1/", "an IP address"),
         ("http://1.2.3.4./", "an IP address"),
+        ("http://\uff11\uff12\uff17.0.0.1/", "an IP address"),
+        ("http://\uff4cocalhost/", "this machine itself"),
         ("http://[::1]/", "an IP address"),
         ("http://[::1/", "its address is none"),
-        ("http://a_b.test/", "no valid name"),
         ("http://-a.test/", "no valid name"),
         ("http://a..test/", "no valid name"),
-        ("http://\u0430.test/", "no valid name"),
         ("http:///etc/passwd", "no valid name"),
         ("http://a.test%2f..%2fb/", "no valid name"),
         ("http://user:secret@a.test/", "a user's name"),

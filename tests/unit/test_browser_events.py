@@ -12,6 +12,7 @@ import pytest
 from driver.browser.chromium import events
 from driver.browser.chromium.timings import timings
 from model.errors import RecordError
+from model.evidence.browser import WebSocket
 
 DATA = Path(__file__).with_name("data")
 TIMING = {
@@ -185,6 +186,38 @@ def test_from_the_cache() -> None:
     for found in (memory, disk):
         assert (found.from_cache, found.connection, found.wire_bytes) == (True, None, 0)
     assert (confirmed.from_cache, confirmed.status, confirmed.wire_bytes) == (False, 304, 80)
+
+
+def test_one_that_joined_another_is_from_the_cache() -> None:
+    """As of a style sheet that the page shows as a picture, too: one receives it, and both have it."""
+    log = [
+        asked("1", 1.0),
+        asked("2", 1.01),
+        answered("1"),
+        answered("2", connectionId=0),
+        entry("Network.dataReceived", requestId="2", dataLength=5, encodedDataLength=0),
+        finished("1", 1.2),
+        finished("2", 1.1, 5),
+        asked("3", 1.3, "http://a.example/other"),
+        answered("3", connectionId=0),
+        finished("3", 1.4),
+    ]
+    first, second, alone = events.requests(log)
+    assert (first.from_cache, first.connection) == (False, 7)
+    assert (second.from_cache, second.connection, second.wire_bytes, second.body_bytes) == (True, None, 0, 5)
+    assert (alone.from_cache, alone.connection) == (False, None), "nothing else received it: the evidence is missing"
+
+
+def test_websockets() -> None:
+    log = [
+        asked("1", 1.0),
+        entry("Network.webSocketCreated", requestId="2", url="ws://a.example/live", initiator={"type": "script"}),
+        entry("Network.webSocketHandshakeResponseReceived", requestId="2", timestamp=1.1, response={"status": 404}),
+        entry("Network.webSocketCreated", requestId="3", url="wss://b.example/"),
+        entry("Network.webSocketFrameError", requestId="3", timestamp=1.2, errorMessage="no"),
+    ]
+    assert events.sockets(log) == (WebSocket("ws://a.example/live", 404), WebSocket("wss://b.example/", None))
+    assert len(events.requests(log)) == 1
 
 
 def test_after_the_load() -> None:

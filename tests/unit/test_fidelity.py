@@ -15,7 +15,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.read import parse_experiment
 from driver.fidelity.experiment import experiment_text, wished
 from driver.fidelity.keep import keep, with_fidelity
-from driver.fidelity.measure import Loads, fidelity_of, least, parts_of, score_of
+from driver.fidelity.measure import Loads, differences_of, fidelity_of, least, parts_of, score_of
 from driver.fidelity.picture import compare
 from model.errors import InputError, RecordError
 from model.paths import PROJECT
@@ -70,6 +70,48 @@ def test_what_was_not_asked_for_is_missing() -> None:
     assert each.bytes_off == 5000
     assert parts_of(each) == {"requests": 5 / 6, "bytes": 1 - 5000 / 12_400, "stability": 2 / 3}
     assert each.score == pytest.approx(100 * (1 - 5000 / 12_400), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"error": "net::ERR_ABORTED"}, "net::ERR_ABORTED"),
+        ({"ended_ms": 9999.0}, "ended after the load event"),
+        ({"from_cache": True, "connection": None}, "from the cache"),
+    ],
+)
+def test_what_no_trial_may_count_with_is_missing_though_the_server_answered_it(
+    change: dict[str, object], why: str
+) -> None:
+    """Else a site whose style sheet the browser refuses each time has a score of 100%."""
+    each = found(lambda data: data["requests"][2].update(change))
+    assert counts(each) == (5, 0, 1, 0)
+    assert each.bytes_off == 5000
+    assert each.score is not None
+    assert each.score < 100
+    data = record(ARM)
+    data["requests"][2].update(change)
+    assert differences_of([TrialRecord.from_json(data)], SITE) == (f"missing: b.test/logo.png ({why})",)
+
+
+def test_what_differs_is_named() -> None:
+    data = record(ARM)
+    ask(data, "a.test/more.js")
+    ask(data, "a.test/form", method="POST")
+    log(data).pop(2)
+    assert differences_of([TrialRecord.from_json(data)] * 2, SITE) == (
+        "missing: b.test/logo.png",
+        "extra: a.test/more.js",
+        "extra: POST a.test/form",
+    )
+
+
+def test_a_websockets_handshake_is_nothing_that_differs() -> None:
+    def opened(data: Data) -> None:
+        data["evidence"]["browser"]["sockets"] = [{"url": "ws://a.test/live", "status": 404}]
+        ask(data, "a.test/live")
+
+    assert found(opened).score == 100.0
 
 
 def test_what_was_not_recorded_is_extra() -> None:

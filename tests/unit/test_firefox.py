@@ -10,7 +10,7 @@ import pytest
 
 from driver.browser.browser import Surroundings
 from driver.browser.firefox.prefs import listed, prefs, read, user_js
-from driver.browser.firefox.requests import document_error, requests
+from driver.browser.firefox.requests import document_error, requests, sockets
 from driver.experiment.arm import Arm
 from driver.run.needs import needs_of
 from model.errors import InputError, RecordError
@@ -101,6 +101,17 @@ def test_preferences_of_the_arm_win_and_are_written() -> None:
         'user_pref("a", true);\nuser_pref("b", 1);\nuser_pref("c", "A \\"phone\\"");\n'
     )
     assert 'general.useragent.override=A "phone"' in listed(made)
+
+
+def test_websockets_are_no_requests() -> None:
+    handshake = {**NOTED, "url": "https://a.example/live", "policy": 16, "status": 404}
+    refused = {**NOTED, **NEVER, "url": "http://b.example/", "policy": 16, "status": 0}
+    noted = [NOTED, handshake, refused]
+    assert [each.url for each in requests(noted, load_us=None)] == [NOTED["url"]]
+    assert [(each.url, each.status) for each in sockets(noted)] == [
+        ("wss://a.example/live", 404),
+        ("ws://b.example/", None),
+    ]
 
 
 def test_a_request_has_its_parts() -> None:

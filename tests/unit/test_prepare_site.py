@@ -88,6 +88,55 @@ def test_headers_follow_and_what_leads_back_to_tls_goes() -> None:
     assert kept == headers
 
 
+def inline_hash(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def test_a_policy_names_inline_scripts_and_styles_as_they_are_served() -> None:
+    """By hashes of what stands in the page, in a header or in the page itself, as many as there are."""
+    script, style, other = 'fetch("https://a.test/x")', "a { background: url(https://a.test/y) }", "alert(1)"
+    page = '<meta http-equiv=Content-Security-Policy content="style-src {style}"><script>{script}</script>\r\n'
+    page += "<style>\r\n{plain}</style><SCRIPT nonce=x>{other}</script>"
+
+    def made(script: str, style: str) -> tuple[str, str]:
+        policy = f"script-src {inline_hash(script)} {inline_hash(other)}"
+        text = page.format(style=inline_hash(f"\n{style}"), plain=style, script=script, other=other)
+        return policy, text
+
+    policy, text = made(script, style)
+    objects = [
+        stored("https://a.test/", text, headers=(("content-security-policy", policy),)),
+        stored("https://a.test/x", "x"),
+        stored("https://a.test/y", "y", "image/png"),
+    ]
+    wanted = made(script.replace("https", "http"), style.replace("https", "http"))
+    changed = unify(objects, "http")
+    assert (changed[0].object.headers, texts(changed)["a.test/"]) == (
+        (("content-security-policy", wanted[0]),),
+        wanted[1],
+    )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "before", "after"),
+    [
+        ("http", "wss://a.test/x wss://other.test/", "ws://a.test/x ws://other.test/"),
+        ("https", '"ws:\\/\\/a.test" "ws://" + host', '"wss:\\/\\/a.test" "wss://" + host'),
+        ("https", "news://a.test xws://a.test wss://a.test", None),
+    ],
+)
+def test_addresses_of_websockets_follow(scheme: str, before: str, after: str | None) -> None:
+    """Of any host: a page with TLS may not even name one without."""
+    made = unify([stored("https://a.test/", before, headers=(("Content-Security-Policy", before),))], scheme)
+    assert texts(made)["a.test/"] == made[0].object.headers[0][1] == (before if after is None else after)
+
+
+def test_an_address_in_another_alphabet_gets_the_scheme_too() -> None:
+    page = "https://b\u00fccher.test/x https://xn--bcher-kva.test/ https://\u00fcb.test/".encode()
+    made = unify([stored("https://xn--bcher-kva.test/", page)], "http")
+    assert made[0].body.decode() == "http://b\u00fccher.test/x http://xn--bcher-kva.test/ https://\u00fcb.test/"
+
+
 def test_a_redirect_to_the_same_address_with_tls_is_no_step_any_more() -> None:
     step = stored("http://a.test/", "", headers=(("Location", "https://a.test/"),), status=301)
     page = stored("https://a.test/", "page")

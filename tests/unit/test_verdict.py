@@ -24,7 +24,7 @@ from model.reasons import Failure, Reason
 from model.record import TrialRecord
 from model.site.compressed_types import COMPRESSED_TYPES
 from tests.unit.frames import Recorder, Talk, udp
-from tests.unit.records import BEGAN_US, SITE, Data, agree, ask, connection, packets, record, request
+from tests.unit.records import BEGAN_US, SITE, Data, agree, ask, connection, packets, record, request, served
 from tests.unit.test_wire import CASES as WIRE_CASES
 
 LINK = Link.parse({"rtt": "40ms", "rate": "10mbit"})
@@ -605,6 +605,60 @@ def test_objects_that_come_late_or_with_another_status_are_judged_as_they_were_r
     assert "failed-object" in of(gone)
     assert "failed-object" not in of(gone, status=404)
     assert "failed-object" in of(record(HTTP), status=404)
+
+
+@pytest.mark.parametrize(("status", "counts"), [(204, True), (205, True), (200, False)])
+def test_an_answer_without_a_body_need_not_be_read(status: int, *, counts: bool) -> None:
+    """Chromium says of it that it was given up, as of a load that was cut off."""
+    data = record(HTTP)
+    change(1, status=status, error="net::ERR_ABORTED", body_bytes=0)(data)
+    agree(data, HTTP)
+    objects = (SITE.objects[0], replace(SITE.objects[1], status=status, size=0), SITE.objects[2])
+    expected = Expected(HTTP, replace(SITE, objects=objects), LINK, STRICT, {"capture": CaptureOptions()})
+    failures = judge(TrialRecord.from_json(data), expected)
+    assert (failures == []) is counts, failures
+
+
+@pytest.mark.parametrize(("kind", "counts"), [("Image", True), ("Stylesheet", False)])
+def test_a_browser_reads_no_more_of_a_picture_than_shows_that_it_is_none(kind: str, *, counts: bool) -> None:
+    data = record(HTTP)
+    change(1, type=kind, body_bytes=100)(data)
+    assert (judged(data) == []) is counts
+
+
+def socket_line(data: Data, arm: Arm, url: str, client_port: int) -> None:
+    """A WebSocket's handshake, refused by the server: its line in the log and its connection."""
+    scheme, _, asked = url.partition("://")
+    plain = Arm.parse("plain", {"tls": "1.3" if scheme == "wss" else "off"})
+    line = served(request(asked, 9, plain), plain)
+    line |= {"remote": f"10.10.1.2:{client_port}", "status": 404, "match": "none" if arm.server == "apache" else None}
+    data["evidence"]["server"]["requests"].append(line)
+    data["evidence"]["packets"]["client"]["by_connection"].append(connection(client_port, plain).to_json())
+
+
+@pytest.mark.parametrize(
+    ("arm", "scheme"), [(HTTP, "ws"), (NO_KEEPALIVE, "ws"), (H2, "wss")], ids=["http", "off", "h2"]
+)
+def test_a_page_may_open_websockets(arm: Arm, scheme: str) -> None:
+    """Each is a request of HTTP/1.1 more, by a connection of its own, that no site answers."""
+    data = record(arm)
+    url = f"{scheme}://a.test/live?x"
+    socket_line(data, arm, url, 41_000)
+    assert judged(data, arm, agreed=False) != []
+    data["evidence"]["browser"]["sockets"] = [{"url": url, "status": 404}]
+    assert judged(data, arm, agreed=False) == []
+    socket_line(data, arm, url, 41_001)
+    assert judged(data, arm, agreed=False) != [], "one more than the browser opened"
+
+
+def test_a_websocket_elsewhere_is_looked_up_and_no_more() -> None:
+    resolver = Arm.parse("resolver", {"dns": "resolver"})
+    data = record(resolver)
+    names = [{"name": name, "type": "A"} for name in ("a.test", "b.test", "live.test")]
+    data["evidence"]["resolver"] = {"queries": names}
+    assert Reason.OUTSIDE_REQUEST in reasons(data, resolver)
+    data["evidence"]["browser"]["sockets"] = [{"url": "wss://live.test/", "status": None}]
+    assert reasons(data, resolver) == []
 
 
 def test_what_nobody_answered_when_it_was_recorded_may_be_asked_for_again() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from driver.browser.chromium.timings import NOT_APPLICABLE, timings
 from model.errors import RecordError
-from model.evidence.browser import Headers, Request
+from model.evidence.browser import Headers, Request, WebSocket
 
 Event = Mapping[str, Any]
 NOT_REQUESTS = ("data:", "blob:", "about:", "chrome:", "devtools:", "chrome-extension:")
@@ -52,6 +52,18 @@ def messages(log: Iterable[Mapping[str, Any]], target: str | None = None) -> Ite
             yield event["message"]["method"], event["message"].get("params", {})
 
 
+def sockets(log: Iterable[Mapping[str, Any]], target: str | None = None) -> tuple[WebSocket, ...]:
+    """The WebSockets that the page opened, in that order."""
+    found: dict[str, WebSocket] = {}
+    for method, event in messages((entry for entry in log if "Network.webSocket" in entry["message"]), target):
+        known = found.get(event.get("requestId", ""))
+        if method == "Network.webSocketCreated":
+            found[event["requestId"]] = WebSocket(event["url"], None)
+        elif known and method == "Network.webSocketHandshakeResponseReceived":
+            found[event["requestId"]] = replace(known, status=int(event["response"]["status"]))
+    return tuple(found.values())
+
+
 def document_error(requests: Sequence[Request]) -> str | None:
     """Why the page itself did not come. A certificate that is not trusted shows here alone: Chromium then loads a page
     of its own about it, and ChromeDriver calls that a load."""
@@ -84,6 +96,16 @@ class Exchange:
         self.sent_headers: Mapping[str, str] | None = None
         self.got_headers: Event | None = None
         self.early_links: tuple[str, ...] | None = None
+        self.joined = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.asked["method"], self.asked["url"]
+
+    @property
+    def connection(self) -> int | None:
+        number = (self.response or {}).get("connectionId")
+        return int(number) if number else None
 
 
 class Reading:
@@ -182,6 +204,7 @@ class Reading:
             exchange.sent_headers = sent[hop]["headers"] if hop < len(sent) else None
             exchange.got_headers = got[hop] if hop < len(got) else None
             exchange.early_links = self._early.get(exchange.id)
+        mark_joined(self._all)
         start = min(exchange.started for exchange in self._all)
         return with_tls(mark_reused([describe(exchange, start, self._load) for exchange in self._all]))
 
@@ -196,6 +219,16 @@ def with_tls(requests: Iterable[Request]) -> tuple[Request, ...]:
         replace(each, tls=said.get(each.connection)) if not each.tls and is_secure and each.connection else each
         for each, is_secure in zip(listed, secure, strict=True)
     )
+
+
+def mark_joined(exchanges: Sequence[Exchange]) -> None:
+    """Note which had their answer through the cache while another request for the same thing still received it.
+    Chromium does not say so of them: only that no connection carried them."""
+    carried = {each.key for each in exchanges if each.connection is not None}
+    for each in exchanges:
+        answered = each.response is not None and each.ended is not None and each.error is None
+        early = answered and (each.response or {}).get("fromEarlyHints", False)
+        each.joined = answered and not early and each.connection is None and each.key in carried
 
 
 def mark_reused(requests: Iterable[Request]) -> tuple[Request, ...]:
@@ -214,7 +247,8 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
     """A request as the trial's record has it."""
     response = exchange.response or {}
     timing = response.get("timing")
-    cached = exchange.from_memory or response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False)
+    kept = exchange.from_memory or exchange.joined
+    cached = kept or response.get("fromDiskCache", False) or response.get("fromPrefetchCache", False)
     # Chromium shows the sent headers of a cached answer's first delivery: nothing was sent now.
     sent = exchange.sent_headers or response.get("requestHeaders") or exchange.asked.get("headers", {})
     got_extra = exchange.got_headers or {}
@@ -228,7 +262,7 @@ def describe(exchange: Exchange, start: float, load: float | None) -> Request:
         type=exchange.type,
         mime=response.get("mimeType", ""),
         protocol=response.get("protocol"),
-        connection=None if cached or not response.get("connectionId") else int(response["connectionId"]),
+        connection=None if cached else exchange.connection,
         reused=False,  # see mark_reused
         priority=exchange.asked.get("initialPriority", ""),
         remote=f"{remote}:{response.get('remotePort', 0)}" if remote else None,

@@ -34,6 +34,7 @@ from model.evidence.browser import (
     Request,
     Slowdown,
     View,
+    WebSocket,
 )
 from model.reasons import Failure, Reason
 
@@ -117,6 +118,7 @@ class ChromiumPage(Page):
         self._navigate_s = 0.0
         self._failures: list[Failure] = []
         self._measures: dict[str, Any] = {}
+        self._sockets: tuple[WebSocket, ...] = ()
 
     def begin(self) -> None:
         """What is logged from here on is the load's."""
@@ -159,6 +161,7 @@ class ChromiumPage(Page):
             clock=self._clock(measures.get("origin")),
             view=View.from_json(measures["view"]) if "view" in measures else None,
             slowdown=slowdown,
+            sockets=self._sockets,
         )
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
         return PageRecord(evidence, requests, tuple(failures), marks)
@@ -223,6 +226,7 @@ class ChromiumPage(Page):
         try:
             requests = events.requests(log, self._target)
             self._first_request_us = events.first_request_us(log, self._target)
+            self._sockets = events.sockets(log, self._target)
         except RecordError as unread:
             failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
         error = events.document_error(requests)

@@ -19,7 +19,16 @@ from driver.browser.firefox.own_world import OwnWorld
 from driver.browser.vitals import VitalsAsked, ask
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
-from model.evidence.browser import BrowserEvidence, BrowserFacts, ConsoleLine, LoadClock, PageTimes, Request, View
+from model.evidence.browser import (
+    BrowserEvidence,
+    BrowserFacts,
+    ConsoleLine,
+    LoadClock,
+    PageTimes,
+    Request,
+    View,
+    WebSocket,
+)
 from model.reasons import Failure, Reason
 
 # What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
@@ -97,6 +106,7 @@ class FirefoxPage(Page):
         self._limit_s: float | None = None  # of each question; None: the usual
         self._failures: list[Failure] = []
         self._measures: dict[str, Any] = {}
+        self._sockets: tuple[WebSocket, ...] = ()
 
     def begin(self) -> None:
         """What is noted from here on is the load's."""
@@ -129,6 +139,7 @@ class FirefoxPage(Page):
             view=View.from_json(measures["view"]) if "view" in measures else None,
             console=tuple(_console(entry["params"]) for entry in console),
             clock=self._clock(measures.get("origin")),
+            sockets=self._sockets,
         )
         marks = {"navigate_s": round(self._navigate_s, 4), "collect_s": round(time.monotonic() - started, 4)}
         return PageRecord(evidence, requests, tuple(failures), marks)
@@ -188,6 +199,7 @@ class FirefoxPage(Page):
         try:
             requests = noted_requests.requests(noted["exchanges"], _load_us(self._measures))
             self._first_request_us = noted_requests.first_us(noted["exchanges"])
+            self._sockets = noted_requests.sockets(noted["exchanges"])
         except RecordError as unread:
             failures.append(Failure(Reason.EVIDENCE_MISSING, str(unread)))
         error = noted_requests.document_error(noted["exchanges"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from model.errors import RecordError
-from model.evidence.browser import Headers, Request, Timings
+from model.evidence.browser import Headers, Request, Timings, WebSocket
 
 Noted = Mapping[str, Any]
 NOT_APPLICABLE = -1
@@ -15,9 +15,10 @@ FAILED = 400
 # nsIContentPolicy's types, in the words that records have for them.
 TYPES = {
     2: "Script", 3: "Image", 4: "Stylesheet", 5: "Other", 6: "Document", 7: "Document", 10: "Ping", 11: "XHR",
-    13: "Other", 14: "Font", 15: "Media", 16: "WebSocket", 17: "CSPViolationReport", 19: "Ping", 20: "Fetch",
-    21: "Image", 22: "Manifest", 45: "Prefetch",
+    13: "Other", 14: "Font", 15: "Media", 17: "CSPViolationReport", 19: "Ping", 20: "Fetch", 21: "Image",
+    22: "Manifest", 45: "Prefetch",
 }  # fmt: skip
+WEB_SOCKET = 16  # among these types
 TLS = {1: "TLS 1.0", 2: "TLS 1.1", 3: "TLS 1.2", 4: "TLS 1.3"}  # nsITransportSecurityInfo's
 QUIC = "QUIC"  # what records say of the TLS within it
 # Errors in the words that the verdict has for them.
@@ -28,7 +29,7 @@ REDIRECTED = ("NS_BINDING_REDIRECTED", "NS_BINDING_RETARGETED")
 def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ...]:
     """Every request, in the order of their starts, times in ms from the start of the first. `load_us`: when the load
     event was. Raises RecordError where a note lacks what it must have."""
-    listed = [each for each in noted if each["url"].startswith(("http:", "https:")) and not _is_internal(each)]
+    listed = [each for each in noted if _is_request(each)]
     start = first_us(listed)
     if start is None:
         return ()
@@ -43,6 +44,12 @@ def requests(noted: Iterable[Noted], load_us: float | None) -> tuple[Request, ..
 def first_us(noted: Iterable[Noted]) -> int | None:
     """When the first request began, in microseconds since 1970 by the browser's clock; None: there was none."""
     return min((each["asyncOpenTime"] for each in noted if each.get("asyncOpenTime")), default=None)
+
+
+def sockets(noted: Iterable[Noted]) -> tuple[WebSocket, ...]:
+    """The WebSockets that the page opened. Firefox notes the request of each handshake, with the address of that."""
+    own = [each for each in noted if each["policy"] == WEB_SOCKET]
+    return tuple(WebSocket(f"ws{each['url'].removeprefix('http')}", each.get("status") or None) for each in own)
 
 
 def document_error(noted: Sequence[Noted]) -> str | None:
@@ -114,6 +121,11 @@ def _body_bytes(noted: Noted, got: Headers, encoded: int) -> int:
     if _is_unwanted(noted):
         return NOT_APPLICABLE
     return NOT_APPLICABLE if any(name.lower() == "content-encoding" for name, _ in got) and encoded else encoded
+
+
+def _is_request(noted: Noted) -> bool:
+    over_http = noted["url"].startswith(("http:", "https:")) and noted["policy"] != WEB_SOCKET
+    return over_http and not _is_internal(noted)
 
 
 def _is_internal(noted: Noted) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from model.site.site import Site
 
 MOST_LOADS = 100
+MOST_SHOWN = 10  # differences of a protocol; the page has all
 RUN = "run"
 
 
@@ -74,11 +76,13 @@ def verify_site(  # noqa: PLR0913 - an option each
         )
         for each in found.shown
     ]
-    page = write_fidelity(folder, name, manifest.title, found.fidelity, found.recorded, pictures)
+    lists = found.differences
+    page = write_fidelity(folder, name, manifest.title, found.fidelity, found.recorded, pictures, lists)
     if as_json:
-        print_json({"name": name, "folder": str(folder), "fidelity": found.fidelity.to_json()})
+        told = {"fidelity": found.fidelity.to_json(), "differences": dict(lists)}
+        print_json({"name": name, "folder": str(folder), **told})
     else:
-        _print(name, found.fidelity, page)
+        _print(name, found.fidelity, page, lists)
     if not no_store:  # after it was told: what was found is not lost where the archive cannot be written
         keep(archived, found.fidelity)
     without = [each.protocol for each in found.fidelity.protocols if each.score is None]
@@ -114,8 +118,13 @@ def _play(name: str, wish: Wish, run: Path, made: BedOptions) -> Site:
     return begun.sites.archived[name]
 
 
-def _print(name: str, fidelity: Fidelity, page: Path) -> None:
+def _print(name: str, fidelity: Fidelity, page: Path, differences: Sequence[tuple[str, Sequence[str]]]) -> None:
     console().print(protocols_table(fidelity.protocols))
+    for protocol, words in differences:
+        for difference in words[:MOST_SHOWN]:
+            note(f"{protocol}: {difference}")
+        if len(words) > MOST_SHOWN:
+            note(f"{protocol}: and {len(words) - MOST_SHOWN} more, which the page lists")
     for each in fidelity.protocols:
         for problem in each.problems:
             note(f"{each.protocol}: {problem}")

@@ -33,8 +33,20 @@ PREFLIGHT = "OPTIONS"  # a browser may remember the answer, and tells little of 
 # The browser's own ruling on an image, say, that turns out to be HTML: a page must not have it. That an answer is such
 # is its media type's; it was so while the site was recorded, too.
 RULED_OUT = ("net::ERR_BLOCKED_BY_ORB",)
-GIVEN_UP = "net::ERR_ABORTED"  # by the browser, when the page was left
+# By the browser: when the page was left, and where a script does not read an answer that has no body, as those to what
+# counts visits.
+GIVEN_UP = "net::ERR_ABORTED"
+WITHOUT_BODY = (204, 205)
 NEVER_RULED_OUT = ("image/", "audio/", "video/", "font/", "text/css", "text/javascript", "application/javascript")
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What speaks against a load, each with words on why: by method and address."""
+
+    broken: dict[Asked, str]
+    missing: dict[Asked, str]
+    cached: list[Asked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +57,21 @@ class Objects:
     tolerances: Tolerances
 
     def failures(self) -> Iterator[Failure]:
+        faults = self.faults()
+        broken, missing = (_words(each) for each in (faults.broken, faults.missing))
+        if broken:
+            yield Failure(Reason.FAILED_OBJECT, few(broken))
+        if len(missing) > self.tolerances.missing:
+            yield Failure(Reason.MISSING_OBJECT, few(missing))
+        if faults.cached:
+            yield Failure(Reason.FROM_CACHE, few([url for _, url in faults.cached]))
+
+    def faults(self) -> Faults:
+        """Whatever is tolerated."""
         asked: dict[Asked, list[Request]] = {key: [] for key in self._recorded}
         for request in on_network(self.record.requests):
             asked.get(asked_of(request), []).append(request)
-        broken, missing, cached = [], [], []
+        faults = Faults({}, {}, [])
         excused = self._excused()
         for key, wanted in self._recorded.items():
             url, requests = wanted[0].url, asked[key]
@@ -58,17 +81,12 @@ class Objects:
             stood_for = min(excused[path_of(url)], lacking)
             excused[path_of(url)] -= stood_for
             if why:
-                broken.append(f"{url} ({why})")
+                faults.broken[key] = why
             elif lacking > stood_for:
-                missing.append(f"{url} ({self._how_missing(requests, due)})")
+                faults.missing[key] = self._how_missing(requests, due)
             if any(each.status != NOT_MODIFIED for each in wanted) and self._cached(requests):
-                cached.append(url)
-        if broken:
-            yield Failure(Reason.FAILED_OBJECT, few(broken))
-        if len(missing) > self.tolerances.missing:
-            yield Failure(Reason.MISSING_OBJECT, few(missing))
-        if cached:
-            yield Failure(Reason.FROM_CACHE, few(cached))
+                faults.cached.append(key)
+        return faults
 
     @property
     def _recorded(self) -> dict[Asked, list[SiteObject]]:
@@ -99,8 +117,9 @@ class Objects:
         if ruled_out and request.status == wanted.status:
             return None
         if request.error is not None:
-            given_up = wanted.late and request.status is None and request.error == GIVEN_UP
-            return None if given_up else request.error
+            given_up = wanted.late and request.status is None
+            unread = request.status == wanted.status and wanted.status in WITHOUT_BODY
+            return None if request.error == GIVEN_UP and (given_up or unread) else request.error
         as_asked = request.status == PARTIAL and wanted.status == OK and asked_for_a_part(request)
         if request.status in (None, NOT_MODIFIED) or as_asked:
             return None  # never answered: missing; the browser had it: from-cache
@@ -112,8 +131,10 @@ class Objects:
         return None
 
     def _is_whole(self, request: Request, wanted: SiteObject) -> bool:
-        """Whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect, and
-        Firefox takes none of a picture that comes with an error."""
+        """Whether the browser saw all of a body that is as long as the site's. It shows no body of a redirect, reads no
+        more of a picture than shows that it is none, and Firefox takes none of one that comes with an error."""
+        if request.type == "Image" and not wanted.mime.startswith("image/") and request.body_bytes < wanted.size:
+            return False
         if wanted.status >= BAD_REQUEST and request.body_bytes == NOT_TOLD:
             return False
         complete = request.ended_ms is not None and not request.from_cache and request.method != "HEAD"
@@ -166,6 +187,10 @@ class Objects:
             return False
         ahead = hints(self.site, self.arm.early_hints, "early_hints")
         return target(request) in {self.site.entry_host + each.path for each in ahead}
+
+
+def _words(faults: dict[Asked, str]) -> list[str]:
+    return [f"{url} ({why})" for (_, url), why in faults.items()]
 
 
 def _is_due(each: SiteObject) -> bool:

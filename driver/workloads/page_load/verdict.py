@@ -10,6 +10,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
 from driver.servers.server import PORTS
 from driver.shaping.addresses import LINK_NETWORK
+from driver.workloads.page_load import sockets
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.connection_use import ConnectionUse
 from driver.workloads.page_load.device_verdict import device_failures
@@ -162,7 +163,7 @@ class _Trial:
         that are neither."""
         if self.packets is None:
             return
-        web = {PORTS[scheme] for scheme in self.arm.ports}
+        web = {PORTS[scheme] for scheme in self.arm.ports} | sockets.ports(self.evidence)
         asked_names = self.arm.dns == "resolver"
         ends: list[Connection | FlowSummary] = [*self.packets.by_connection, *self.packets.by_udp_flow]
         sizes = {id(each): each.bytes_up + each.bytes_down for each in ends}
@@ -186,7 +187,8 @@ class _Trial:
         ]
         hosts |= {name.partition("/")[0].partition(":")[0] for name in unanswered}
         names = {query.name.rstrip(".").lower() for query in resolver.queries} if resolver else set()
-        looked_up = names - hosts - {host(each) for each in on_network(self.record.requests)}
+        hosts |= {host(each) for each in on_network(self.record.requests)} | sockets.hosts(self.evidence)
+        looked_up = names - hosts
         outside = [*asked, *(f"a look-up of {name}" for name in sorted(looked_up)), *self._foreign_packets()]
         if len(outside) > self.tolerances.outside:
             yield Failure(Reason.OUTSIDE_REQUEST, few(outside))

@@ -13,6 +13,7 @@ from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.servers.registry import SERVERS
+from driver.workloads.page_load import sockets
 from model.evidence.gateway import GatewayConnection, GatewayRequest, Push
 from model.evidence.packets import Connection, FlowSummary
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
@@ -34,7 +35,8 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """What each says of a trial; nothing where it was not there. What the browser says is in the record's requests."""
+    """What each says of a trial; nothing where it was not there. What the browser says is in the record's requests. The
+    handshakes of WebSockets are not in it (sockets.py)."""
 
     gateway: bool  # whether the browser spoke to the gateway alone: then it knows nothing of the wire
     connections: Sequence[GatewayConnection]
@@ -49,16 +51,17 @@ class Witnesses:
     def of(cls, evidence: PageLoadEvidence, arm: Arm) -> Witnesses:
         packets = evidence.packets.get("client")
         whole = packets if packets and not packets.incomplete else None
+        handshakes = sockets.handshakes(evidence)
+        captured = [each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS] if whole else []
+        aside = sockets.connections(evidence, captured, handshakes, multiplexed=arm.multiplexed)
         return cls(
             gateway=arm.via == "gateway",
             connections=evidence.gateway.connections if evidence.gateway else (),
             requests=evidence.gateway.requests if evidence.gateway else (),
             pushes=evidence.gateway.pushes if evidence.gateway else (),
-            served=evidence.server.requests if evidence.server else (),
+            served=sockets.without(evidence.server.requests if evidence.server else (), handshakes),
             untold=SERVERS[arm.server].untold(arm.protocol),
-            captured=[each for each in whole.by_connection if each.syn and each.server_port in WEB_PORTS]
-            if whole
-            else None,
+            captured=sockets.without(captured, aside) if whole else None,
             quic=[each for each in whole.by_udp_flow if _is_of_quic(each)] if whole else None,
         )
 
