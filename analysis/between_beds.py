@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.distributions import f_above, t_quantile
+from analysis.distributions import t_quantile
 from analysis.model import Arm, Cell, Run, Trial
 from analysis.numbers import counted
 from analysis.refusals import refusals
+from analysis.stats import one_bed
+from analysis.stats.ranks import p_alike, ranks, squares
 from analysis.stats.signed_rank import signed_rank
 
 LEVEL = 0.95
@@ -250,19 +252,10 @@ def _spread(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     n, k = sum(map(len, groups)), len(groups)
     if k < 2 or n <= k:
         return None
-    among, inside = _squares(groups)
+    among, inside = squares(groups)
     within = inside / (n - k)
     size = (n - sum(len(group) ** 2 for group in groups) / n) / (k - 1)
     return within, (among / (k - 1) - within) / size
-
-
-def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """The sums of squares between groups and within."""
-    middle = statistics.fmean(value for group in groups for value in group)
-    means = [statistics.fmean(group) for group in groups]
-    among = sum(len(group) * (mean - middle) ** 2 for group, mean in zip(groups, means, strict=True))
-    inside = sum((value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group)
-    return among, inside
 
 
 def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None:
@@ -274,38 +267,27 @@ def beds_alike(cells: Iterable[Mapping[int, tuple[int, float]]]) -> float | None
     1981)."""
     places: dict[tuple[int, int], list[float]] = {}
     for by_round in cells:
-        ranked = _ranks([value for _, value in by_round.values()])
+        ranked = ranks([value for _, value in by_round.values()])
         for (number, (bed, _)), rank in zip(by_round.items(), ranked, strict=True):
-            places.setdefault((bed, number), []).append(rank)
-    means = by_bed((bed, statistics.fmean(ranks)) for (bed, _), ranks in places.items())
-    n, k = sum(map(len, means.values())), len(means)
-    if k < 2 or n <= k:
-        return None
-    among, inside = _squares(list(means.values()))
-    if not inside:
-        return 0.0 if among else None
-    return f_above(among / (k - 1) / (inside / (n - k)), k - 1, n - k)
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Each value's rank among all, as a share of them; equal values share theirs."""
-    places: dict[float, list[int]] = {}
-    for place, value in enumerate(sorted(values), 1):
-        places.setdefault(value, []).append(place)
-    return [statistics.fmean(places[value]) / (len(values) + 1) for value in values]
+            places.setdefault((bed, number), []).append(rank / (len(ranked) + 1))
+    means = by_bed((bed, statistics.fmean(several)) for (bed, _), several in places.items())
+    return p_alike(list(means.values()))
 
 
 # --- in words
 
-ONE_BED = (
-    "All trials were made on one bed: intervals are of this run, and another run may differ by more than they say."
-)
+
+def _one_bed(made: BedsOfRun) -> str:
+    rounds = max(one.n for row in made.cells for one in row.made.beds)
+    of_them = f": {one_bed.words(rounds)}" if rounds > 1 else ""
+    which = f"an interval of {counted(rounds, 'round')} is of this run alone" if rounds > 1 else "there is no interval"
+    return f"All trials were made on one bed, so {which}{of_them}."
 
 
 def sentences(made: BedsOfRun) -> list[str]:
     """What the beds say, in order of importance."""
     if made.beds < 2:
-        return [ONE_BED] if made.beds else []
+        return [_one_bed(made)] if made.beds else []
     spread = ""
     if made.between is not None and made.within is not None:
         spread = (

@@ -1,5 +1,5 @@
-"""The comparisons of a run: those that its experiment asks for, each with what all of them together allow to be said,
-and one test per arm over all sites and links. Pure.
+"""The comparisons of a run: those that its experiment asks for, each with what all of them together allow to be said.
+Pure.
 
 Cells that are not compared are there too, with why: nothing vanishes silently.
 """
@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.model import Arm, Cell, Run
-from analysis.numbers import counted
 from analysis.refusals import refusals
-from analysis.stats import ENOUGH, Change, Comparison, Pooled, compare, holm, pool, strata
-from analysis.stats.median import percent
-from model.looks import ALPHA, look_after
+from analysis.stats import Change, Comparison, compare, holm, strata
+from model.looks import look_after
 from model.metrics import Metric
 
 NO_PAIRS = "no round has both"
@@ -32,10 +30,14 @@ class ComparisonRow:
     """An arm against a base, on the same site and link."""
 
     cell: Cell
-    base: Arm
+    base_cell: Cell
     primary: Metric
     comparison: Comparison | None
     why: str = NO_PAIRS  # where there is no comparison
+
+    @property
+    def base(self) -> Arm:
+        return self.base_cell.arm
 
     def to_json(self) -> dict[str, Any]:
         comparison = self.comparison
@@ -62,51 +64,6 @@ class ComparisonRow:
     @property
     def _difference(self) -> str:
         return "difference_ms" if self.primary.unit == "ms" else "difference"
-
-
-@dataclass(frozen=True, slots=True)
-class PooledRow:
-    """An arm against a base, over all sites and links that have both."""
-
-    arm: Arm
-    base: Arm
-    primary: Metric
-    pooled: Pooled
-    adjusted_p: float
-    alpha: float
-    so_far: bool
-
-    @property
-    def is_shown(self) -> bool:
-        return self.adjusted_p <= self.alpha
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "arm": self.arm.name,
-            "base": self.base.name,
-            "groups": self.pooled.strata,
-            "machines": self.pooled.machines,
-            "ratio": change_json(self.pooled.ratio),
-            "p": self.pooled.ratio.p,
-            "p_adjusted": self.adjusted_p,
-            "words": self.words(),
-        }
-
-    def words(self) -> str:
-        """One sentence."""
-        ratio, where = self.pooled.ratio, f"Over all {self.pooled.strata} sites and links together"
-        where += f", within {self.pooled.machines} machines" if self.pooled.machines > 1 else ""
-        so_far = " so far" if self.so_far else ""
-        changed = f"{100 * (ratio.value - 1):+.1f}%"
-        if ratio.low is not None and ratio.high is not None and math.isfinite(ratio.high):
-            changed += f" (95% interval {100 * (ratio.low - 1):+.1f}% to {100 * (ratio.high - 1):+.1f}%)"
-        p = f"p = {self.adjusted_p:.2g}" if self.adjusted_p >= 0.0001 else "p < 0.0001"
-        if not self.is_shown:
-            return (
-                f"{where}, no difference between {self.arm.name} and {self.base.name} is shown{so_far}: {changed}, {p}."
-            )
-        way = "faster" if (ratio.value < 1) != self.primary.higher_is_better else "slower"
-        return f"{where}, {self.arm.name} was {way} than {self.base.name}{so_far}: {changed}, {p}."
 
 
 def change_json(change: Change) -> dict[str, Any]:
@@ -148,7 +105,7 @@ def comparisons(run: Run) -> list[ComparisonRow]:
             )
             if found is None and strata(values[base.number], values[cell.number], machines).across:
                 why = NO_PAIRS_ON_ONE
-        rows.append(ComparisonRow(cell, base.arm, run.primary, found, why or NO_PAIRS))
+        rows.append(ComparisonRow(cell, base, run.primary, found, why or NO_PAIRS))
     return _adjusted(rows, so_far=not run.is_finished)
 
 
@@ -170,65 +127,11 @@ def alpha_of(run: Run, cells: Sequence[Cell], values: Mapping[int, Mapping[int, 
     return look_after(run.plan.looks, rounds).alpha
 
 
-def pooled(run: Run) -> list[PooledRow]:
-    """One test per pair of arms that is compared on several sites and links."""
-    if not run.plan.is_interleaved:
-        return []
-    values, refused, made_on = run.outcomes(), refusals(run), run.made_on()
-    by_arms: dict[tuple[int, int], list[tuple[Cell, Cell]]] = {}
-    for base, cell in run.plan.compared:
-        if base.number not in refused and cell.number not in refused:
-            by_arms.setdefault((cell.arm.number, base.arm.number), []).append((base, cell))
-    found = []
-    for pairs in by_arms.values():
-        alpha = alpha_of(run, [cell for pair in pairs for cell in pair], values)
-        made = pool(
-            [(values[base.number], values[cell.number]) for base, cell in pairs],
-            alpha,
-            [(made_on[base.number], made_on[cell.number]) for base, cell in pairs],
-        )
-        if made and made.strata > 1 and made.ratio.n >= ENOUGH:
-            found.append((pairs[0], replace(made, ratio=made.ratio.of_looks(len(run.plan.looks), alpha)), alpha))
-    adjusted = holm([made.ratio.p for _, made, _ in found])
-    return [
-        PooledRow(cell.arm, base.arm, run.primary, made, p, alpha, so_far=not run.is_finished)
-        for ((base, cell), made, alpha), p in zip(found, adjusted, strict=True)
-    ]
-
-
 def not_compared(run: Run) -> list[str]:
     """What is compared with nothing, and why."""
     if not run.plan.is_interleaved:
         return [NOT_INTERLEAVED] if len(run.arms) > 1 else []
     return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in run.plan.not_compared]
-
-
-def together(rows: Sequence[ComparisonRow]) -> str:
-    """What a reader of intervals must know of all of them; nothing where there is one comparison."""
-    made = [row.comparison for row in rows if row.comparison]
-    if len(made) < 2:
-        return ""
-    few = [one for one in made if one.n >= ENOUGH and len(made) * 2.0 ** (1 - one.n) > one.alpha]
-    words = (
-        f"Intervals are of each comparison by itself. Verdicts and p count all {len(made)} of them (Holm): at most "
-        f"{percent(ALPHA)} of such runs have even one wrong verdict."
-    )
-    if few:
-        words += f" With {max(one.n for one in few)} rounds none of {len(made)} comparisons can be told from chance."
-    return words
-
-
-def across_machines(rows: Sequence[ComparisonRow]) -> str:
-    """What is said of pairs where several machines made them; nothing of one machine."""
-    made = [row.comparison for row in rows if row.comparison]
-    machines, shared = max((one.machines for one in made), default=1), sum(one.across_machines for one in made)
-    if machines < 2 and not shared:
-        return ""
-    words = f"Pairs are within one machine; their changes are pooled over {machines} machines." if machines > 1 else ""
-    if shared:
-        left_out = f"Left out: {counted(shared, 'round')} whose two trials were made on different machines."
-        words = f"{words} {left_out}".strip()
-    return words
 
 
 def bases(rows: Sequence[ComparisonRow]) -> list[str]:

@@ -13,6 +13,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from analysis.stats.ranks import ranks
+
 LEAST_TRIALS = 3  # of a cell: below it, deviations from the cell's own median say nothing
 LEAST_POINTS = 8
 SIGNIFICANT = 0.01
@@ -129,21 +131,6 @@ def theil_sen(points: Sequence[tuple[float, float]], seed: int = 1) -> float:
         (points[j][1] - points[i][1]) / (points[j][0] - points[i][0]) for i, j in pairs if points[i][0] != points[j][0]
     ]
     return statistics.median(slopes) if slopes else 0.0
-
-
-def ranks(values: Sequence[float]) -> list[float]:
-    """The ranks of the values, from 1. Equal values share the mean of their ranks."""
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    ranks_of = [0.0] * len(values)
-    first = 0
-    while first < len(order):
-        last = first
-        while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
-            last += 1
-        for i in order[first : last + 1]:
-            ranks_of[i] = (first + last) / 2 + 1
-        first = last + 1
-    return ranks_of
 
 
 def _centred(values: Sequence[float]) -> list[float]:

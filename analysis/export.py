@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis import axes, comparisons, conditions, gateway_cost, machine, tables
+from analysis import axes, comparisons, conditions, gateway_cost, machine, over_places, tables
 from analysis.claims.exported import judged_json
 from analysis.claims.judge import judge
 from analysis.claims.together import together
@@ -257,7 +257,7 @@ def results(run: Run) -> dict[str, Any]:
     return {
         "cells": [row.to_json() for row in tables.rows(run)],
         "comparisons": [row.to_json() for row in compared],
-        "pooled": [row.to_json() for row in comparisons.pooled(run)],
+        "pooled": [row.to_json() for row in over_places.pooled(run)],
         "not_compared": comparisons.not_compared(run),
         "between_beds": tables.beds(run, compared).to_json(),
         "machines": tables.machines(run, compared).to_json(),

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from analysis import (
     beds_table,
+    comparison_words,
     comparisons,
     conditions,
     gateway_cost,
@@ -18,6 +19,7 @@ from analysis import (
     load_reports,
     machine,
     machines_table,
+    over_places,
     sites,
     tables,
     witnesses,
@@ -25,7 +27,7 @@ from analysis import (
 from analysis.claims.judge import judge
 from analysis.claims.terminal import summary, verdict_table
 from analysis.model import Run
-from analysis.numbers import change_words, counted, difference, percent, probability, ratio, shown
+from analysis.numbers import change_words, counted, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
 from analysis.tables import ComparisonRow, Row
 from model.metrics import Metric
@@ -44,8 +46,9 @@ def results(run: Run) -> RenderableType:
     if compared:
         names = ", ".join(comparisons.bases(compared))
         parts += [Text(), Text(f"against {names}, by round", style="bold"), comparison_table(compared)]
-        parts += [Text(row.words()) for row in comparisons.pooled(run)]
-        said = [comparisons.across_machines(compared), comparisons.together(compared)]
+        parts += [Text(row.words()) for row in over_places.pooled(run)]
+        said = [comparison_words.across_machines(compared), comparison_words.together(compared)]
+        said += [comparison_words.ESTIMATE]
         parts += [Text(words, style="dim") for words in said if words]
     parts += [Text(words, style="yellow") for words in comparisons.not_compared(run)]
     parts += _meaning(rows)
@@ -147,25 +150,26 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> Table:
     names = [*(["site"] if sites else []), "link", "arm", *(["against"] if several else [])]
     interval = interval_name(row.comparison.ratio for row in rows if row.comparison)
     unit = rows[0].primary.unit if rows else ""
-    numbers = ["change", interval, f"difference {unit}", "faster in", "p"]
+    has_p = comparison_words.has_p(rows)
+    numbers = ["change", interval, f"difference {unit}", "faster in", *(["p"] if has_p else [])]
     made = _table([*names, *numbers, ""], right=["change", "faster in", "p"])
     for row in rows:
         where = [*([row.cell.site] if sites else []), row.cell.link.label, row.cell.arm.name]
-        made.add_row(*map(Text, [*where, *([row.base.name] if several else [])]), *_compared(row))
+        made.add_row(*map(Text, [*where, *([row.base.name] if several else [])]), *_compared(row, has_p=has_p))
     return made
 
 
-def _compared(row: ComparisonRow) -> list[Text]:
+def _compared(row: ComparisonRow, *, has_p: bool) -> list[Text]:
     comparison = row.comparison
     if comparison is None:
-        return [*(Text("-") for _ in range(5)), Text(row.why, style="dim")]
+        return [*(Text("-") for _ in range(4 + has_p)), Text(row.why, style="dim")]
     low, high = comparison.ratio.low, comparison.ratio.high
     return [
         Text(change_words(comparison.ratio.value), style="bold"),
         Text("-" if low is None or high is None else f"{change_words(low)} to {change_words(high)}"),
         Text(difference(comparison.difference.value / row.primary.scale)),
         Text(f"{comparison.faster} of {comparison.n}"),
-        Text(probability(comparison.adjusted_p)),
+        *([Text(comparison_words.p_words(comparison))] if has_p else []),
         Text(comparison.verdict, style=_STYLES.get(comparison.verdict, "")),
     ]
 

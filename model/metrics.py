@@ -95,7 +95,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("part_dns_ms", "looking up names", "ms"),
     Metric("part_connect_ms", "opening connections", "ms"),
     Metric("part_tls_ms", "setting up TLS", "ms"),
-    Metric("part_wait_ms", "waiting for the server's answer", "ms"),
+    Metric("part_wait_ms", "waiting for answers", "ms"),
     Metric("part_slow_start_ms", "slow start", "ms"),
     Metric("part_idle_ms", "nothing to fetch yet", "ms"),
     Metric("part_transmission_ms", "transmission at the link's rate", "ms"),

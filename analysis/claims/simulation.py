@@ -39,6 +39,7 @@ class Design:
     rounds: int  # on each bed
     bed_noise: Noise = NOISES["normal"]
     words: str = ""
+    trial_noise: Noise = NOISES["normal"]
 
     @property
     def name(self) -> str:
@@ -56,11 +57,17 @@ def _skewed(rng: random.Random) -> float:
     return rng.expovariate(1) - 1
 
 
+def _skewed_base(rng: random.Random) -> float:
+    """The base is exponential, the other arm steady, and the truth is a ratio of medians."""
+    return -(math.log1p(rng.expovariate(10)) - math.log1p(math.log(2) / 10)) / TRIAL_SD
+
+
 DESIGNS = (
     Design(3, 4), Design(5, 4), Design(1, 6), Design(1, 10), Design(1, 12),
     Design(3, 4, _unlike, ", unlike beds"),
     Design(3, 4, _skewed, ", skewed beds"),
     Design(5, 4, _skewed, ", skewed beds"),
+    *(Design(1, rounds, words=", skewed base", trial_noise=_skewed_base) for rounds in (6, 10, 30)),
 )  # fmt: skip
 
 
@@ -85,7 +92,7 @@ def rounds_of(effect: float, design: Design, rng: random.Random) -> list[Observe
     for bed in range(design.beds):
         own = BED_SD * design.bed_noise(rng) if design.beds > 1 else 0.0
         for number in range(design.rounds):
-            log = math.log(effect) + own + rng.gauss(0, TRIAL_SD)
+            log = math.log(effect) + own + TRIAL_SD * design.trial_noise(rng)
             made.append(Observed(bed * design.rounds + number + 1, bed + 1, log, ()))
     return made
 

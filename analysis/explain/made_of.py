@@ -16,7 +16,7 @@ from model.metrics import metric_named
 PLT = "plt_ms"
 FACTS = ("requests", "connections", "connections_used", "bytes_down", "retransmissions")
 WORDS = {part: (metric.words if (metric := metric_named(part.measure)) else part.value) for part in Part}
-LEAST_MS, LEAST_SHARE = 1.0, 0.005  # of a load time: parts below both are not told
+LEAST_MS, LEAST_SHARE = 1.0, 0.005  # of a load time: parts below both are left out
 # What a load time hangs on, and the parts that are due to it.
 BOUNDS: Mapping[str, tuple[Part, ...]] = {
     "rate": (Part.TRANSMISSION,),
@@ -59,7 +59,7 @@ class MadeOf:
     def sentences(self) -> list[str]:
         return [
             f"{self.cell}: {seconds(self.plt_ms)} (median of {counted(self.trials, 'page load')}).",
-            f"It is made of {self._parts()}.",
+            f"The time went to {self._parts()}.",
             self._bound(),
         ]
 
@@ -83,13 +83,13 @@ class MadeOf:
         if self.bound == "rate":
             carried = f"{kilobytes(self.facts['bytes_down'])} kB" if "bytes_down" in self.facts else "answers"
             rate = f" of {self.link.down.rate}" if self.link.down.rate else ""
-            return f"The rate of the link bounds it: for {due} the bottleneck{rate} was delivering {carried}."
+            return f"The link's rate limits it most: the bottleneck{rate} was busy for {due}, with {carried}."
         if self.bound == "round trips":
-            trips = f", as long as {self.due_to('round trips') / self.rtt_ms:.1f} round trips," if self.rtt_ms else ""
-            return f"Round trips bound it: for {due}{trips} the link carried no answer while something crossed it."
+            trips = f" ({self.due_to('round trips') / self.rtt_ms:.1f} round trips)" if self.rtt_ms else ""
+            return f"Round trips limit it most: for {due}{trips} no answer arrived, because packets were on their way."
         if self.bound == "loss":
-            return f"Losses bound it: for {due} the link carried nothing new while a lost packet was missed."
-        return f"The browser bounds it: for {due} nothing was under way on the link."
+            return f"Loss limits it most: for {due} nothing new arrived, because a lost packet was missing."
+        return f"The browser limits it most: for {due} nothing was in flight on the link."
 
 
 def made_of(run: Run) -> dict[int, MadeOf]:

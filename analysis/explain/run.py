@@ -23,7 +23,7 @@ PartsOf = Callable[[int], Parts | None]  # of a trial, by its number
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What was asked for, in the order in which it is told."""
+    """What was asked for, in order."""
 
     cells: tuple[MadeOf, ...]
     differences: tuple[Difference, ...]
@@ -108,23 +108,20 @@ def _unknown(run: Run, made: Mapping[int, MadeOf], cells: Iterable[Cell]) -> dic
 def _differences(
     run: Run, made: Mapping[int, MadeOf], pairs: Sequence[tuple[Cell, Cell]]
 ) -> tuple[tuple[Difference, ...], list[str]]:
-    """And why some are not told."""
+    """And why some are left out."""
     if pairs and not run.plan.is_interleaved:
         return (), [NOT_INTERLEAVED]
-    said = {frozenset((row.cell.number, _base_of(run, row).number)): row.comparison for row in tables.comparisons(run)}
+    said = {(row.base_cell.number, row.cell.number): row.comparison for row in tables.comparisons(run)}
     found, apart = [], []
     for base, other in pairs:
-        compared = said.get(frozenset((base.number, other.number)))
-        difference = explain_difference(run, made[base.number], made[other.number], compared)
+        swapped = (other.number, base.number) in said
+        compared = said.get((other.number, base.number) if swapped else (base.number, other.number))
+        difference = explain_difference(run, made[base.number], made[other.number], compared, is_swapped=swapped)
         if difference:
             found.append(difference)
         else:
             apart.append(f"{other} against {base.arm.name}: {NO_PAIRS}.")
     return tuple(found), apart
-
-
-def _base_of(run: Run, row: tables.ComparisonRow) -> Cell:
-    return next(cell for cell in run.cells if cell.group == row.cell.group and cell.arm == row.base)
 
 
 def _links(known: Sequence[MadeOf]) -> Iterator[str]:

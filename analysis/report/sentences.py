@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 
 from analysis import conditions, machine, tables
-from analysis.comparisons import not_compared, pooled
+from analysis.comparison_words import provisional
+from analysis.comparisons import not_compared
 from analysis.model import Run
 from analysis.numbers import change_words, counted, shown, values_of, with_unit
+from analysis.over_places import pooled
 from analysis.stats import ENOUGH
-from analysis.stats.paired import LEAST_SO_FAR
 from analysis.tables import ComparisonRow, Row
 
 FASTER, SLOWER = ("faster", "faster so far"), ("slower", "slower so far")
@@ -166,14 +167,10 @@ def _few(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> st
     """A warning where intervals cannot hold what they usually hold, or a run may go on."""
     short = [row for row in rows if row.ok + row.timed_out < ENOUGH]
     if not short:
-        return "" if run.is_finished else f"The run is not finished ({run.state}): all of this is so far."
+        return "" if run.is_finished else f"The run is not finished ({run.state}): all of this is provisional."
     cells = "Every cell has" if len(short) == len(rows) else f"{len(short)} of {len(rows)} cells have"
-    few = f"{cells} fewer than {ENOUGH} trials that count: take intervals there as ranges, and any verdict as so far."
-    rounds = [row.comparison.n for row in compared if row.comparison and LEAST_SO_FAR <= row.comparison.n < ENOUGH]
-    if rounds:
-        chance = 2 ** (min(rounds) - 1)
-        few += f" {min(rounds)} rounds all go one way in 1 of {chance} comparisons of arms that do not differ."
-    return few
+    few = f"{cells} fewer than {ENOUGH} trials that count: intervals there are ranges."
+    return f"{few} {provisional(compared)}".strip()
 
 
 def noise_sentence(rows: Sequence[Row], over: str = "") -> str:

@@ -53,11 +53,12 @@ class Change:
             return f"n = {self.n}: the interval holds the true change in {share}"
         return f"n = {self.n}: the interval holds the true change in {percent(self.confidence)} of such runs"
 
-    def of_looks(self, looks: int, alpha: float) -> Change:
-        """With several looks at a run, of which this one may spend `alpha`: it is as sure as all of them are."""
+    def of_looks(self, looks: int, alpha: float, level: float = LEVEL) -> Change:
+        """With several looks at a run, of which this one may spend `alpha`: it is as sure as all of them are, which is
+        `level`."""
         if looks < 2 or self.confidence < 1 - alpha:
             return self
-        return replace(self, confidence=LEVEL, looks=looks)
+        return replace(self, confidence=level, looks=looks)
 
     @classmethod
     def of(cls, shift: Shift) -> Change:

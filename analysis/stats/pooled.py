@@ -3,7 +3,8 @@
 Each of them on each machine is a stratum.
 
 The statistics of the strata are added up, and the estimate is the middle of all Walsh averages within strata: one
-change that all of them have in common. Where links have changes of their own it lies between those.
+change that all of them have in common. Where links have changes of their own it lies between those, and where these are
+opposite it describes none of them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.stats.median import ALPHA
+from analysis.stats.opposite import are_opposite
 from analysis.stats.paired import Change, log_ratios
 from analysis.stats.signed_rank import signed_rank
 from analysis.stats.strata import MadeOn, strata
@@ -24,6 +26,7 @@ class Pooled:
     ratio: Change
     strata: int  # sites and links
     machines: int = 1
+    is_opposite: bool = False  # the arm is faster in one of them and slower in another
 
 
 def pool(
@@ -34,13 +37,14 @@ def pool(
     """(base, arm) by round of each site and link, and which machines made them; None: one made all. None where none
     has a round with both."""
     known_of: Sequence[tuple[MadeOn, MadeOn] | None] = machines or [None] * len(pairs)
-    logs, groups, most = [], 0, 1
+    places, most = [], 1
     for (base, arm), made_on in zip(pairs, known_of, strict=True):
         both = [[(base[number], arm[number]) for number in rounds] for rounds in strata(base, arm, made_on).rounds]
         known = [[(one, other) for one, other in some if not one == other == float("inf")] for some in both]
         found = [log_ratios(some) for some in known if some]
-        groups, most = groups + bool(found), max(most, len(found))
-        logs += found
-    if not logs:
+        places += [found] if found else []
+        most = max(most, len(found))
+    if not places:
         return None
-    return Pooled(Change.of_logarithms(signed_rank(logs, alpha)), groups, most)
+    ratio = Change.of_logarithms(signed_rank([logs for place in places for logs in place], alpha))
+    return Pooled(ratio, len(places), most, are_opposite(places))

@@ -140,10 +140,12 @@ def bench_sweep(*, workers: int, trials: int, seconds: float, quick: bool, as_js
 def bench_statistics(*, runs: int) -> None:
     """How often intervals hold, changes are told, and runs and verdicts on claims mislead, by simulation: the tables of
     docs/statistics.md."""
-    from analysis import simulation, simulation_of_machines  # noqa: PLC0415 - only this command needs it
+    # Only this command needs them.
+    from analysis import simulation, simulation_of_machines, simulation_of_targets  # noqa: PLC0415
     from analysis.claims import simulation as of_claims  # noqa: PLC0415
 
-    for each in chain(simulation.tables(runs), simulation_of_machines.tables(runs), of_claims.tables(runs)):
+    every = (simulation, simulation_of_targets, simulation_of_machines, of_claims)
+    for each in chain.from_iterable(one.tables(runs) for one in every):
         click.echo(each.markdown())
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from analysis import comparisons, export, stats, tables
+from analysis import comparisons, export, over_places, stats, tables
 from analysis.between_machines import nested
 from analysis.claims.judge import judge
 from analysis.distributions import t_above
@@ -123,7 +123,7 @@ def test_a_comparison_without_a_pair_says_why(tmp_path: Path) -> None:
 
 
 def test_what_sites_and_links_show_together_is_within_machines(tmp_path: Path) -> None:
-    words = [row.words() for row in comparisons.pooled(run_of(tmp_path))]
+    words = [row.words() for row in over_places.pooled(run_of(tmp_path))]
     assert words
     assert all(sentence.startswith("Over all 2 sites and links together, within 3 machines, ") for sentence in words)
 

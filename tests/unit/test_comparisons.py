@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from analysis import comparisons, export, tables, terminal
+from analysis import export, over_places, tables, terminal
 from analysis.model import Run
 from analysis.report.page import page
 from analysis.report.sentences import sentences
@@ -62,7 +63,7 @@ def test_other_failures_are_not_time_outs(tmp_path: Path) -> None:
 def test_arms_that_were_not_interleaved_are_not_compared(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=8, order="sequential", fails=NONE_FAIL, drift=0.3)))
     assert tables.comparisons(run) == []
-    assert comparisons.pooled(run) == []
+    assert over_places.pooled(run) == []
     for text in (said(run), shown(run), page(run)):
         assert "Arms were not interleaved (order: sequential), so none are compared" in text
     drift = tables.run_drift(run)
@@ -76,21 +77,91 @@ def test_what_a_run_says_that_may_go_on_is_so_far(tmp_path: Path, state: str) ->
     verdicts = {row.comparison.verdict for row in tables.comparisons(run) if row.comparison}
     assert verdicts == {"faster so far"}
     assert "h2 was faster than http so far in both comparisons" in said(run)
-    assert "so far" in comparisons.pooled(run)[0].words()
+    assert "so far" in over_places.pooled(run)[0].words()
 
 
 def test_three_rounds_say_how_often_chance_does_the_same(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(arms=TWO, rounds=3, fails=NONE_FAIL)))
     assert "h2 was faster than http so far" in said(run)
-    assert "3 rounds all go one way in 1 of 4 comparisons of arms that do not differ" in said(run)
+    chance = (
+        "3 rounds all go one way by chance in 1 of 4 comparisons of equal arms, and in at least one of 2 comparisons"
+    )
+    for text in (said(run), shown(run), page(run)):
+        assert f"{chance} in about 44% of runs. A test of 2 comparisons takes 7 rounds." in text
+        assert "at most 5% of" not in text
+
+
+@pytest.mark.parametrize(("rounds", "share"), [(3, 78), (4, 52), (5, 30)])
+def test_the_chance_is_that_of_the_runs_own_comparisons(tmp_path: Path, rounds: int, share: int) -> None:
+    """2 links x 4 arms."""
+    run = read_run(make_run(tmp_path / "run", Made(rounds=rounds, fails=NONE_FAIL)))
+    (percent,) = re.findall(r"at least one of 6 comparisons in about (\d+)% of runs", shown(run))
+    assert abs(int(percent) - share) <= 2
+
+
+def test_one_comparison_of_few_rounds_is_a_matter_of_coins(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, links=({"rtt": "20ms"},), rounds=5, fails=NONE_FAIL)))
+    words = (
+        "5 rounds all go one way by chance in 1 of 16 comparisons of equal arms. A test of 1 comparison takes 6 rounds."
+    )
+    assert words in shown(run)
+    assert "at least one of" not in shown(run)
+
+
+def test_verdicts_of_six_rounds_and_more_count_all_comparisons(tmp_path: Path) -> None:
+    run = read_run(make_run(tmp_path / "run", Made(rounds=8, fails=NONE_FAIL)))
+    for text in (shown(run), page(run)):
+        assert (
+            "Verdicts and p count all 6 of them (Holm): at most 5% of runs without any difference have even one" in text
+        )
+        assert "so far" not in text.split("Verdicts and p count")[0].split("against http, by round")[-1]
+        assert "provisional" not in text
+
+
+def test_there_is_no_p_beside_so_far(tmp_path: Path) -> None:
+    """Below six rounds, and while a run may go on; where some cells have enough rounds, beside these alone."""
+    few = read_run(make_run(tmp_path / "few", Made(rounds=5, fails=NONE_FAIL)))
+    going = read_run(make_run(tmp_path / "going", Made(rounds=8, state="stopped", fails=NONE_FAIL)))
+    for run in (few, going):
+        assert "faster so far" in shown(run)
+        assert not re.search(r"faster in +p ", shown(run))
+        assert ">p</th>" not in page(run)
+    assert all(", p " not in row.words() and "so far" in row.words() for row in over_places.pooled(going))
+    fails = lambda trial, _attempt: trial % 8 == 0 and trial > 8 * 4  # noqa: E731 - h2 on the second link, from round 5
+    mixed = read_run(make_run(tmp_path / "mixed", Made(rounds=8, retries=0, fails=fails)))
+    lines = [line for line in shown(mixed).splitlines() if "faster" in line and "of" in line]
+    assert any(line.rstrip().endswith("-   faster so far") for line in lines)
+    assert any(re.search(r"0\.\d+ +faster", line) for line in lines)
+    assert "Verdicts and p of 6 rounds and more count all 6" in shown(mixed)
 
 
 def test_one_sentence_for_all_links(tmp_path: Path) -> None:
     run = read_run(make_run(tmp_path / "run", Made(rounds=8, fails=NONE_FAIL)))
-    rows = comparisons.pooled(run)
+    rows = over_places.pooled(run)
     assert [row.arm.name for row in rows] == ["http keepalive", "https", "h2"]
     assert all(row.words().startswith("Over all 2 sites and links together, ") and row.is_shown for row in rows)
     assert rows[2].words() in page(run).replace("&lt;", "<")
+    assert "% interval " in rows[2].words()
+    assert "this counts all 3 pairs of arms" in rows[2].words()
+
+
+def test_interval_and_p_of_all_links_are_one_test(tmp_path: Path) -> None:
+    """The interval leaves out no change exactly where p is at most 5%, also of runs that show little."""
+    for seed in range(12):
+        made = Made(rounds=5, noise=0.15, seed=seed, fails=NONE_FAIL)
+        for row in over_places.pooled(read_run(make_run(tmp_path / f"run{seed}", made))):
+            ratio = row.pooled.ratio
+            assert ratio.low is not None
+            assert ratio.high is not None
+            assert (not ratio.low <= 1 <= ratio.high) == (row.p <= 0.05) == row.is_shown
+
+
+def test_what_too_few_rounds_cannot_show_over_all_links_is_left_out(tmp_path: Path) -> None:
+    """2 links of 3 rounds: the least p is 2/64, of 3 pairs of arms 9%. Of one pair it is 3%."""
+    run = read_run(make_run(tmp_path / "four", Made(rounds=3, fails=NONE_FAIL)))
+    assert over_places.pooled(run) == []
+    assert "Over all" not in shown(run) + said(run) + page(run)
+    assert len(over_places.pooled(read_run(make_run(tmp_path / "two", Made(arms=TWO, rounds=3, fails=NONE_FAIL))))) == 1
 
 
 def test_pairs_are_those_of_the_plan_and_what_is_left_out_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from analysis.drift import drift, ranks, theil_sen
+from analysis.drift import drift, theil_sen
+from analysis.stats.ranks import ranks
 
 
 def made_drift(change: float, seed: int, n: int = 60) -> list[tuple[str, float, float]]:

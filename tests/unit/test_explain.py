@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from analysis.comparisons import NOT_INTERLEAVED
 from analysis.explain import explain
 from analysis.model import Arm, Cell, Failure, Flag, LinkCase, Plan, Run, Trial
 from analysis.refusals import Refusal
+from analysis.stats import Change, compare
 from model.errors import InputError
 from model.evidence.parts import Part, Parts, Stretch
 from model.link import Link
@@ -78,11 +80,9 @@ def test_a_cell_is_told_by_its_largest_parts_and_what_bounds_it() -> None:
     (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
     first, parts, bound = cell.sentences()
     assert first == "dummy, 100ms, HTTP: 1.42 s (median of 6 page loads)."
-    assert parts.startswith(
-        "It is made of transmission at the link's rate 940 ms (66%), waiting for the server's answer"
-    )
+    assert parts.startswith("The time went to transmission at the link's rate 940 ms (66%), waiting for answers")
     assert "recovery" not in parts
-    assert bound == ("The rate of the link bounds it: for 940 ms the bottleneck of 10mbit was delivering 1,175 kB.")
+    assert bound == "The link's rate limits it most: the bottleneck of 10mbit was busy for 940 ms, with 1,175 kB."
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_bounds_a_load_is_its_largest_kind_of_time(
     monkeypatch.setitem(globals(), "HTTP", {"transmission": 300.0, "idle": 0.0, **parts})
     (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
     assert cell.bound == bound
-    words = {"round trips": "as long as 10.0 round trips", "loss": "a lost packet", "browser": "nothing was under way"}
+    words = {"round trips": "(10.0 round trips)", "loss": "a lost packet", "browser": "nothing was in flight"}
     assert words[bound] in cell.sentences()[-1]
 
 
@@ -105,22 +105,75 @@ def test_two_arms_differ_by_parts_that_add_up() -> None:
     assert sum(change.value for change in found.parts.values()) + found.rest_ms == pytest.approx(105)
     assert found.largest is Part.TLS
     told = " ".join(found.sentences())
-    assert "HTTP/2 is 105 ms slower than HTTP (1.42 s against 1.53 s" in told
-    assert "setting up TLS +105 ms (+105 to +105), waiting for the server's answer -100 ms" in told
-    assert "It opens 1 connection instead of 6: 5 handshakes fewer, each a round trip of 100 ms" in told
-    assert "1 connection may have 10 packets under way at first, 6 together 60" in told
-    assert "It has TLS 1.3, for which each new connection takes one more round trip" in told
-    assert "carries 15 kB less, which take 12 ms" in told
-    assert "2 packets had to be sent again, instead of 0." in told
+    assert "HTTP/2 was slower than HTTP." in told
+    assert "Within a round HTTP/2 took 105 ms more than HTTP (95% interval +105 to +105 ms, 6 rounds)" in told
+    assert "Medians of all loads: HTTP/2 1.53 s, HTTP 1.42 s." in told
+    assert "setting up TLS +105 ms (+105 to +105), waiting for answers -100 ms" in told
+    assert "HTTP/2 opens 1 connection, HTTP 6: 5 fewer handshakes, each of which takes a round trip of 100 ms" in told
+    assert "1 connection may start with 10 packets in flight, 6 connections with 60" in told
+    assert "HTTP/2 uses TLS 1.3: each new connection takes one more round trip" in told
+    assert "HTTP/2 receives 15 kB less, which saves 12 ms" in told
+    assert "Packets sent again: HTTP/2 2, HTTP 0." in told
+
+
+ONE, FEW, ENOUGH = 1, 3, 8
+NEITHER = "no difference shown between HTTP/2 and HTTP."
+
+
+@pytest.mark.parametrize(
+    ("rounds", "middle", "ends", "verdict", "estimate"),
+    [
+        (
+            ENOUGH,
+            105,
+            (80, 130),
+            "HTTP/2 was slower than HTTP.",
+            "took 105 ms more than HTTP (95% interval +80 to +130 ms",
+        ),
+        (ENOUGH, -105, (-130, -80), "HTTP/2 was faster than HTTP.", "took 105 ms less than HTTP (95% interval -130 to"),
+        (ENOUGH, -4.25, (-9, 2), NEITHER, "took 4.2 ms less than HTTP (95% interval -9.0 to +2.0 ms, 8 rounds)"),
+        (ENOUGH, 0, (-2, 2), NEITHER, "took as long as HTTP (95% interval -2.0 to +2.0 ms"),
+        (ENOUGH, 500, (-20, math.inf), NEITHER, "(95% interval -20 to no end ms"),
+        (FEW, -105, (-130, -80), "was faster than HTTP in all 3 rounds, which are too few to be sure.", "75% interval"),
+        (FEW, 5, (-30, 80), NEITHER, "took 5.0 ms more than HTTP (75% interval -30 to +80 ms, 3 rounds)"),
+        (2, 5, (3, 8), "too few rounds to compare HTTP/2 with HTTP (2).", "took 5.0 ms more than HTTP (50% interval"),
+        (ONE, -12, None, "too few rounds to compare HTTP/2 with HTTP (1).", "In the only round HTTP/2 took 12 ms less"),
+    ],
+)
+def test_the_verdict_comes_first_and_names_come_with_their_numbers(
+    rounds: int, middle: float, ends: tuple[float, float] | None, verdict: str, estimate: str
+) -> None:
+    (found,) = explain(run(), ["HTTP", "HTTP/2"], nothing).differences
+    low, high = ends or (None, None)
+    confidence = 0.0 if rounds == 1 else 0.95 if rounds >= ENOUGH else 1 - 2 ** (1 - rounds)
+    total = Change(rounds, middle, low, high, confidence, 0.5)
+    of = dataclasses.replace(found, total=total, rounds=rounds, compared=None)
+    first, second, *_ = of.sentences()
+    assert first == f"dummy, 100ms: {verdict}" or first.endswith(verdict)
+    assert estimate in second
+    assert second.endswith("Medians of all loads: HTTP/2 1.53 s, HTTP 1.42 s.")
+    opposite = "The medians go the other way" in " ".join(of.sentences())
+    assert opposite == (middle < 0 and rounds > 1), "the medians say that HTTP/2 is slower"
+
+
+def test_the_way_is_that_of_the_runs_own_verdict() -> None:
+    """The run counts loads that timed out, which have no parts; and its base may be the other one of the two."""
+    (found,) = explain(run(), ["HTTP", "HTTP/2"], nothing).differences
+    made = compare(dict.fromkeys(range(8), 2.0), dict.fromkeys(range(8), 1.0))
+    assert made is not None
+    assert made.verdict == "faster"
+    assert dataclasses.replace(found, rounds=8, compared=made).sentences()[0].endswith("HTTP/2 was faster than HTTP.")
+    swapped = dataclasses.replace(found, rounds=8, compared=made, is_swapped=True)
+    assert swapped.sentences()[0].endswith("HTTP/2 was slower than HTTP.")
 
 
 def test_the_other_way_round_everything_is_the_opposite() -> None:
     (found,) = explain(run(), ["HTTP/2", "HTTP"], nothing).differences
     told = " ".join(found.sentences())
-    assert "HTTP is 105 ms faster than HTTP/2" in told
-    assert "It opens 6 connections instead of 1: 5 handshakes more" in told
-    assert "It does without TLS 1.3" in told
-    assert "which takes a round trip to double" not in told, "slow start shrank although there are more windows"
+    assert "HTTP was faster than HTTP/2. Within a round HTTP took 105 ms less than HTTP/2" in told
+    assert "HTTP opens 6 connections, HTTP/2 1: 5 more handshakes" in told
+    assert "HTTP/2 uses TLS 1.3" in told
+    assert "doubles once per round trip" not in told, "slow start shrank although there are more windows"
 
 
 def test_rounds_of_one_arm_alone_do_not_count() -> None:
@@ -136,9 +189,7 @@ def test_an_arm_on_two_links_says_what_grows() -> None:
     explained = explain(run(rtts=("20ms", "100ms")), ["HTTP"], nothing)
     assert [cell.cell.link.label for cell in explained.cells] == ["20ms", "100ms"]
     (line,) = explained.links
-    assert line.startswith(
-        "From 20ms to 100ms, HTTP takes +384 ms (of medians): waiting for the server's answer +240 ms"
-    )
+    assert line.startswith("From 20ms to 100ms the median of HTTP grows by 384 ms: waiting for answers +240 ms")
 
 
 def test_without_names_every_cell_and_comparison_is_told() -> None:
@@ -199,13 +250,13 @@ def test_an_arm_is_not_held_against_itself() -> None:
 
 def test_a_run_that_goes_on_is_so_far() -> None:
     explained = explain(dataclasses.replace(run(), state="running"), ["HTTP", "HTTP/2"], nothing)
-    assert explained.cautions[0] == "The run is not finished: all of this is so far."
-    assert explained.differences[0].sentences()[0].endswith("6 rounds): so far.")
+    assert explained.cautions[0] == "The run is not finished: all of this is provisional."
+    assert explained.differences[0].sentences()[0].endswith("HTTP/2 was slower than HTTP so far.")
 
 
 def test_three_rounds_that_agree_are_so_far_as_in_the_table() -> None:
     (found,) = explain(run(rounds=3), ["HTTP", "HTTP/2"], nothing).differences
-    assert found.sentences()[0].endswith("3 rounds): so far.")
+    assert found.sentences()[0].endswith("in all 3 rounds, which are too few to be sure.")
 
 
 def test_a_difference_that_the_run_does_not_show_is_not_claimed() -> None:
@@ -213,8 +264,10 @@ def test_a_difference_that_the_run_does_not_show_is_not_claimed() -> None:
     rtts = tuple(f"{20 + at}ms" for at in range(9))
     explained = explain(run(rtts=rtts), ["HTTP", "HTTP/2"], nothing)
     assert all(each.is_clear and not each.is_shown for each in explained.differences)
-    words = explained.differences[0].sentences()[0]
-    assert words.endswith(": no difference is shown where all comparisons of the run are counted.")
+    verdict, estimate, why, *_ = explained.differences[0].sentences()
+    assert verdict.endswith(": no difference shown between HTTP/2 and HTTP.")
+    assert "took 13 ms more than HTTP (95% interval +13 to +13 ms" in estimate
+    assert why == "The interval is of this comparison alone; the verdict counts all comparisons of the run."
 
 
 def test_loads_that_timed_out_are_named() -> None:
