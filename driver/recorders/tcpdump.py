@@ -29,9 +29,8 @@ STOP_TIMEOUT_S = 10.0
 ASK_AGAIN_S = 0.003
 STUCK_S = 0.2  # on loopback the kernel counts packets that libpcap leaves out: those never come
 BUFFER_KIB = 16384  # some 10,000 frames: half a second of 200 Mbit/s while tcpdump is not running
-COUNTS = re.compile(
-    r"(\d+) packets? captured(?:, |\n)(\d+) packets? received by filter(?:, |\n)(\d+) packets? dropped by kernel"
-)
+# The answer to SIGUSR1 is one line. What tcpdump says when it ends has a line for each count, and is no answer.
+COUNTS = re.compile(r"(\d+) packets? captured, (\d+) packets? received by filter, (\d+) packets? dropped by kernel")
 LISTENING = "listening on"
 SEGMENT, FRAME, PACKET_RECORD = 1448, 1514, 16  # bytes: TCP payload of a packet, the packet, its head in a capture
 NODES = ("client", "server")
@@ -102,17 +101,23 @@ class Capture:
         self._process.signal(signal.SIGTERM)
 
     def _ask(self, until: float) -> dict[str, int]:
-        """tcpdump answers SIGUSR1 with its counts."""
+        """tcpdump answers SIGUSR1 with its counts. The answer of one that has ended is from before it ended."""
         self._output = ""
         self._process.signal(signal.SIGUSR1)
         self._read_until(lambda: bool(COUNTS.search(self._output)), until - time.monotonic())
         match = COUNTS.search(self._output)
-        if not match:
+        if not match or self._has_ended():
             raise RecordingError(
                 f"on {self._node.name}, tcpdump ended before it was stopped, or hangs: {self._last_words()}",
                 f"Is there room for {self._file}?",
             )
         return dict(zip(("captured", "received", "dropped"), map(int, match.groups()), strict=True))
+
+    def _has_ended(self) -> bool:
+        with contextlib.suppress(TimeoutError):
+            self._process.wait(0)
+            return True
+        return False
 
     def _read_until(self, enough: Callable[[], bool], timeout_s: float) -> bool:
         """Read what it says until that is enough; False when it ended or the time is over."""

@@ -115,6 +115,7 @@ for file in $(find {folder}/sites -type f -size +100k); do
     printf x | dd of="$file" bs=1 seek=100000 conv=notrunc 2>/dev/null
 done
 """
+OF_CAPTURE = '[ "$(cat "$p/comm")" = tcpdump ] && [ "$(readlink "$p/ns/net")" = "$(readlink /proc/self/ns/net)" ]'
 OF_APACHE = f'[ "$(readlink "$p/cwd")" = "{SERVER_FOLDER}/apache" ]'
 SHORTEN = (
     "file=$(find {folder}/sites -type f -name '*.jpg' -o -type f -name '*.png' | head -n 1); truncate -s -1 \"$file\""
@@ -217,6 +218,8 @@ MACHINE_FAULTS = (
           spoil=paused('grep -q dnsmasq.conf "$p/cmdline"', 0.6)),
     Fault("a child of the server killed", ("server-error-log",), "server's error log",
           spoil=on("server", f"for p in /proc/[0-9]*; do {OF_APACHE} && last=${{p#/proc/}}; done; kill -SEGV $last")),
+    Fault("capture ended in the middle of the load", ("capture-lost-packets",), "its process", quick=True,
+          spoil=beside("client", f"sleep 0.5; for p in /proc/[0-9]*; do {OF_CAPTURE} && kill ${{p#/proc/}}; done")),
     Fault("server ended", ("server-failed",), "its process",
           spoil=on("server", f"for p in /proc/[0-9]*; do {OF_APACHE} && kill -9 ${{p#/proc/}}; done; true")),
 )  # fmt: skip

@@ -118,6 +118,8 @@ def test_the_bound_counts_what_was_on_the_link() -> None:
     assert physical_bound(link, SPDY, told.trial()) == before
     for each in told.requests:
         each["response_body_bytes"] += 5000
+    for each in told.served:
+        each["sent_bytes"] += 5000
     assert physical_bound(link, SPDY, told.trial()) > before + 80
 
 

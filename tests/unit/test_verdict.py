@@ -60,6 +60,9 @@ def judged(
     data = copy.deepcopy(data)
     if packets:
         data["evidence"]["packets"]["client"] = packets.to_json()
+        data["evidence"]["capture"]["client"].update(captured=packets.packets)
+        for each in data["requests"]:  # captures that are made by hand carry no whole answers
+            each["wire_bytes"] = min(each["wire_bytes"], 1)
     if data["evidence"]["server"] and agreed:
         agree(data, arm)
     coding = {"gzip": "gzip", "brotli": "br", "zstd": "zstd"}.get(arm.compression)
@@ -150,6 +153,21 @@ def beside(**values: object) -> Callable[[Data], None]:
     return adding
 
 
+def taken(packets: int) -> Callable[[Data], None]:
+    """By tcpdump's own count of the client's capture."""
+    return lambda data: data["evidence"]["capture"]["client"].update(captured=packets)
+
+
+def larger(index: int, size: int) -> Callable[[Data], None]:
+    """An answer, by client and server; the capture is as it was."""
+
+    def growing(data: Data) -> None:
+        data["requests"][index]["wire_bytes"] = size
+        data["evidence"]["server"]["requests"][index].update(sent_bytes=size)
+
+    return growing
+
+
 SACK = {"node": "client", "name": "net/ipv4/tcp_sack", "was": "1", "now": "0"}
 
 
@@ -191,6 +209,8 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.BELOW_BOUND, HTTP, times(plt_ms=79.0), "79.0 ms; the link allows"),
     (Reason.SERVER_ERROR_LOG, HTTP, error_lines("[core:error] no\n"), "[core:error] no"),
     (Reason.CAPTURE_LOST_PACKETS, HTTP, captured(server=SEVEN_LOST), "7 packets of the capture on the"),
+    (Reason.CAPTURE_LOST_PACKETS, HTTP, taken(901), "has 900 of the 901 packets that were taken"),
+    (Reason.CAPTURE_LOST_PACKETS, HTTP, larger(2, 10**6), "bytes of answers; at the load event 1,"),
     (Reason.ROUTER_LOST_PACKETS, HTTP, put(router={"lost_at_input": 3}), "3 packets"),
     (Reason.NAVIGATION_FAILED, HTTP, times(plt_ms=None), "no page load time"),
     (Reason.LINK_SETTINGS, HTTP, setting("queues", 0, "values", limit=9.0), "limit of netem on queue_down is 9"),

@@ -14,8 +14,8 @@ it looks, the quick case is taken:
 - Handshakes, acknowledgements and requests count as one smallest frame for each way of a round trip.
 - Through the gateway the same holds: what it knows before the browser has asked is nothing but names.
 - Where rates change, bytes pass as the trace lets them; a radio's waits are not counted.
-- Bytes are those of answers that ended before the load event, in frames as full as they can be. What was lost, sent
-  again or came later is not counted.
+- Bytes are those of answers that ended before the load event, in frames as full as they can be. Of each answer the
+  least that client and server say is taken. What was lost, sent again or came later is not counted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from dataclasses import replace
 from driver.experiment.arm import Arm
 from driver.shaping.bottleneck import SHAPER_BURST, is_exact, wire_bps
 from driver.shaping.shaping import ROUTER_LATENESS, compensated
-from driver.workloads.page_load.requests import fetched, host
+from driver.workloads.page_load.answer_bytes import answer_bytes, loaded
+from driver.workloads.page_load.requests import host
 from model.evidence.browser import Request
 from model.evidence.packets import PacketSummary
 from model.evidence.server import ResolverLog
@@ -46,20 +47,20 @@ COMPENSATION = max(ROUTER_LATENESS.values())  # the most that is taken off a del
 def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> float:
     """Milliseconds that the load in this record cannot have been faster than; without a record, any cold load."""
     moving, link = link, quickest(link)
-    loaded = _loaded(record)
+    answers = loaded(record)
     evidence = record.page_load if record else None
     packets = evidence.packets.get("client") if evidence else None
     resolver = evidence.resolver if evidence else None
-    first, rest = _split(loaded)
+    first, rest = _split(answers)
     before = _trips_before_request(link, arm, resolver, first)
     last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
     late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else STEP_LATE_US
-    whole = before + last + _passing_ns(moving, _frames(loaded, packets, link), before, late_us)
+    whole = before + last + _passing_ns(moving, _frames(answer_bytes(answers, record), packets, link), before, late_us)
     if arm.start == "warm" or not rest:
-        return _milliseconds(whole if loaded or arm.start != "warm" else 0)
+        return _milliseconds(whole if answers or arm.start != "warm" else 0)
     # What the page names is asked for when the page is there: another round trip, which only the page can make use of.
     asked = before + trip_ns(link)
-    later = asked + last + _passing_ns(moving, _frames(rest, packets, link), asked, late_us)
+    later = asked + last + _passing_ns(moving, _frames(answer_bytes(rest, record), packets, link), asked, late_us)
     return _milliseconds(max(whole, later))
 
 
@@ -136,45 +137,18 @@ def _over_quic(arm: Arm, first: Request | None) -> bool:
     return first.protocol == "h3" if first is not None else arm.protocol == "h3"
 
 
-def _loaded(record: TrialRecord | None) -> list[Request]:
-    """Answers that came over the network and were complete when the page was loaded, in the order of asking."""
-    if record is None:
-        return []
-    browser = record.page_load.browser if record.page_load else None
-    end = browser.times.plt_navigation_ms if browser else None
-    complete = [
-        each
-        for each in fetched(record.requests)
-        if each.before_load and each.ended_ms is not None and (end is None or each.ended_ms <= end)
-    ]
-    return sorted(complete, key=lambda each: each.started_ms)
-
-
-def _split(loaded: Sequence[Request]) -> tuple[Request | None, list[Request]]:
+def _split(answers: Sequence[Request]) -> tuple[Request | None, list[Request]]:
     """The page, and what it made the browser ask for."""
-    page = next((each for each in loaded if each.type.lower() == "document"), loaded[0] if loaded else None)
-    rest = [each for each in loaded if page is not None and each.started_ms > page.started_ms]
+    page = next((each for each in answers if each.type.lower() == "document"), answers[0] if answers else None)
+    rest = [each for each in answers if page is not None and each.started_ms > page.started_ms]
     return page, rest
 
 
-def _bytes(requests: Sequence[Request]) -> int:
-    return sum(max(0, _answer_bytes(each)) for each in requests)
-
-
-def _answer_bytes(request: Request) -> int:
-    """Of headers and body. With the gateway headers are others on the link than at the browser."""
-    if request.wire is None:
-        return request.wire_bytes
-    return request.wire.response_header_wire_bytes + request.wire.response_body_bytes
-
-
-def _frames(requests: Sequence[Request], packets: PacketSummary | None, link: Link) -> int:
-    """The least that these answers are in whole frames."""
-    payload = _bytes(requests)
+def _frames(payload: int, packets: PacketSummary | None, link: Link) -> int:
+    """The least that so many bytes of answers are in whole frames."""
     headers = [each.header_down for each in packets.by_connection if each.header_down] if packets else []
     header = min([*headers, *([QUIC_FRAME] if packets and packets.quic else [])], default=TCP_FRAME)
-    frames = payload + header * -(-payload // (link.mtu + HEADER - header))
-    return min(frames, packets.bytes_down) if packets else frames
+    return payload + header * -(-payload // (link.mtu + HEADER - header))
 
 
 def _milliseconds(nanoseconds: int) -> float:

@@ -11,6 +11,7 @@ from driver.experiment.model import Tolerances
 from driver.servers.server import PORTS
 from driver.shaping.addresses import LINK_NETWORK
 from driver.workloads.page_load import sockets
+from driver.workloads.page_load.answer_bytes import answer_bytes, captured_bytes, loaded
 from driver.workloads.page_load.bound import physical_bound
 from driver.workloads.page_load.connection_use import ConnectionUse
 from driver.workloads.page_load.device_verdict import device_failures
@@ -140,15 +141,26 @@ class _Trial:
             yield Failure(Reason.SERVER_ERROR_LOG, few([line.strip() for line in lines]))
 
     def _capture(self) -> Iterator[Failure]:
-        for node, capture in self.evidence.capture.items():
-            if capture.dropped:
-                what = f"the kernel dropped {capture.dropped} packets of the capture on the {node}"
-                yield Failure(Reason.CAPTURE_LOST_PACKETS, what)
-        if self.packets and self.packets.incomplete:
-            yield Failure(Reason.CAPTURE_LOST_PACKETS, self.packets.incomplete)
+        lacks = "; ".join(self._not_captured())
+        if lacks:
+            yield Failure(Reason.CAPTURE_LOST_PACKETS, lacks)
         lost = self.evidence.router.lost_at_input
         if lost:
             yield Failure(Reason.ROUTER_LOST_PACKETS, f"{lost} packets that the link did not take were lost")
+
+    def _not_captured(self) -> Iterator[str]:
+        for node, capture in self.evidence.capture.items():
+            if capture.dropped:
+                yield f"the kernel dropped {capture.dropped} packets of the capture on the {node}"
+            read = self.evidence.packets.get(node)
+            if read and not read.incomplete and read.packets < capture.captured:
+                yield f"the capture on the {node} has {read.packets} of the {capture.captured} packets that were taken"
+        if self.packets and self.packets.incomplete:
+            yield self.packets.incomplete
+        elif self.packets:
+            answers, captured = answer_bytes(loaded(self.record), self.record), captured_bytes(self.packets)
+            if captured < answers:
+                yield f"the capture has {captured:,} bytes of answers; at the load event {answers:,} had come"
 
     def _stray(self) -> Iterator[Failure]:
         """Captures begin before the browser connects: what has no beginning there began before, and used the link."""
