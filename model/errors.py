@@ -53,16 +53,18 @@ class LanelabError(Exception):
 
 
 class InputError(LanelabError):
-    """Something that the user wrote is wrong; `key` names the setting."""
+    """Something that the user wrote is wrong; `key` names the setting, `place` the file and the line that the setting
+    leads to."""
 
     exit_status = EXIT_BAD_INPUT
 
-    def __init__(self, what: str, remedy: str = "", *, key: str = "") -> None:
+    def __init__(self, what: str, remedy: str = "", *, key: str = "", place: str = "") -> None:
         super().__init__(what, remedy)
         self.key = key
+        self.place = place
 
     def __str__(self) -> str:
-        return f"{self.key}: {super().__str__()}" if self.key else super().__str__()
+        return ": ".join(part for part in (self.key, self.place, super().__str__()) if part)
 
 
 class StoreError(LanelabError):

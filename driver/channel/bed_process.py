@@ -18,6 +18,7 @@ from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from driver.bed.remote.enclosure import BED_STATE
 from driver.bed.substrate import Substrate
 from driver.channel.facts import bed_facts, tc_state
+from driver.channel.link_activity import LinkActivity
 from driver.channel.link_state import LinkState
 from driver.channel.protocol import Channel, Message, error_to_message
 from driver.host.find_program import search_path
@@ -40,6 +41,7 @@ class BedProcess:
         """`placement`: the processors of nodes that have some of their own."""
         self._substrate, self._placement = substrate, placement
         self._link = LinkState(substrate)
+        self._activity = LinkActivity(substrate, self._link)
         self._changing = threading.Lock()
         # The link is the controller's: no script may change it in mid-run.
         self.for_scripts: Mapping[str, Operation] = {
@@ -55,6 +57,8 @@ class BedProcess:
             "set_link": self._set_link,
             "test_link": self._test_link,
             "measure": self._measure,
+            "begin_link": self._begin_link,
+            "end_link": self._end_link,
             "facts": self._facts,
             "tc_state": self._tc_state,
             "serve_site": self._serve_site,
@@ -179,6 +183,14 @@ class BedProcess:
     def _measure(self, message: Message, _fds: list[int]) -> Message:
         with self._changing:
             return self._link.measure(message)
+
+    def _begin_link(self, _message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._activity.begin()
+
+    def _end_link(self, _message: Message, _fds: list[int]) -> Message:
+        with self._changing:
+            return self._activity.end()
 
     def _test_link(self, message: Message, _fds: list[int]) -> Message:
         with self._changing:

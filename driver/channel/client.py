@@ -124,6 +124,14 @@ class Bed:
         """Measure the link from inside; see driver.selftest for what comes back."""
         return self._ask("test_link", options=dict(options or {}), within_s=SELF_TEST_WITHIN_S)
 
+    def begin_link(self) -> None:
+        """Let the link's cross traffic begin, and when that has settled, its traces, outages and radio."""
+        self._ask("begin_link", within_s=scaled(ANSWER_WITHIN_S))
+
+    def end_link(self) -> Message:
+        """The link stands still again, without cross traffic; the answer says how well it went."""
+        return self._ask("end_link", within_s=scaled(ANSWER_WITHIN_S))
+
     def measure(self, what: str, **options: Any) -> Message:  # noqa: ANN401 - JSON
         """A single measurement between client and server: ping or tcp."""
         return self._ask("measure", what=what, **options)

@@ -76,7 +76,8 @@ class Channel:
 
 
 def error_to_message(error: LanelabError) -> Message:
-    return {"type": type(error).__name__, "what": error.what, "remedy": error.remedy, "key": getattr(error, "key", "")}
+    own = {name: getattr(error, name, "") for name in ("key", "place")}
+    return {"type": type(error).__name__, "what": error.what, "remedy": error.remedy, **own}
 
 
 def error_from_message(message: Message) -> LanelabError:

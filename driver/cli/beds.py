@@ -6,12 +6,12 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 
-from driver.bed.node import NODE_NAMES, Command, Stdio, Terminal
+from driver.bed.node import NODE_NAMES, Command, Process, Stdio, Terminal
 from driver.channel.client import Bed
 from driver.cli.foreground import wait_in_foreground
 from driver.cli.options import LINK_EPILOG, BedOptions, as_typed, bed_options, link_options
@@ -20,6 +20,7 @@ from driver.host.install import prepare
 from driver.host.needs import BED, programs
 from model import paths
 from model.errors import InputError
+from model.evidence.moving import LATE_US
 from model.link import Link
 from model.units import Rate
 
@@ -53,6 +54,21 @@ def _warn_above_proven(link: Link, bed: Bed) -> None:
         )
 
 
+def _run_on(link: Link, bed: Bed, start: Callable[[Terminal | None], Process], *, terminal: bool = True) -> int:
+    """Run a command while the link does what it does by itself. The command's status."""
+    if not (link.moves or link.cross):
+        return wait_in_foreground(start, terminal=terminal)
+    bed.begin_link()
+    status = wait_in_foreground(start, terminal=terminal)
+    ended = bed.end_link()
+    if ended["worst_late_us"] > LATE_US:
+        late_ms = ended["worst_late_us"] / 1000
+        note(f"a step of the link's trace came {late_ms:.0f} ms late, since this machine is busy: measure again")
+    if ended["flows_ended"]:
+        note(f"{ended['flows_ended']} of {link.cross.flows} flows of cross traffic ended before the command did")
+    return status
+
+
 @click.group("bed")
 def group() -> None:
     """A bed to use by hand: client, router and server with a link between them."""
@@ -74,7 +90,7 @@ def shell(link: Link, node: str, made: BedOptions) -> None:
     command = Command([program if shutil.which(program) else "sh"], env=_node_environment(node), cwd=_folder(made))
     with open_bed(link, made) as bed:
         note(f"a shell on the {node}; the nodes are called client, router and server. Leave it to remove the bed.")
-        status = wait_in_foreground(lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
+        status = _run_on(link, bed, lambda terminal: bed.exec(node, command, STANDARD, terminal or Terminal()))
     sys.exit(status)
 
 
@@ -93,7 +109,7 @@ def execute(link: Link, node: str, made: BedOptions, command: tuple[str, ...]) -
     """
     asked = Command(command, env=_node_environment(node), cwd=_folder(made))
     with open_bed(link, made) as bed:
-        status = wait_in_foreground(lambda terminal: bed.exec(node, asked, STANDARD, terminal))
+        status = _run_on(link, bed, lambda terminal: bed.exec(node, asked, STANDARD, terminal))
     sys.exit(status)
 
 
@@ -115,7 +131,7 @@ def run(link: Link, made: BedOptions, script: tuple[str, ...]) -> None:
     """
     argv = [_script_path(script[0]), *script[1:]]
     with open_bed(link, made) as bed:
-        status = wait_in_foreground(lambda _terminal: bed.script(argv, STANDARD), terminal=False)
+        status = _run_on(link, bed, lambda _terminal: bed.script(argv, STANDARD), terminal=False)
     sys.exit(status)
 
 

@@ -61,8 +61,8 @@ def show(trace: str, *, as_json: bool) -> None:
 @group.command("import")
 @click.argument("file", metavar="FILE")
 @click.option("--out", "out_file", metavar="FILE", required=True, help="Where to write the trace, as CSV")
-@click.option("--step", default=str(DEFAULT_STEP), show_default=True, help="Of a Mahimahi file: how long each step is")
-def import_trace(file: str, out_file: str, step: str) -> None:
+@click.option("--step", help=f"Of a Mahimahi file: how long each step is  [default: {DEFAULT_STEP}]")
+def import_trace(file: str, out_file: str, step: str | None) -> None:
     """Read a trace of your own, check it, and write it as lanelab's CSV.
 
     FILE is a list of moments as Mahimahi has it, or CSV of seconds and values. Experiments can also name it as it is;
@@ -73,7 +73,12 @@ def import_trace(file: str, out_file: str, step: str) -> None:
       lanelab link trace import verizon-lte.down --out lte.csv
       lanelab link trace show lte.csv
     """
-    found = trace_from(file, None, Path(), key="FILE", step=Duration.parse(step, key="--step"))
+    chosen = None if step is None else Duration.parse(step, key="--step")
+    try:
+        found = trace_from(file, None, Path(), key="FILE", step=chosen)
+    except InputError as error:
+        error.key = "--step" if error.key == "step" else error.key
+        raise
     path = Path(out_file)
     try:
         with path.open("x", encoding="utf-8") as stream:

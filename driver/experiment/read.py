@@ -241,7 +241,7 @@ def _read_arm(name: str, entry: Written, defaults: dict[str, object], shared: Ma
             if error.key in own or error.key not in defaults:
                 raise
             # The line is that of defaults, which are right for other arms.
-            raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key) from None
+            raise InputError(f"{error.what} (arm {name!r})", error.remedy, key=error.key, place=error.place) from None
 
 
 def _value(entry: Written) -> str | list[str]:

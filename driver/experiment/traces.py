@@ -11,7 +11,7 @@ from model.errors import InputError
 from model.link.cross import PARTS as CROSS_PARTS
 from model.link.fields import SETTINGS
 from model.link.kinds import DIRECTIONS
-from model.link.moving.files import CSV_LIKE, DEFAULT_STEP, read_trace, what_is_told
+from model.link.moving.files import CSV_LIKE, read_trace, what_is_told
 from model.link.moving.radio import Radio
 from model.link.moving.trace import Trace, What
 from model.paths import PROJECT
@@ -31,9 +31,9 @@ def library() -> dict[str, Path]:
     return {path.stem: path for path in sorted(LIBRARY.glob("*.csv"))}
 
 
-def trace_from(where: str, what: What | None, folder: Path, *, key: str, step: Duration = DEFAULT_STEP) -> Trace:
+def trace_from(where: str, what: What | None, folder: Path, *, key: str, step: Duration | None = None) -> Trace:
     """The trace of that file, or of that name in the library. A path is one from `folder` on. `what`: of what it has to
-    be; None: as its header says."""
+    be; None: as its header says. `step`: None unless the user chose one."""
     path = library().get(where) or (folder / Path(where).expanduser())
     try:
         if path.exists() and not path.is_file():
@@ -47,7 +47,11 @@ def trace_from(where: str, what: What | None, folder: Path, *, key: str, step: D
         known = f"{near_miss(where, library())}Those of lanelab: {', '.join(library())}"
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(f"the trace {where!r} cannot be read: {why}", known, key=key) from None
-    return read_trace(text, _name_of(path), what or what_is_told(text), source=where, step=step)
+    try:
+        return read_trace(text, _name_of(path), what or what_is_told(text), source=where, step=step)
+    except InputError as error:
+        error.key = error.key or key
+        raise
 
 
 def _name_of(path: Path) -> str:
@@ -87,14 +91,14 @@ def plain_settings(values: Mapping[str, Written]) -> tuple[dict[str, object], di
         what = what_of(name)
         if what and not text.startswith("trace("):
             step = _step(value)
-            with value.placed({}):
+            with value.placed(value.entries() if value.is_mapping else {}):
                 texts[name] = str(trace_from(text, what, Path(value.source).parent, key="", step=step))
     return texts, places
 
 
-def _step(value: Written) -> Duration:
+def _step(value: Written) -> Duration | None:
     if not value.is_mapping or "step" not in value.entries(TRACE_KEYS):
-        return DEFAULT_STEP
+        return None
     entry = value.entries(TRACE_KEYS)["step"]
     with entry.placed({}):
         return Duration.parse(entry.text())

@@ -51,7 +51,8 @@ def error_in_variant(error: InputError, variants: Written, name: str) -> InputEr
     place = re.match(rf"{re.escape(entry.source)}:([0-9]+)", error.key)
     if place and entry.line <= int(place[1]) <= entry.node.end_mark.line + 1:
         return error
-    return PlacedError(f"{error.what} (with the variant {name} on line {entry.line})", error.remedy, key=error.key)
+    what = f"{error.what} (with the variant {name} on line {entry.line})"
+    return PlacedError(what, error.remedy, key=error.key, place=error.place)
 
 
 def chosen_variant(entries: Mapping[str, Written], wanted: str | None) -> str:

@@ -21,7 +21,7 @@ from driver.host.ansible import ansible_settings
 from driver.host.find_program import find
 from driver.host.needs import PLAYBOOKS, Program
 from model import configuration
-from model.errors import MissingProgram
+from model.errors import InputError, MissingProgram
 from model.paths import build_folder
 
 INSTALL_PACKAGES = PLAYBOOKS / "roles" / "packages" / "files" / "install-packages"
@@ -35,6 +35,7 @@ def prepare(wanted: Iterable[Program], used: Iterable[Program] = (), *, out: Tex
     if not needs.missing((*wanted, *used)):
         return
     out = out or sys.stderr
+    _refuse_wrong_choices(needs.missing((*wanted, *used)))
     why = _install(needs.missing((*wanted, *used)), out, ask=bool(needs.missing(wanted)))
     missing, unused = needs.missing(wanted), needs.missing(used)
     if unused:
@@ -48,6 +49,15 @@ def prepare(wanted: Iterable[Program], used: Iterable[Program] = (), *, out: Tex
             print(f"lanelab: {remedy(unused)}", file=out)
         return
     raise MissingProgram(f"{_names(missing)} {_are(missing)} not installed ({why})", remedy(missing))
+
+
+def _refuse_wrong_choices(missing: Iterable[Program]) -> None:
+    """No package brings what a variable of the environment names."""
+    for program in missing:
+        if program.chosen:
+            what = f"{program.chosen!r} is no program that can run inside a bed"
+            remedy = f"Set {program.variable} to the path of {program.name} (a snap will not do), or unset it"
+            raise InputError(what, remedy, key=program.variable)
 
 
 def remedy(missing: Sequence[Program]) -> str:

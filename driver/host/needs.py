@@ -87,10 +87,14 @@ class Program:
 
     def path(self) -> Path | None:
         """Where it is; None too where there is only a snap, which does not run inside a bed."""
-        chosen = os.environ.get(self.variable) if self.variable else None
-        commands = map(find, (chosen,) if chosen else self.commands)
+        commands = map(find, (self.chosen,) if self.chosen else self.commands)
         files = (path for pattern in self.files for path in _matching(pattern))
         return next((path for path in (*commands, *files) if path and not is_snap(path)), None)
+
+    @property
+    def chosen(self) -> str:
+        """What the user has set its variable to; "": nothing."""
+        return os.environ.get(self.variable, "") if self.variable else ""
 
     def belongs_here(self) -> bool:
         """Whether this machine's architecture has it."""

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from driver.bed.cross_flows import settles_s as cross_settles_s
 from driver.experiment.arm import Arm
 from driver.experiment.model import Cell, Experiment
-from driver.recorders.cross_traffic import settles_s as cross_settles_s
 from driver.recorders.registry import RECORDERS
 from driver.recorders.tcpdump import HEADERS
 from driver.schedule.blocks import beds_used

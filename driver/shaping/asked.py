@@ -47,8 +47,20 @@ def differences(asked: Sequence[QueueSettings], shown: Sequence[QueueSettings]) 
         for name in sorted({*values, *(name for name in have if name in IMPAIRMENTS)}):
             asked_for, shows = values.get(name, 0.0), have.get(name, 0.0)
             if not _alike(name, asked_for, shows):
-                found.append(f"{name} of {key[1]} on {key[0]} is {shows:g} instead of {asked_for:g}")
+                what, shows, asked_for = _in_words(key[1], name, have, values)
+                found.append(f"{what} of {key[1]} on {key[0]} is {shows:g} instead of {asked_for:g}")
     return found
+
+
+def _in_words(kind: str, name: str, shown: Mapping[str, float], asked: Mapping[str, float]) -> tuple[str, float, float]:
+    """What differs, and both numbers. Of a tbf, `tc` shows its limit as the time that so many bytes wait."""
+    if (kind, name) == ("tbf", "lat"):
+        return "limit (bytes)", round(_tbf_limit(shown), -1), round(_tbf_limit(asked), -1)
+    return name, shown.get(name, 0.0), asked.get(name, 0.0)
+
+
+def _tbf_limit(values: Mapping[str, float]) -> float:
+    return values.get("lat", 0.0) / 1e6 * values.get("rate", 0.0) + values.get("burst", 0.0)
 
 
 def _alike(name: str, asked: float, shown: float) -> bool:

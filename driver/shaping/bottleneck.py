@@ -117,10 +117,14 @@ def wire_bps(way: Direction) -> int | None:
         return None
     if is_exact(way):
         return way.rate.bps
-    if way.jitter:
-        return None
+    pace = pace_ppb(way)
+    return None if pace is None else -(-way.rate.bps * pace // PPB)
+
+
+def pace_ppb(way: Direction) -> int | None:
+    """The rate of the second netem behind a shaper, as a share of the bottleneck's; None: it has none."""
     ahead = MOVING_PACE.ppb if way.moves else 0
-    return -(-way.rate.bps * (PPB + ahead + 2 * way.copies.ppb) // PPB)
+    return None if way.jitter else PPB + ahead + 2 * way.copies.ppb
 
 
 def pace_bps(way: Direction) -> int | None:

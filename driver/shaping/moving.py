@@ -3,8 +3,11 @@
     tbf: a gate ──▶ htb: the rate ──▶ the queue
 
 HTB decides when a packet goes at the moment when it could, so a new rate holds for packets that wait already; netem
-gives each packet its time when it comes. The gate is open but in outages. Class 2:20 is the player's own: what it sends
-there makes the kernel look again whether something may go.
+gives each packet its time when it comes. The gate is open but in outages. The player has a class of its own: what it
+sends there makes the kernel look again whether something may go.
+
+The numbers below go into the lines for `tc` and, by `player_settings`, to the player, so that a link is again what `tc`
+made when the player has closed and opened the gate.
 """
 
 from __future__ import annotations
@@ -12,13 +15,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from driver.shaping.bottleneck import pace_ppb
 from model.link import HEADER, Direction, Link
 from model.link.bottleneck import FIFO
 from model.link.impairments.impairment import Words
 from model.units import Duration, Rate
 
-GATE_OPEN = "8gbit"
-GATE_BURST = 1_000_000
+GATE, TRAFFIC, PLAYER = "1:", "2:10", "2:20"  # handles: of the gate, and of HTB's classes
+TRAFFIC_PRIORITY = 1
+GATE_OPEN = Rate.parse("8gbit")
+GATE_BURST_BYTES = 1_000_000
+GATE_LIMIT_BYTES = 1 << 30  # more than ever waits: the queue behind the gate has the limit of the link
 BURST = Duration.parse("20ms")  # by how much HTB may wake late and still keep its rate
 # Where there are outages: what HTB let pass at once comes out when nothing is to pass any more.
 BURST_WITH_OUTAGES = Duration.parse("10ms")
@@ -27,8 +34,11 @@ BURST_WITH_OUTAGES = Duration.parse("10ms")
 def burst_packets(way: Direction, rate: Rate, frame: int) -> int:
     """Beyond one, how many HTB may let pass at once; they wait in the second netem, and are a part of the queue."""
     depth = way.queue_packets or (way.queue_bytes or 0) // frame
-    burst = BURST_WITH_OUTAGES if way.rates and not way.rates.least else BURST
-    return int(min(rate.carries(burst).bytes // frame, depth // 8))
+    return int(min(rate.carries(_burst(way)).bytes // frame, depth // 8))
+
+
+def _burst(way: Direction) -> Duration:
+    return BURST_WITH_OUTAGES if way.rates and not way.rates.least else BURST
 
 
 def moving_lines(device: str, way: Direction, rate: Rate, mtu: int, usual: Sequence[Words]) -> list[Words]:
@@ -36,23 +46,24 @@ def moving_lines(device: str, way: Direction, rate: Rate, mtu: int, usual: Seque
     frame = mtu + HEADER
     extra = burst_packets(way, rate, frame)
     burst = frame * (1 + extra)
-    speed = f"rate {rate.bps}bit ceil {rate.bps}bit burst {burst}b cburst {burst}b quantum {frame} prio 1"
+    speed = f"rate {rate.bps}bit ceil {rate.bps}bit burst {burst}b cburst {burst}b quantum {frame}"
     kind, why = _queue(way, frame, extra, usual)
     return [
         Words(
-            f"qdisc add dev {device} root handle 1: tbf rate {GATE_OPEN} burst {GATE_BURST}b limit {1 << 30}b",
+            f"qdisc add dev {device} root handle {GATE} tbf rate {GATE_OPEN} burst {GATE_BURST_BYTES}b "
+            f"limit {GATE_LIMIT_BYTES}b",
             "a gate that is open but in outages",
         ),
-        Words(f"qdisc add dev {device} parent 1: handle 2: htb default 10", "behind it, what keeps the rate"),
+        Words(f"qdisc add dev {device} parent {GATE} handle 2: htb default 10", "behind it, what keeps the rate"),
         Words(
-            f"class add dev {device} parent 2: classid 2:10 htb {speed}",
+            f"class add dev {device} parent 2: classid {TRAFFIC} htb {speed} prio {TRAFFIC_PRIORITY}",
             f"the bottleneck: {rate} until the player changes it; what waits gets the new rate at once",
         ),
         Words(
-            f"class add dev {device} parent 2: classid 2:20 htb rate {GATE_OPEN} quantum {frame} prio 0",
+            f"class add dev {device} parent 2: classid {PLAYER} htb rate {GATE_OPEN} quantum {frame} prio 0",
             "for the player's own packets, which go nowhere",
         ),
-        Words(f"qdisc add dev {device} parent 2:10 handle 10: {kind}", why),
+        Words(f"qdisc add dev {device} parent {TRAFFIC} handle 10: {kind}", why),
     ]
 
 
@@ -67,11 +78,14 @@ def _queue(way: Direction, frame: int, extra: int, usual: Sequence[Words]) -> tu
     return f"bfifo limit {waits}b", f"where {way.queue_bytes} bytes wait, {extra * frame} of them behind it"
 
 
-def player_settings(
-    link: Link, devices: Mapping[str, tuple[str, str]], delays_ns: Mapping[str, int], paces: Mapping[str, int | None]
-) -> dict[str, Any]:
-    """What the player is told: of each direction its devices, its steps, and what holds when it does not play.
-    `paces`: the rate of the second netem in bits per second; None: none that follows the trace."""
+def handle_number(text: str) -> int:
+    """A handle as the kernel has it."""
+    major, _, minor = text.partition(":")
+    return int(major, 16) << 16 | int(minor or "0", 16)
+
+
+def player_settings(link: Link, devices: Mapping[str, tuple[str, str]], delays_ns: Mapping[str, int]) -> dict[str, Any]:
+    """What the player is told: of each direction its devices, its steps, and what holds when it does not play."""
     frame = link.mtu + HEADER
     ways = {}
     for name, (queue, leave) in devices.items():
@@ -83,17 +97,26 @@ def player_settings(
             "queue": queue if rates else None,
             "leave": leave,
             "rate_bps": way.rate.bps if way.rate else None,
-            "pace_bps": paces[name],
+            # None: the second netem has no rate that follows the trace
+            "pace_ppb": pace_ppb(way) if rates else None,
             "delay_ns": delays_ns[name],
             "rates": [list(step) for step in rates.steps] if rates else [],
             "rates_us": rates.length_us if rates else 0,
             "delays": [[at, (us - delays.least) * 1000] for at, us in delays.steps] if delays else [],
             "delays_us": delays.length_us if delays else 0,
             "extra": burst_packets(way, way.rate, frame) if way.rate else 0,
+            "burst_ns": _burst(way).ns,
         }
     radio = link.radio
     return {
         "frame": frame,
+        "gate": {
+            "handle": handle_number(GATE), "open_bytes_per_s": GATE_OPEN.bps // 8, "burst_bytes": GATE_BURST_BYTES,
+            "limit_bytes": GATE_LIMIT_BYTES,
+        },
+        "classes": {
+            "traffic": handle_number(TRAFFIC), "player": handle_number(PLAYER), "traffic_priority": TRAFFIC_PRIORITY,
+        },
         "ways": ways,
         "radio": None
         if radio is None

@@ -101,7 +101,6 @@ def played(link: Link, compensation: Duration) -> dict[str, Any]:
         link,
         {name: (side.queue, side.leave) for name, (_, side) in ways.items()},
         {name: compensated(way.delay, compensation).ns if way.delay else 0 for name, (way, _) in ways.items()},
-        {name: pace_bps(way) if way.rate and way.moves else None for name, (way, _) in ways.items()},
     )
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from model.coded import Coded
 
+LATE_US, MOST_LATE_US = 30_000, 100_000  # a step that comes later flags a trial; fails it
+
 
 @dataclass(frozen=True, slots=True)
 class Played(Coded):

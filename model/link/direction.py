@@ -11,7 +11,7 @@ from model.link.impairments import IMPAIRMENTS
 from model.link.impairments.impairment import Chance, Impairment
 from model.link.impairments.jitter import Jitter
 from model.link.impairments.loss import Loss, PacketLoss
-from model.link.kinds import MAX_RATE
+from model.link.kinds import DIRECTIONS, MAX_RATE
 from model.link.moving import Outage, Radio, Trace
 from model.link.written import WrittenLink
 from model.units import Duration, Rate, Ratio, Size
@@ -184,6 +184,18 @@ def implied(written: WrittenLink, side: str) -> dict[str, Rate | Duration]:
     for name, value in found.items():
         key = written.key(name, side)
         if key in written.values and written.values[key] != value:
-            what = f"{name} and {name}_trace are both there, and the trace has {value}"
-            raise InputError(what, f"Leave one of the two out: {name} follows from the trace", key=key)
+            trace_key = written.key(f"{name}_trace", side)
+            what = f"{key} and {trace_key} are both there, and the trace has {value}"
+            raise InputError(what, _remedy_of_two(name, side, key, trace_key), key=key)
     return found
+
+
+def _remedy_of_two(name: str, side: str, key: str, trace_key: str) -> str:
+    """Where one of them is for both directions, it was most likely meant for the other one."""
+    (other,) = (each for each in DIRECTIONS.words if each != side)
+    one_side, traces_side = (each.endswith(f"_{side}") for each in (key, trace_key))
+    if one_side and not traces_side:
+        return f"{trace_key} is for both directions: write {name}_trace_{other}"
+    if traces_side and not one_side:
+        return f"{key} is for both directions: write {name}_{other}"
+    return f"Leave one of the two out: {name} follows from the trace"

@@ -36,9 +36,10 @@ class Written:
     line: int
     node: yaml.Node
 
-    def error(self, what: str, remedy: str = "") -> InputError:
-        place = f"{self.source}:{self.line}"
-        return PlacedError(what, remedy, key=f"{place}: {self.path}" if self.path else place)
+    def error(self, what: str, remedy: str = "", *, place: str = "") -> InputError:
+        """`place`: in another file, that this value names."""
+        here = f"{self.source}:{self.line}"
+        return PlacedError(what, remedy, key=f"{here}: {self.path}" if self.path else here, place=place)
 
     @property
     def absent(self) -> bool:
@@ -122,7 +123,7 @@ class Written:
         except PlacedError:
             raise
         except InputError as error:
-            raise entries.get(error.key, self).error(error.what, error.remedy) from None
+            raise entries.get(error.key, self).error(error.what, error.remedy, place=error.place) from None
 
 
 def read_known(written: Written, known: Collection[str], what: str) -> list[str]:

@@ -20,6 +20,15 @@ capture: [client, server]
 arms: {http: {}}
 trials: 1
 """
+OUTAGES = """
+sites: dummy
+links:
+  - {rtt: 20ms, rate: 1mbit, outage: {for: 500ms, every: 2s}}
+  - {rtt: 20ms, rate: 1mbit, duplicate: 2%, outage: {for: 500ms, every: 2s}}
+capture: [client, server]
+arms: {http: {}}
+trials: 1
+"""
 
 
 def test_links_move_while_a_page_loads(lanelab: LanelabCommand, tmp_path: Path) -> None:
@@ -44,3 +53,16 @@ def test_links_move_while_a_page_loads(lanelab: LanelabCommand, tmp_path: Path) 
         assert len(moving["up"]["points"]) > 10
     assert radios
     assert traces
+
+
+def test_a_load_that_meets_an_outage_is_judged_by_the_link_that_was_asked_for(
+    lanelab: LanelabCommand, tmp_path: Path
+) -> None:
+    """The player closes the gate and opens it again; what `tc` shows afterwards is what it showed before."""
+    played = play(lanelab, tmp_path, OUTAGES, "--allow-missing")
+    assert played.reasons("http") <= MAY_FAIL, played.done.stderr
+    records = played.records("http")
+    assert records
+    for record in records:
+        due = [at for at, _ in record["evidence"]["moving"]["played"]["steps"]]
+        assert {1_500_000, 2_000_000} <= set(due), "an outage began and ended while the page loaded"

@@ -110,6 +110,13 @@ def test_each_difference_is_named(place: int, options: dict[str, Any], says: str
     assert differences(asked_queues(Link.parse(link), LATE), shown_queues(shown)) == [says]
 
 
+def test_the_limit_of_a_shaper_is_named_in_bytes() -> None:
+    link, shown = copy.deepcopy(SHOWN[1])
+    shown[2]["options"]["lat"] = 4 * 47989
+    says = "limit (bytes) of tbf on queue_down is 243960 instead of 64000"
+    assert differences(asked_queues(Link.parse(link), LATE), shown_queues(shown)) == [says]
+
+
 def test_pie_looks_in_whole_ticks_of_its_kernel() -> None:
     pie = Link.parse({"rate": "10mbit", "rtt": "40ms", "discipline": "pie"})
     (asked,) = [each for each in asked_queues(pie, LATE) if (each.device, each.kind) == ("queue_down", "pie")]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from driver.bed.cross_flows import settles_s
 from driver.experiment.model import LATER_LINK_SETTINGS
-from driver.recorders.cross_traffic import evidence_of, measures_of, settles_s
+from driver.recorders.cross_traffic import evidence_of, measures_of
 from driver.workloads.cross_verdict import cross_failures
 from model.errors import InputError
 from model.evidence.cross import CrossEvidence

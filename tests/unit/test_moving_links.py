@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driver.cli.options import link_of
 from driver.cli.trace import picture
 from driver.experiment import traces
 from driver.experiment.arm import Arm
@@ -184,6 +185,54 @@ def test_what_a_link_cannot_follow_is_refused_with_its_place(tmp_path: Path, lin
         links_of(tmp_path, links)
     assert says in str(refused.value)
     assert "moving.yaml:4" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("seconds,mbit\n0,8\n5,\n10,end\n", "bad.csv, line 3: '' is no number"),
+        ("seconds,mbit\n0,8\n1,4\n1,2\n9,end\n", "bad.csv, line 4: the time 1 is not after"),
+        ("10\n5\n", "bad.csv, line 2: 5 ms is before the moment above it"),
+        ("seconds,mbit\n0,8\n", "bad.csv: the trace does not say when it ends"),
+    ],
+)
+def test_a_wrong_trace_is_refused_with_both_places(tmp_path: Path, text: str, place: str) -> None:
+    """The line of the experiment that names the file, and the line of the file."""
+    (tmp_path / "bad.csv").write_text(text)
+    with pytest.raises(InputError) as refused:
+        links_of(tmp_path, "{rtt: 50ms, rate: {trace: bad.csv}}")
+    said = str(refused.value)
+    assert "moving.yaml:4: links.rate: " in said
+    assert place in said
+
+
+def test_a_wrong_trace_on_the_command_line_is_refused_with_the_option_and_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad.csv").write_text("seconds,mbit\n0,8\n5,\n10,end\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refused:
+        link_of(None, {"rate_trace": "bad.csv"})
+    assert str(refused.value).startswith("--rate-trace: bad.csv, line 3: '' is no number")
+
+
+def test_a_step_is_refused_where_the_trace_has_its_own(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        links_of(tmp_path, "\n  rtt: 50ms\n  rate:\n    trace: mine.csv\n    step: 50ms")
+    assert "moving.yaml:8: links.rate.step: mine.csv: a CSV file has steps of its own" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"rate_trace": str(rates()), "rate_up": "10mbit"}, "write rate_trace_down"),
+        ({"rate_trace_down": str(rates()), "rate": "10mbit"}, "write rate_up"),
+        ({"rate_trace": str(rates()), "rate": "10mbit"}, "Leave one of the two out"),
+    ],
+)
+def test_a_rate_beside_a_trace_says_what_was_meant(settings: dict[str, str], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Link.parse(settings)
 
 
 # --- what is judged

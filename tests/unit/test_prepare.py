@@ -17,7 +17,7 @@ from driver.host import install, needs
 from driver.host.find_program import find
 from driver.host.needs import Program
 from driver.run.needs import needs_of
-from model.errors import MissingProgram
+from model.errors import InputError, MissingProgram
 from model.system_path import SYSTEM_PATH
 from tests.kit.machine import needs_namespaces, on_changed_machine
 from tests.unit.experiments import read
@@ -290,3 +290,11 @@ def test_a_machine_that_lacks_something_says_so(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "tc" in result.stderr
     assert " iproute2" in result.stderr
+
+
+def test_a_variable_that_names_no_program_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package would not bring it."""
+    monkeypatch.setenv("LANELAB_FIREFOX", "/nowhere/firefox")
+    with pytest.raises(InputError, match="LANELAB_FIREFOX: '/nowhere/firefox' is no program") as refused:
+        install.prepare([needs.program("firefox")])
+    assert "unset it" in refused.value.remedy

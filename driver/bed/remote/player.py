@@ -35,12 +35,11 @@ if __name__ == "__main__":  # where only this file and its parts are
 from driver.bed.remote.radio_states import RadioStates
 from driver.bed.remote.tc_netlink import Netlink
 
-GATE, CLASS, PLAYERS_CLASS = 1 << 16, 2 << 16 | 0x10, 2 << 16 | 0x20
-OPEN_BYTES_PER_S, OPEN_BURST, CLOSED_BYTES_PER_S = 1_000_000_000, 1_000_000, 1
+CLOSED_BYTES_PER_S = 1
 ETHERNET_OTHER = 0x88B5  # a type of frames for experiments
 PRIORITY = 1  # of those that run before all others
-BURST_NS = 20_000_000
-PACE = 1.005  # times the rate: what came at once drains, or it would have the old rate when there is a new one
+PPB = 1_000_000_000
+MOST_NOTED = 200_000  # steps: more than an hour of the shortest
 
 
 class Steps:
@@ -68,8 +67,9 @@ class Steps:
 class Way:
     """One direction of the link in this router's kernel."""
 
-    def __init__(self, netlink: Netlink, told: dict[str, Any], frame: int) -> None:
-        self._netlink, self._told, self._frame = netlink, told, frame
+    def __init__(self, netlink: Netlink, told: dict[str, Any], settings: dict[str, Any]) -> None:
+        self._netlink, self._told, self._frame = netlink, told, settings["frame"]
+        self._gate, self._classes = settings["gate"], settings["classes"]
         self._leave = socket.if_nametoindex(told["leave"])
         self._netem = netlink.netem(self._leave)
         self._open = True
@@ -80,7 +80,7 @@ class Way:
             self._queue = socket.if_nametoindex(told["queue"])
             self._kicks = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
             self._kicks.bind((told["queue"], 0))
-            self._kicks.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, PLAYERS_CLASS)
+            self._kicks.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, self._classes["player"])
 
     def set_rate(self, bps: int) -> None:
         if not bps:
@@ -92,18 +92,22 @@ class Way:
         if not self._open:  # HTB has saved up while nothing passed: what it spends with this burst is lost
             self._change_htb(bps // 8, 0)
             self._set_gate(is_open=True)
-        self._change_htb(bps // 8, min(self._told["extra"], bps // 8 * BURST_NS // 1_000_000_000 // self._frame))
+        burst = bps // 8 * self._told["burst_ns"] // 1_000_000_000
+        self._change_htb(bps // 8, min(self._told["extra"], burst // self._frame))
         if not faster:
             self._apply_delay()
 
     def _change_htb(self, bytes_per_s: int, extra: int) -> None:
-        self._netlink.change_htb(self._queue, CLASS, bytes_per_s, self._frame * (1 + extra), self._frame)
+        classes, burst = self._classes, self._frame * (1 + extra)
+        priority = classes["traffic_priority"]
+        self._netlink.change_htb(self._queue, classes["traffic"], bytes_per_s, burst, self._frame, priority)
 
     def _set_gate(self, *, is_open: bool) -> None:
         if is_open == self._open:
             return
-        rate, burst = (OPEN_BYTES_PER_S, OPEN_BURST) if is_open else (CLOSED_BYTES_PER_S, self._frame)
-        self._netlink.change_tbf(self._queue, GATE, rate, burst)
+        gate = self._gate
+        rate, burst = (gate["open_bytes_per_s"], gate["burst_bytes"]) if is_open else (CLOSED_BYTES_PER_S, self._frame)
+        self._netlink.change_tbf(self._queue, gate["handle"], rate, burst, gate["limit_bytes"])
         # A gate that closes lets one frame pass: this one. One that opens is not looked at until something comes.
         with contextlib.suppress(OSError):  # no room: then there is enough to look at
             self._kicks.send(bytes(12) + struct.pack("!H", ETHERNET_OTHER) + bytes(self._frame - 14))
@@ -115,8 +119,8 @@ class Way:
             self._apply_delay()
 
     def _apply_delay(self) -> None:
-        pace = self._told["pace_bps"]
-        own = int(self._rate_bps * PACE / 8) if pace and self._told["rates"] else None
+        pace = self._told["pace_ppb"]
+        own = None if pace is None else self._rate_bps * pace // (8 * PPB)
         self._netlink.change_netem(self._leave, self._netem, self._told["delay_ns"] + sum(self._added_ns), own)
 
     def rest(self) -> None:
@@ -134,15 +138,17 @@ class Player:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         netlink = Netlink()
-        self.ways = {name: Way(netlink, told, settings["frame"]) for name, told in settings["ways"].items()}
+        self.ways = {name: Way(netlink, told, settings) for name, told in settings["ways"].items()}
         radio = settings["radio"]
         self.radio = RadioStates(radio, self.ways, settings["ways"]) if radio else None
         self._began_ns = 0
         self._playing = False
         self._late: list[tuple[int, int]] = []
+        self._latest_us = 0
 
     def begin(self) -> None:
-        self._late, self._playing, self._began_ns = [], True, time.monotonic_ns()
+        self._late, self._latest_us = [], 0
+        self._playing, self._began_ns = True, time.monotonic_ns()
         if self.radio:
             self.radio.begin(self._began_ns)
         self.follow()
@@ -164,9 +170,15 @@ class Player:
                 break
             value = steps.take()
             (way.set_rate if steps is way.rates else way.add_delay)(value)
-            self._late.append((int(at), (time.monotonic_ns() - self._began_ns) // 1000 - int(at)))
+            self._note(int(at), (time.monotonic_ns() - self._began_ns) // 1000 - int(at))
         if self._playing and self.radio:
             self.radio.follow(time.monotonic_ns())
+
+    def _note(self, due_us: int, late_us: int) -> None:
+        """Beyond what a trial has, only what was later than all before: a shell may stay open for days."""
+        if len(self._late) < MOST_NOTED or late_us > self._latest_us:
+            self._late.append((due_us, late_us))
+        self._latest_us = max(self._latest_us, late_us)
 
     def waits_s(self) -> float | None:
         """How long until something is due."""

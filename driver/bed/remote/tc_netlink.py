@@ -122,15 +122,15 @@ class Netlink:
             rest += attribute(NETEM_RATE, struct.pack("=IiIi", min(LARGEST, bytes_per_s), 0, 0, 0))
         self._change(NEW_QDISC, device, now.handle, ROOT, "netem", words + rest)
 
-    def change_htb(self, device: int, class_id: int, bytes_per_s: int, burst: int, quantum: int) -> None:
+    def change_htb(self, device: int, class_id: int, bytes_per_s: int, burst: int, quantum: int, priority: int) -> None:
         """The rate of a class of HTB."""
         buffer = ticks(burst * 1_000_000_000 // bytes_per_s)
-        parms = rate_words(bytes_per_s) * 2 + struct.pack("=IIIII", buffer, buffer, quantum, 0, 1)
+        parms = rate_words(bytes_per_s) * 2 + struct.pack("=IIIII", buffer, buffer, quantum, 0, priority)
         options = attribute(HTB_PARMS, parms)
         self._change(NEW_CLASS, device, class_id, class_id & 0xFFFF0000, "htb", options)
 
-    def change_tbf(self, device: int, handle: int, bytes_per_s: int, burst: int) -> None:
+    def change_tbf(self, device: int, handle: int, bytes_per_s: int, burst: int, limit: int) -> None:
         """The rate of a TBF at the root."""
-        parms = rate_words(bytes_per_s) + RATE.pack(0, 0, 0, 0, 0, 0) + struct.pack("=III", LARGEST, 0, 0)
+        parms = rate_words(bytes_per_s) + RATE.pack(0, 0, 0, 0, 0, 0) + struct.pack("=III", limit, 0, 0)
         options = attribute(TBF_PARMS, parms) + attribute(TBF_BURST, struct.pack("=I", burst))
         self._change(NEW_QDISC, device, handle, ROOT, "tbf", options)

@@ -27,8 +27,10 @@ from driver.experiment.arm import Arm
 from driver.shaping.bottleneck import SHAPER_BURST, is_exact, wire_bps
 from driver.shaping.shaping import ROUTER_LATENESS, compensated
 from driver.workloads.page_load.answer_bytes import answer_bytes, loaded
+from driver.workloads.page_load.moving_verdict import FASTER, SAVED_US
 from driver.workloads.page_load.requests import host
 from model.evidence.browser import Request
+from model.evidence.moving import MOST_LATE_US
 from model.evidence.packets import PacketSummary
 from model.evidence.server import ResolverLog
 from model.link import HEADER, Direction, Link
@@ -37,7 +39,6 @@ from model.units import NS_PER_S
 from sites.prepare.variant import RECORDED
 
 US_PER_S = 1_000_000
-STEP_LATE_US, SAVED_US, FASTER = 100_000, 20_000, 1.01  # as moving_verdict.py has them
 TRACE_AHEAD_US, TRACE_STEP_US = 1_000_000, 20_000  # a trace begins at most so long before navigation
 TCP_FRAME = HEADER + 20 + 20  # the smallest frame of a connection, without options
 QUIC_FRAME = HEADER + 20 + 8 + 1 + 1 + 16  # the least beside data: IP, UDP, a short header, its number, the tag
@@ -54,7 +55,7 @@ def physical_bound(link: Link, arm: Arm, record: TrialRecord | None = None) -> f
     first, rest = _split(answers)
     before = _trips_before_request(link, arm, resolver, first)
     last = _shortest_ns(link.up) + _delay_ns(link.down)  # the answer's own frames are among the bytes
-    late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else STEP_LATE_US
+    late_us = evidence.moving.played.worst_late_us if evidence and evidence.moving else MOST_LATE_US
     whole = before + last + _passing_ns(moving, _frames(answer_bytes(answers, record), packets, link), before, late_us)
     if arm.start == "warm" or not rest:
         return _milliseconds(whole if answers or arm.start != "warm" else 0)

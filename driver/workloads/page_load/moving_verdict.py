@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from model.evidence.moving import Carried, MovingEvidence, Played
+from driver.shaping.moving import BURST
+from model.evidence.moving import LATE_US, MOST_LATE_US, Carried, MovingEvidence, Played
 from model.link import HEADER, Direction, Link
 from model.link.moving import Trace
 from model.reasons import Failure, Flag, FlagName, Reason
 
 US_PER_S, BITS = 1_000_000, 8
-MOST_LATE_US, LATE_US = 100_000, 30_000  # a step that comes later fails a trial; flags it
 TOGETHER_FRAMES = 6  # beyond what the shaper may send at once
-SAVED_US = 20_000  # what the shaper may send at once (driver/shaping/moving.py)
+SAVED_US = BURST.ns // 1000  # what the shaper may send at once
 MEASURED_US = 15_000  # a point is the last frame of 10 ms; a steps takes some ms
 LAST_STEPS_US = 150_000  # what was due so shortly before the end may be missing
 FASTER = 1.01  # the second netem, and clocks

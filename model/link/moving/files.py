@@ -28,19 +28,22 @@ CSV_LIKE = (
 )
 
 
-def read_trace(text: str, name: str, what: What, *, source: str, step: Duration = DEFAULT_STEP) -> Trace:
-    """`source`: what errors call the file."""
+def read_trace(text: str, name: str, what: What, *, source: str, step: Duration | None = None) -> Trace:
+    """`source`: what errors call the file; `step`: of Mahimahi's, `DEFAULT_STEP` unless the user chose one."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     if not lines:
-        raise InputError("the trace is empty", CSV_LIKE, key=source)
+        raise InputError("the trace is empty", CSV_LIKE, place=source)
     if len(lines) > MOST_LINES:
-        raise InputError(f"the trace has more than {MOST_LINES} lines", "Take a part of it", key=source)
+        raise InputError(f"the trace has more than {MOST_LINES} lines", "Take a part of it", place=source)
     if "," in lines[0][1]:
+        if step is not None:
+            what_is = "a CSV file has steps of its own: only files of Mahimahi's are cut into steps"
+            raise InputError(what_is, "Leave step out", key="step", place=source)
         return _csv(lines, name, what, source)
     if what == "delay":
-        raise InputError("a trace of delays is a CSV file", CSV_LIKE, key=source)
-    return _mahimahi(lines, name, source, step)
+        raise InputError("a trace of delays is a CSV file", CSV_LIKE, place=source)
+    return _mahimahi(lines, name, source, step or DEFAULT_STEP)
 
 
 def what_is_told(text: str) -> What:
@@ -57,23 +60,23 @@ def _csv(lines: list[tuple[int, str]], name: str, what: What, source: str) -> Tr
     for number, line in lines[1:]:
         where = f"{source}, line {number}"
         if length is not None:
-            raise InputError(f"there is a line behind the one with '{END}'", "Remove it", key=where)
+            raise InputError(f"there is a line behind the one with '{END}'", "Remove it", place=where)
         time, comma, value = (part.strip() for part in line.partition(","))
         if not comma:
-            raise InputError(f"{line[:40]!r} is not a time and a value", CSV_LIKE, key=where)
+            raise InputError(f"{line[:40]!r} is not a time and a value", CSV_LIKE, place=where)
         at = _number(time, 1_000_000, where)
         if not steps and at:
-            raise InputError(f"the first step begins at {time} s", "Begin at 0: a trace has no gaps", key=where)
+            raise InputError(f"the first step begins at {time} s", "Begin at 0: a trace has no gaps", place=where)
         if steps and at <= steps[-1][0]:
             what_is = f"the time {time} is not after the one before, {steps[-1][0] / 1e6:g}"
-            raise InputError(what_is, "Times rise from line to line", key=where)
+            raise InputError(what_is, "Times rise from line to line", place=where)
         if value == END:
             length = at
         else:
             steps.append((at, _number(value, scale, where)))
     if length is None or not steps:
-        raise InputError("the trace does not say when it ends", CSV_LIKE, key=source)
-    return made(what, name, steps, length, key=source)
+        raise InputError("the trace does not say when it ends", CSV_LIKE, place=source)
+    return made(what, name, steps, length, place=source)
 
 
 def _scale(header: str, what: What, source: str) -> int:
@@ -81,15 +84,15 @@ def _scale(header: str, what: What, source: str) -> int:
     time, _, unit = (part.strip().lower() for part in header.partition(","))
     if time != "seconds" or unit not in scales:
         wanted = " or ".join(f"seconds,{name}" for name in scales)
-        raise InputError(f"its first line is {header[:40]!r}", f"Begin a trace of {what}s with {wanted}", key=source)
+        raise InputError(f"its first line is {header[:40]!r}", f"Begin a trace of {what}s with {wanted}", place=source)
     return scales[unit]
 
 
 def _number(text: str, scale: int, where: str) -> int:
     if text.startswith("-"):
-        raise InputError(f"{text[:40]} is negative", "Write 0 or more", key=where)
+        raise InputError(f"{text[:40]} is negative", "Write 0 or more", place=where)
     if not text.replace(".", "", 1).isascii() or not text.replace(".", "", 1).isdigit() or len(text) > 24:
-        raise InputError(f"{text[:40]!r} is no number", "Write digits, with a point for decimals", key=where)
+        raise InputError(f"{text[:40]!r} is no number", "Write digits, with a point for decimals", place=where)
     return round(Fraction(text) * scale)
 
 
@@ -103,9 +106,9 @@ def _mahimahi(lines: list[tuple[int, str]], name: str, source: str, step: Durati
         where = f"{source}, line {number}"
         if not (line.isascii() and line.isdigit()) or len(line) > 12:
             what = f"{line[:40]!r} is no moment in milliseconds"
-            raise InputError(what, "Mahimahi's files have one whole number a line. " + CSV_LIKE, key=where)
+            raise InputError(what, "Mahimahi's files have one whole number a line. " + CSV_LIKE, place=where)
         if int(line) < last:
-            raise InputError(f"{line} ms is before the moment above it, {last} ms", "Moments never fall", key=where)
+            raise InputError(f"{line} ms is before the moment above it, {last} ms", "Moments never fall", place=where)
         last = int(line)
         found[max(0, last - 1) // step_ms] += 1
     # Mahimahi begins again at the time of the last moment. What is left of a step there belongs to the one before.
@@ -115,7 +118,7 @@ def _mahimahi(lines: list[tuple[int, str]], name: str, source: str, step: Durati
         end = last if at == count - 1 else (at + 1) * step_ms
         moments = sum(found[each] for each in (at, count)) if at == count - 1 else found[at]
         steps.append((at * step_ms * 1000, moments * bits // max(1, end - at * step_ms)))
-    return made("rate", name, steps, last * 1000, key=source)
+    return made("rate", name, steps, last * 1000, place=source)
 
 
 def csv_of(trace: Trace, about: str = "") -> str:

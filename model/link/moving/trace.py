@@ -120,39 +120,47 @@ def shortened(text: str) -> str:
     return f"{match['name']} ({hashlib.sha256(text.partition('; ')[2].removesuffix(')').encode()).hexdigest()[:12]})"
 
 
-def made(what: What, name: str, steps: list[tuple[int, int]], length_us: int, key: str = "") -> Trace:
-    """A trace whose steps can be followed; equal neighbours become one step."""
+def made(
+    what: What, name: str, steps: list[tuple[int, int]], length_us: int, *, key: str = "", place: str = ""
+) -> Trace:
+    """A trace whose steps can be followed; equal neighbours become one step. Errors name `key` and `place`."""
+    try:
+        return _made(what, name, steps, length_us)
+    except InputError as error:
+        error.key, error.place = key, place
+        raise
+
+
+def _made(what: What, name: str, steps: list[tuple[int, int]], length_us: int) -> Trace:
     if not NAME_PATTERN.fullmatch(name):
-        raise InputError(f"{name!r} is no name of a trace", "Use letters, digits, '.', '-' and '_'", key=key)
+        raise InputError(f"{name!r} is no name of a trace", "Use letters, digits, '.', '-' and '_'")
     if not SHORTEST.ns <= length_us * 1000 <= LONGEST.ns:
-        raise InputError(
-            f"the trace lasts {length_us / 1e6:g} s", f"A trace lasts from {SHORTEST} to {LONGEST}", key=key
-        )
+        raise InputError(f"the trace lasts {length_us / 1e6:g} s", f"A trace lasts from {SHORTEST} to {LONGEST}")
     merged: list[tuple[int, int]] = []
     for at, value in steps:
         if not merged or merged[-1][1] != value:
             merged.append((at, value))
     if len(merged) > MOST_STEPS:
-        raise InputError(f"the trace has {len(merged)} steps, more than {MOST_STEPS}", "Make them longer", key=key)
+        raise InputError(f"the trace has {len(merged)} steps, more than {MOST_STEPS}", "Make them longer")
     trace = Trace(what, name, tuple(merged), length_us)
     short = min(end - begin for begin, end, _ in trace.spans())
     if short * 1000 < SHORTEST_STEP.ns:
         what_is = f"a step of the trace lasts {short / 1000:g} ms; the router follows steps of {SHORTEST_STEP} or more"
-        raise InputError(what_is, "Make the steps longer, as lanelab link trace import --step 100ms does", key=key)
-    _check_values(trace, key)
+        raise InputError(what_is, "Make the steps longer (of a file of Mahimahi's: choose a longer step)")
+    _check_values(trace)
     return trace
 
 
-def _check_values(trace: Trace, key: str) -> None:
+def _check_values(trace: Trace) -> None:
     for at, value in trace.steps:
         where = f"at {at / 1e6:g} s"
         if trace.what == "delay" and value * 1000 > MOST_DELAY.ns:
-            raise InputError(f"a delay of {value / 1e6:g} s {where} is more than {MOST_DELAY}", "Write less", key=key)
+            raise InputError(f"a delay of {value / 1e6:g} s {where} is more than {MOST_DELAY}", "Write less")
         if trace.what == "rate" and value and not MIN_RATE <= Rate(value) <= MAX_RATE:
             what = f"a rate of {Rate(value)} {where} is not between {MIN_RATE} and {MAX_RATE}"
-            raise InputError(what, "Write one that is, or 0 for an outage", key=key)
+            raise InputError(what, "Write one that is, or 0 for an outage")
     if trace.what == "rate" and Rate(trace.mean) < MIN_RATE:
-        raise InputError(f"the trace lets nothing through, or less than {MIN_RATE} on average", "Take another", key=key)
+        raise InputError(f"the trace lets nothing through, or less than {MIN_RATE} on average", "Take another")
 
 
 def _parse(what: What, value: object, key: str) -> Trace:
@@ -169,7 +177,7 @@ def _parse(what: What, value: object, key: str) -> Trace:
         raise InputError("the steps of this trace are not in order from 0 on", "Name its file again", key=key)
     if int(match["length"]) <= steps[-1][0]:
         raise InputError("this trace ends before its last step", "Name its file again", key=key)
-    return made(what, match["name"], steps, int(match["length"]), key)
+    return made(what, match["name"], steps, int(match["length"]), key=key)
 
 
 _SCHEMA: Mapping[str, object] = {"type": "string"}
