@@ -8,7 +8,12 @@
 #include "http_request.h"
 #include "util_filter.h"
 
+#include "mreplay_pack.h"
+
 APLOG_USE_MODULE(replay);
+
+/* Smaller bodies are copied in less time than a file is opened. */
+enum { FILE_BYTES = 32 * 1024 };
 
 static const char deflate[] = "DEFLATE", brotli[] = "BROTLI_COMPRESS";
 static const char missing_body[] = "not in the record\n";
@@ -58,14 +63,42 @@ static void set_compression(request_rec *r, const replay_object *object)
         ap_add_output_filter(brotli, NULL, r, r->connection);
 }
 
-static int send_body(request_rec *r, const void *body, apr_size_t length)
+/* mod_http2 copies memory twice on its way from a stream to the connection, whole bodies at once, but passes files on. */
+static bool passes_files_on(const request_rec *r)
+{
+    return !strncmp(ap_get_protocol(r->connection), "h2", 2);
+}
+
+/* NULL: it is empty. */
+static apr_bucket *body_of(request_rec *r, const replay_object *object)
+{
+    apr_bucket_alloc_t *list = r->connection->bucket_alloc;
+    apr_size_t length = object->body_length;
+    apr_file_t *file;
+    apr_off_t at;
+    apr_status_t status;
+
+    if (length == 0)
+        return NULL;
+    if (length < FILE_BYTES || object->compression != REPLAY_AS_STORED || !passes_files_on(r))
+        return apr_bucket_immortal_create((const char *)object->body, length, list);
+    status = mreplay_pack_file(object, r->pool, &file, &at);
+    if (status == APR_SUCCESS)
+        return apr_bucket_file_create(file, at, length, r->pool, list);
+    ap_log_rerror(APLOG_MARK, APLOG_WARNING, status, r, "the pack cannot be opened again: this answer takes mod_http2 "
+                  "more time than one from a file");
+    return apr_bucket_immortal_create((const char *)object->body, length, list);
+}
+
+/* NULL: without one. */
+static int send_body(request_rec *r, apr_bucket *body)
 {
     conn_rec *c = r->connection;
     apr_bucket_brigade *brigade = apr_brigade_create(r->pool, c->bucket_alloc);
     apr_status_t status;
 
-    if (length)
-        APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_immortal_create(body, length, c->bucket_alloc));
+    if (body != NULL)
+        APR_BRIGADE_INSERT_TAIL(brigade, body);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(c->bucket_alloc));
     status = ap_pass_brigade(r->output_filters, brigade);
     if (status == APR_SUCCESS || r->status != HTTP_OK || c->aborted)
@@ -92,7 +125,7 @@ int mreplay_answer(request_rec *r, const replay_pack *pack, const replay_object 
         return condition;
     r->status = (int)object->status;
     r->status_line = object->status_line;
-    return send_body(r, object->body, has_body ? object->body_length : 0);
+    return send_body(r, has_body ? body_of(r, object) : NULL);
 }
 
 int mreplay_answer_missing(request_rec *r)
@@ -100,5 +133,5 @@ int mreplay_answer_missing(request_rec *r)
     r->status = HTTP_NOT_FOUND;
     ap_set_content_type(r, "text/plain");
     ap_set_content_length(r, sizeof missing_body - 1);
-    return send_body(r, missing_body, sizeof missing_body - 1);
+    return send_body(r, apr_bucket_immortal_create(missing_body, sizeof missing_body - 1, r->connection->bucket_alloc));
 }

@@ -2,6 +2,8 @@
 
 #include "apr_file_io.h"
 #include "apr_mmap.h"
+#include "apr_portable.h"
+#include "apr_strings.h"
 #include "http_config.h"
 #include "http_core.h"
 #include "http_log.h"
@@ -13,10 +15,18 @@ APLOG_USE_MODULE(replay);
 static const char *pack_path;
 static replay_pack pack;
 static bool have_pack;
+static const uint8_t *mapped;
+static const char *name_of_open; /* another name of the file that is mapped, whatever becomes of its path */
 
 const replay_pack *mreplay_pack(void)
 {
     return have_pack ? &pack : NULL;
+}
+
+apr_status_t mreplay_pack_file(const replay_object *object, apr_pool_t *pool, apr_file_t **file, apr_off_t *at)
+{
+    *at = object->body - mapped;
+    return apr_file_open(file, name_of_open, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_FPROT_OS_DEFAULT, pool);
 }
 
 int mreplay_forget_pack(apr_pool_t *pool, apr_pool_t *log_pool, apr_pool_t *temporary)
@@ -48,6 +58,7 @@ static int refuse(server_rec *s, apr_status_t why, const char *what)
 int mreplay_map_pack(apr_pool_t *pool, apr_pool_t *log_pool, apr_pool_t *temporary, server_rec *s)
 {
     apr_file_t *file;
+    apr_os_file_t descriptor;
     apr_finfo_t facts;
     apr_mmap_t *map;
     const char *wrong;
@@ -66,7 +77,9 @@ int mreplay_map_pack(apr_pool_t *pool, apr_pool_t *log_pool, apr_pool_t *tempora
     status = apr_mmap_create(&map, file, 0, (apr_size_t)facts.size, APR_MMAP_READ, pool);
     if (status != APR_SUCCESS)
         return refuse(s, status, "it cannot be mapped");
-    apr_file_close(file);
+    apr_os_file_get(&descriptor, file); /* it stays open */
+    name_of_open = apr_psprintf(pool, "/proc/self/fd/%d", descriptor);
+    mapped = map->mm;
     wrong = replay_pack_open(map->mm, map->size, &pack);
     if (wrong != NULL)
         return refuse(s, 0, wrong);

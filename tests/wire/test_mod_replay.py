@@ -321,6 +321,31 @@ def test_http2_heads_ranges_and_posts(h2: Replay) -> None:
     assert curl(h2, "a.test/", "-H", 'If-None-Match: "odd"')[0] == "HTTP/2 304 "
 
 
+def most_memory_bytes(replay: Replay) -> int:
+    """Of that of its processes which had most."""
+    main = int((replay.folder / "httpd.pid").read_text())
+    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+    texts = [Path(f"/proc/{pid}/status").read_text() for pid in children]
+    return max(int(text.partition("VmHWM:")[2].split()[0]) * 1024 for text in texts)
+
+
+def test_http2_holds_no_copies_of_large_bodies(apache: Path, module_tools: None) -> None:
+    """As many streams as would need their bodies' bytes many times over, and all of them at once from one file."""
+    program = find("h2load")
+    if program is None:
+        pytest.skip("missing: h2load")
+    assert module_tools is None
+    streams, settings = 24, {"tls": "1.3", "protocol": "h2", "mpm": "event", "via": "gateway"}
+    with replaying(apache, site_of(OBJECTS), pack_of(OBJECTS), settings) as replay:
+        argv = [f"-n{streams}", "-c1", f"-m{streams}", "-w16", "-H", ":authority: a.test"]
+        url = f"https://127.0.0.1:{replay.ports['https']}/big"
+        before = most_memory_bytes(replay)
+        done = subprocess.run([str(program), *argv, url], capture_output=True, text=True, check=True, timeout=300)
+        assert f"{streams} succeeded" in done.stdout
+        assert most_memory_bytes(replay) - before < len(BIG) * streams / 2
+        assert not replay.unexpected()
+
+
 # ---- SPDY ----
 
 
