@@ -2,6 +2,7 @@
  *
  *   client --- c1 -- mspdy_connection: does it speak SPDY?
  *              |
+ *              |                mspdy_mpm: what the MPM can wait for, and has left
  *              mspdy_loop (the MPM's thread): a session's turns
  *               |  mspdy_wait     for the client, or a worker
  *               |  mspdy_wire     bytes through c1's filters
@@ -27,12 +28,13 @@
 #include "mspdy_config.h"
 #include "mspdy_connection.h"
 #include "mspdy_filters.h"
+#include "mspdy_mpm.h"
 #include "mspdy_request.h"
 #include "mspdy_workers.h"
 
 static int after_config(apr_pool_t *pool, apr_pool_t *log_pool, apr_pool_t *temporary, server_rec *s)
 {
-    mspdy_connection_ask_mpm();
+    mspdy_mpm_ask();
     return mspdy_config_check(pool, log_pool, temporary, s);
 }
 

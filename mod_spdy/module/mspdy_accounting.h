@@ -18,6 +18,9 @@ void mspdy_accounting_bytes(conn_rec *c2, uint64_t in, uint64_t out);
 typedef struct mspdy_slot mspdy_slot;
 /* NULL: the system has no mutex. */
 mspdy_slot *mspdy_slot_new(conn_rec *c1);
+/* The MPM's thread serves the connection from now on, or no longer: then the slot is another's. */
+void mspdy_slot_enter(mspdy_slot *slot);
+void mspdy_slot_leave(mspdy_slot *slot);
 void mspdy_slot_set_status(mspdy_slot *slot, int status);
 /* A request begins, or has ended. */
 void mspdy_slot_begins(mspdy_slot *slot, request_rec *r);

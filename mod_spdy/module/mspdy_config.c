@@ -300,10 +300,6 @@ static int check_threads(server_rec *main_server, mspdy_config *config)
         if (config->max_threads < config->min_threads)
             config->max_threads = config->min_threads;
     }
-    if (config->max_session_threads == UNSET) { /* others find some, and one that is alone has most */
-        int others = config->max_threads < 4 ? 1 : config->max_threads / 4;
-        config->max_session_threads = config->max_threads > 1 ? config->max_threads - others : 1;
-    }
     if (config->min_threads > config->max_threads) {
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_CRIT, 0, main_server,
                      "SpdyMinThreadsPerProcess (%d) is more than SpdyMaxThreadsPerProcess (%d): lower the first or "

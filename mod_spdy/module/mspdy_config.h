@@ -41,7 +41,7 @@ typedef struct mspdy_config {
     int scheduling;                       /* spdy_scheduling */
     int min_threads;                      /* these two: of the whole process */
     int max_threads;
-    int max_session_threads;              /* of those, for one session */
+    int max_session_threads;              /* of those, for one session; -1: as many as are left for others */
 } mspdy_config;
 
 const mspdy_config *mspdy_config_of(const server_rec *s);

@@ -1,6 +1,5 @@
 #include "mspdy_connection.h"
 
-#include "ap_mpm.h"
 #include "apr_strings.h"
 #include "http_config.h"
 #include "http_connection.h"
@@ -11,6 +10,7 @@
 #include "http_ssl.h"
 
 #include "mspdy_loop.h"
+#include "mspdy_mpm.h"
 
 APLOG_USE_MODULE(spdy);
 
@@ -31,19 +31,6 @@ typedef struct agreement {
 static agreement *agreement_of(const conn_rec *c)
 {
     return c->master == NULL ? ap_get_module_config(c->conn_config, &spdy_module) : NULL;
-}
-
-/* What the MPM can do with connections that wait. */
-static int mpm_is_async, mpm_can_wait;
-
-void mspdy_connection_ask_mpm(void)
-{
-    if (ap_mpm_query(AP_MPMQ_IS_ASYNC, &mpm_is_async) != APR_SUCCESS)
-        mpm_is_async = 0;
-#ifdef AP_MPMQ_CAN_WAITIO
-    if (ap_mpm_query(AP_MPMQ_CAN_WAITIO, &mpm_can_wait) != APR_SUCCESS)
-        mpm_can_wait = 0;
-#endif
 }
 
 /* ---- which protocol ---- */
@@ -126,18 +113,6 @@ static apr_status_t peek(conn_rec *c, apr_bucket_brigade *brigade, apr_read_type
     return rv;
 }
 
-static bool let_mpm_wait(conn_rec *c)
-{
-#ifdef AP_MPMQ_CAN_WAITIO
-    if (mpm_can_wait && c->cs != NULL && !c->clogging_input_filters) {
-        c->cs->state = CONN_STATE_ASYNC_WAITIO;
-        c->cs->sense = CONN_SENSE_WANT_READ;
-        return true;
-    }
-#endif
-    return false;
-}
-
 typedef enum beginning { BEGINS_SPDY, BEGINS_OTHERWISE, BEGINS_LATER } beginning;
 
 /* Some of SPDY's first bytes and no more: they come within one segment as a
@@ -151,8 +126,10 @@ static beginning look_for_beginning(conn_rec *c, spdy_version version)
     for (;;) {
         apr_status_t rv = peek(c, brigade, APR_NONBLOCK_READ, bytes, &length);
         if (APR_STATUS_IS_EAGAIN(rv)) {
-            if (let_mpm_wait(c))
+            if (mspdy_mpm_can_wait(c)) {
+                mspdy_mpm_wait(c);
                 return BEGINS_LATER;
+            }
             rv = peek(c, brigade, APR_BLOCK_READ, bytes, &length);
         }
         if (rv != APR_SUCCESS)
@@ -186,20 +163,23 @@ static int serve(conn_rec *c, agreement *client)
             return DONE;
         }
     }
-    bool may_pause = mpm_is_async && c->cs != NULL && !c->clogging_input_filters;
-    mspdy_outcome outcome = mspdy_loop_run(client->session, may_pause);
-    c->keepalive = AP_CONN_CLOSE;
+    mspdy_outcome outcome = mspdy_loop_run(client->session);
+    c->keepalive = outcome == MSPDY_OVER ? AP_CONN_CLOSE : AP_CONN_KEEPALIVE;
     c->data_in_input_filters = 0;
-    if (outcome == MSPDY_OVER) {
+    switch (outcome) {
+    case MSPDY_OVER:
         if (c->cs != NULL)
             c->cs->state = CONN_STATE_LINGER;
-    }
-    else {
+        break;
+    case MSPDY_IDLE:
         /* As between two requests of HTTP/1.1: httpd waits for KeepAliveTimeout,
          * or until it stops. */
-        c->keepalive = AP_CONN_KEEPALIVE;
         c->cs->state = CONN_STATE_WRITE_COMPLETION;
         c->cs->sense = CONN_SENSE_DEFAULT;
+        break;
+    case MSPDY_WAITS:
+        mspdy_mpm_wait(c);
+        break;
     }
     return DONE;
 }
@@ -225,11 +205,11 @@ static int process(conn_rec *c)
     return client == NULL ? DECLINED : serve(c, client);
 }
 
-/* The MPM gives an idle connection up. */
+/* The MPM gives up a connection that it waits for. */
 static int before_close(conn_rec *c)
 {
     const agreement *client = agreement_of(c);
-    if (client != NULL && client->session != NULL && !c->aborted)
+    if (client != NULL && client->session != NULL)
         mspdy_loop_goodbye(client->session);
     return OK;
 }

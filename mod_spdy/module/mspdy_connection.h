@@ -6,7 +6,5 @@
 #include "httpd.h"
 
 void mspdy_connection_hooks(void);
-/* post_config */
-void mspdy_connection_ask_mpm(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include "http_log.h"
 #include "scoreboard.h"
 
+#include "mspdy_mpm.h"
 #include "mspdy_outgoing.h"
 #include "mspdy_push.h"
 #include "mspdy_wait.h"
@@ -17,8 +18,8 @@ APLOG_USE_MODULE(spdy);
 
 enum {
     READS_PER_TURN = 16,    /* then what is there to be sent has its turn, */
-    WRITES_PER_TURN = 4,    /* and after these what has come */
-    IDLE_LINGER_MS = 5,     /* before an idle session gives its thread back */
+    BYTES_PER_TURN = 128 * 1024, /* and after these what has come */
+    LINGER_MS = 5,          /* before a session that waits for its client gives its thread back */
     STALL_CHECK_MS = 1000
 };
 
@@ -86,6 +87,8 @@ static void look_at_streams(mspdy_session *session)
             mspdy_push_associated(stream, associated);
         mspdy_outgoing_look(stream, &view);
     }
+    if (session->input_ended)
+        mspdy_streams_cut_waiting(session);
 }
 
 static void look_at_server(mspdy_session *session)
@@ -108,7 +111,7 @@ static bool read_some(mspdy_session *session)
         case MSPDY_WIRE_ENDED:
             session->input_ended = true;
             mspdy_streams_input_ended(session);
-            return true;
+            return !session->c1->aborted;
         case MSPDY_WIRE_PROGRESS:
             break;
         }
@@ -191,17 +194,17 @@ static void say_goodbye(mspdy_session *session)
         ;
 }
 
-void mspdy_loop_goodbye(mspdy_session *session)
-{
-    session->going_away = true;
-    say_goodbye(session);
-}
-
 static mspdy_outcome finish(mspdy_session *session)
 {
     mspdy_streams_end_all(session);
     say_goodbye(session);
     return MSPDY_OVER;
+}
+
+void mspdy_loop_goodbye(mspdy_session *session)
+{
+    session->going_away = true;
+    finish(session);
 }
 
 /* Reads and writes until neither goes on. A client that takes all as fast as it
@@ -211,7 +214,7 @@ static bool work(mspdy_session *session)
     bool more_to_read, more_to_write;
     do {
         mspdy_wire written;
-        int writes = 0;
+        size_t bytes = 0;
         mspdy_streams_reset_stalled(session);
         more_to_read = read_some(session);
         look_at_server(session);
@@ -219,7 +222,8 @@ static bool work(mspdy_session *session)
             look_at_streams(session);
             written = mspdy_wire_write(session);
             more_to_write = written == MSPDY_WIRE_PROGRESS && !mspdy_wire_blocked(session);
-        } while (more_to_write && ++writes < WRITES_PER_TURN);
+            bytes += session->batch_bytes;
+        } while (more_to_write && bytes + mspdy_wire_batch_bytes(session) <= BYTES_PER_TURN);
         mspdy_streams_bury(session, written != MSPDY_WIRE_ENDED);
         if (written == MSPDY_WIRE_ENDED)
             return false;
@@ -227,27 +231,51 @@ static bool work(mspdy_session *session)
     return true;
 }
 
-mspdy_outcome mspdy_loop_run(mspdy_session *session, bool may_pause)
+/* Nothing goes on before the client gives some window, and others need this thread. */
+static bool should_leave(mspdy_session *session)
+{
+    return mspdy_mpm_can_wait(session->c1) && !has_output(session) && !session->input_ended && !session->going_away &&
+           mspdy_wait_may_read(session) && mspdy_streams_wait_for_window(session) && mspdy_mpm_is_short(session->c1);
+}
+
+static bool may_leave(mspdy_session *session, mspdy_outcome *how)
+{
+    bool idle = is_idle(session);
+    *how = idle ? MSPDY_IDLE : MSPDY_WAITS;
+    return idle ? mspdy_mpm_can_keep(session->c1) : should_leave(session);
+}
+
+static mspdy_outcome leave(mspdy_session *session, mspdy_outcome how)
+{
+    if (how == MSPDY_IDLE)
+        mspdy_job_kit_idle(&session->kit);
+    else
+        mspdy_streams_leave(session);
+    mspdy_slot_leave(session->slot);
+    return how;
+}
+
+mspdy_outcome mspdy_loop_run(mspdy_session *session)
 {
     bool lingered = false;
     int wait_ms;
+    mspdy_slot_enter(session->slot);
     mspdy_slot_set_status(session->slot, SERVER_BUSY_READ);
     for (;;) {
         bool readable, writable;
         if (!work(session) || is_over(session, &wait_ms))
             return finish(session);
-        bool idle = is_idle(session);
-        if (!idle)
-            lingered = false;
-        else if (may_pause && !lingered)
-            wait_ms = IDLE_LINGER_MS;
-        else {
+        mspdy_outcome how;
+        bool may = may_leave(session, &how);
+        if (may && lingered)
+            return leave(session, how);
+        if (may)
+            wait_ms = LINGER_MS;
+        else if (is_idle(session)) {
             mspdy_job_kit_idle(&session->kit);
-            if (may_pause)
-                return MSPDY_IDLE;
             mspdy_slot_set_status(session->slot, SERVER_BUSY_KEEPALIVE);
         }
         mspdy_wait(session, wait_ms, &readable, &writable);
-        lingered = idle && !readable;
+        lingered = may && !readable;
     }
 }

@@ -43,9 +43,13 @@ typedef struct mspdy_session {
     apr_time_t idle_since;     /* when the last stream ended, or the session began */
     apr_time_t batch_at;       /* when the connection was last given something, */
     size_t batch_bytes;        /* and how much */
+    apr_time_t stretch_at;     /* when the stretch began by which the line's speed is judged, */
+    size_t stretch_bytes;      /* and how much has gone since */
+    bool line_is_fast;
     apr_time_t written_at;     /* when it last took something */
     mspdy_patience patience;   /* while the session's window is closed */
     apr_time_t looked_at;      /* for whom there is patience left */
+    bool left;                 /* to the MPM since, with all of its streams waiting for window */
 } mspdy_session;
 
 #endif

@@ -309,15 +309,8 @@ static bool session_runs_out(mspdy_session *session, apr_interval_time_t passed)
     return runs_out(&session->patience, waits, passed);
 }
 
-void mspdy_streams_reset_stalled(mspdy_session *session)
+static void look(mspdy_session *session, apr_interval_time_t passed)
 {
-    apr_time_t now = apr_time_now();
-    apr_interval_time_t passed = now - session->looked_at;
-    if (passed >= 0 && passed < LOOK_EVERY)
-        return;
-    session->looked_at = now;
-    if (passed < 0 || passed > 2 * LOOK_EVERY)
-        passed = 2 * LOOK_EVERY; /* the clock was set, or this thread held up: not the client */
     bool all = session_runs_out(session, passed);
     for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
         bool closed = wants_window(stream) && own_window_is_closed(stream);
@@ -328,6 +321,54 @@ void mspdy_streams_reset_stalled(mspdy_session *session)
         mspdy_stream_reset(stream, SPDY_STATUS_CANCEL);
         mspdy_stream_settle(stream);
     }
+}
+
+void mspdy_streams_reset_stalled(mspdy_session *session)
+{
+    apr_time_t now = apr_time_now();
+    apr_interval_time_t passed = now - session->looked_at;
+    if (passed >= 0 && passed < LOOK_EVERY && !session->left)
+        return;
+    if (passed < 0 || (passed > 2 * LOOK_EVERY && !session->left))
+        passed = 2 * LOOK_EVERY; /* the clock was set, or this thread held up: not the client */
+    session->looked_at = now;
+    session->left = false;
+    look(session, passed);
+}
+
+void mspdy_streams_leave(mspdy_session *session)
+{
+    session->looked_at = apr_time_now();
+    session->left = true;
+    look(session, 0); /* now all that wait are known to */
+}
+
+/* Those that have a worker, or go without, must have something to send; those
+ * that wait for a worker could not send it either. */
+bool mspdy_streams_wait_for_window(mspdy_session *session)
+{
+    bool all = spdy_session_send_window(session->core) <= 0, any = false;
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next) {
+        if (mspdy_stream_is_over(stream))
+            continue;
+        if (!all && !own_window_is_closed(stream))
+            return false;
+        if (wants_window(stream))
+            any = true;
+        else if (mspdy_exchange_stage(stream->job->exchange) != MSPDY_QUEUED)
+            return false;
+    }
+    return any;
+}
+
+void mspdy_streams_cut_waiting(mspdy_session *session)
+{
+    bool all = spdy_session_send_window(session->core) <= 0;
+    for (mspdy_stream *stream = session->first_stream; stream != NULL; stream = stream->next)
+        if (wants_window(stream) && (all || own_window_is_closed(stream))) {
+            mspdy_stream_reset(stream, SPDY_STATUS_CANCEL);
+            mspdy_stream_settle(stream);
+        }
 }
 
 void mspdy_streams_bury(mspdy_session *session, bool sent)

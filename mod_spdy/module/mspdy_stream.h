@@ -54,6 +54,12 @@ void mspdy_stream_settle(mspdy_stream *stream);
 bool mspdy_stream_is_over(const mspdy_stream *stream);
 
 void mspdy_streams_input_ended(mspdy_session *session);
+/* Those that wait for window, which nobody can give any more. */
+void mspdy_streams_cut_waiting(mspdy_session *session);
+/* Can none go on before the client gives window? */
+bool mspdy_streams_wait_for_window(mspdy_session *session);
+/* Until the next look all of them wait for it. */
+void mspdy_streams_leave(mspdy_session *session);
 /* The client goes away: what we pushed and it has not taken is over. */
 void mspdy_streams_goaway(mspdy_session *session);
 /* The session has failed. */

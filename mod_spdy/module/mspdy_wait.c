@@ -36,18 +36,6 @@ bool mspdy_wait_may_read(mspdy_session *session)
     return !session->input_ended && !session->failed && !answers_pile_up(session) && !bodies_pile_up(session);
 }
 
-/* Nothing was to be read or written now, but the connection is gone: poll would
- * tell that again and again. */
-static void note_hangup(mspdy_session *session, short told)
-{
-    if (told & POLLERR)
-        session->c1->aborted = 1;
-    else if (told & POLLHUP) {
-        session->input_ended = true;
-        mspdy_streams_input_ended(session);
-    }
-}
-
 void mspdy_wait(mspdy_session *session, int timeout_ms, bool *readable, bool *writable)
 {
     apr_os_sock_t fd;
@@ -56,13 +44,12 @@ void mspdy_wait(mspdy_session *session, int timeout_ms, bool *readable, bool *wr
         fds[0].fd = fd;
     fds[0].events = (short)((mspdy_wait_may_read(session) ? POLLIN : 0) |
                             (mspdy_wire_blocked(session) ? POLLOUT : 0));
-    if (fds[0].events == 0 && session->input_ended)
-        fds[0].fd = -1; /* its hanging up is no news, and would be told again and again */
     int n = poll(fds, 2, timeout_ms);
     *readable = n > 0 && (fds[0].revents & (POLLIN | POLLHUP | POLLERR));
     *writable = n > 0 && (fds[0].revents & (POLLOUT | POLLERR));
     if (*writable)
         session->written_at = apr_time_now();
-    if (n > 0 && fds[0].events == 0)
-        note_hangup(session, fds[0].revents);
+    /* Nothing is to be read or written now that would show it. While our side is open, a hangup means both are closed. */
+    if (n > 0 && fds[0].events == 0 && (fds[0].revents & (POLLERR | POLLHUP)))
+        session->c1->aborted = 1;
 }

@@ -15,7 +15,14 @@
 
 APLOG_USE_MODULE(spdy);
 
-enum { READ_BYTES = 16 * 1024 };
+enum {
+    READ_BYTES = 16 * 1024,
+    /* A line that takes a stretch in so little time has taken a larger batch within 2 ms: nothing urgent waits for it.
+     * Smaller than what httpd's network filter takes without waiting (65535). */
+    STRETCH_BYTES = 1024 * 1024,
+    FAST_WITHIN_MS = 25,
+    FAST_WRITE_BYTES = 60 * 1024
+};
 
 /* mod_ssl holds small pieces back until something follows that is not data,
  * and a flush would make httpd wait for the socket: this is neither. */
@@ -102,16 +109,26 @@ bool mspdy_wire_blocked(const mspdy_session *session)
 
 /* ---- reading ---- */
 
+/* A client that has only ended its side still reads; one whose connection is broken does not. */
+static mspdy_wire input_ended(mspdy_session *session, apr_status_t why)
+{
+    if (!APR_STATUS_IS_EOF(why))
+        session->c1->aborted = 1;
+    ap_log_cerror(APLOG_MARK, APLOG_DEBUG, why, session->c1, "SPDY session: the client sends no more");
+    return MSPDY_WIRE_ENDED;
+}
+
 static mspdy_wire take_bucket(mspdy_session *session, apr_bucket *bucket)
 {
     const char *bytes;
     apr_size_t length;
     if (APR_BUCKET_IS_EOS(bucket))
-        return MSPDY_WIRE_ENDED;
+        return input_ended(session, APR_EOF);
     if (APR_BUCKET_IS_METADATA(bucket))
         return MSPDY_WIRE_NOTHING;
-    if (apr_bucket_read(bucket, &bytes, &length, APR_NONBLOCK_READ) != APR_SUCCESS)
-        return MSPDY_WIRE_ENDED;
+    apr_status_t rv = apr_bucket_read(bucket, &bytes, &length, APR_NONBLOCK_READ);
+    if (rv != APR_SUCCESS)
+        return input_ended(session, rv);
     if (length == 0)
         return MSPDY_WIRE_NOTHING;
     mspdy_incoming_receive(session, bytes, length);
@@ -124,10 +141,8 @@ mspdy_wire mspdy_wire_read(mspdy_session *session)
     apr_bucket_brigade *brigade = session->in_brigade;
     mspdy_wire outcome = MSPDY_WIRE_NOTHING;
     apr_status_t rv = ap_get_brigade(c1->input_filters, brigade, AP_MODE_READBYTES, APR_NONBLOCK_READ, READ_BYTES);
-    if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
-        ap_log_cerror(APLOG_MARK, APLOG_DEBUG, rv, c1, "SPDY session: the client sends no more");
-        outcome = MSPDY_WIRE_ENDED;
-    }
+    if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
+        outcome = input_ended(session, rv);
     while (outcome != MSPDY_WIRE_ENDED && !APR_BRIGADE_EMPTY(brigade)) {
         apr_bucket *bucket = APR_BRIGADE_FIRST(brigade);
         mspdy_wire of_bucket = take_bucket(session, bucket);
@@ -140,6 +155,23 @@ mspdy_wire mspdy_wire_read(mspdy_session *session)
 }
 
 /* ---- writing ---- */
+
+size_t mspdy_wire_batch_bytes(const mspdy_session *session)
+{
+    size_t usual = (size_t)session->config->write_bytes;
+    return usual == MSPDY_MOST_WRITE_BYTES && session->line_is_fast ? FAST_WRITE_BYTES : usual;
+}
+
+static void judge_line(mspdy_session *session)
+{
+    session->stretch_bytes += session->batch_bytes;
+    if (session->stretch_bytes < STRETCH_BYTES)
+        return;
+    apr_interval_time_t took = session->batch_at - session->stretch_at;
+    session->line_is_fast = took >= 0 && took < apr_time_from_msec(FAST_WITHIN_MS);
+    session->stretch_at = session->batch_at;
+    session->stretch_bytes = 0;
+}
 
 static size_t copy_control(mspdy_session *session, char *to, size_t room)
 {
@@ -155,10 +187,9 @@ static size_t copy_control(mspdy_session *session, char *to, size_t room)
 }
 
 /* Frames, the most urgent first, up to a batch. */
-static size_t collect(mspdy_session *session, char *batch)
+static size_t collect(mspdy_session *session, char *batch, size_t most)
 {
     size_t filled = 0;
-    const size_t most = (size_t)session->config->write_bytes;
     for (;;) {
         const uint8_t *bytes;
         size_t length;
@@ -206,12 +237,13 @@ static mspdy_wire write_batch(mspdy_session *session)
 {
     if (!has_frames(session))
         return MSPDY_WIRE_NOTHING;
-    char *batch = malloc((size_t)session->config->write_bytes);
+    size_t most = mspdy_wire_batch_bytes(session);
+    char *batch = malloc(most);
     if (batch == NULL) {
         ap_log_cerror(APLOG_MARK, APLOG_ERR, APR_ENOMEM, session->c1, "SPDY session: no memory to send from");
         return MSPDY_WIRE_ENDED;
     }
-    size_t length = collect(session, batch);
+    size_t length = collect(session, batch, most);
     if (length == 0) {
         free(batch);
         return MSPDY_WIRE_NOTHING;
@@ -224,6 +256,7 @@ static mspdy_wire write_batch(mspdy_session *session)
     }
     session->batch_at = session->written_at = apr_time_now();
     session->batch_bytes = length;
+    judge_line(session);
     return MSPDY_WIRE_PROGRESS;
 }
 

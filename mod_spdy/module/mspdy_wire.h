@@ -10,7 +10,7 @@
 typedef enum mspdy_wire {
     MSPDY_WIRE_NOTHING,  /* there is nothing (more) now */
     MSPDY_WIRE_PROGRESS,
-    MSPDY_WIRE_ENDED     /* the client has closed or vanished */
+    MSPDY_WIRE_ENDED     /* the client has closed its side, or, with c1->aborted, is gone */
 } mspdy_wire;
 
 /* Before the first byte: how the socket is to behave. False: this connection's
@@ -22,6 +22,9 @@ mspdy_wire mspdy_wire_read(mspdy_session *session);
 
 /* Writes what the socket takes. */
 mspdy_wire mspdy_wire_write(mspdy_session *session);
+
+/* How much is given to the connection at once. */
+size_t mspdy_wire_batch_bytes(const mspdy_session *session);
 
 /* Is something left that the socket did not take? */
 bool mspdy_wire_blocked(const mspdy_session *session);

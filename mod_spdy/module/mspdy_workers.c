@@ -23,6 +23,7 @@ typedef struct worker {
     apr_pool_t *pool;
     apr_thread_t *thread;
     int number;
+    mspdy_job *job; /* NULL: it has none */
 } worker;
 
 static struct {
@@ -31,12 +32,13 @@ static struct {
     apr_thread_mutex_t *mutex;
     apr_thread_cond_t *work; /* there is something to do, or to stop for */
     apr_thread_cond_t *gone; /* a thread has ended */
-    mspdy_share *first_queued;
+    mspdy_share *first_queued, *last_queued;
     mspdy_share *first_joined;
     worker *ended;
-    char *number_used; /* numbers of threads, which connections' ids are made of */
-    int threads, idle, queued, sessions;
+    worker **numbered; /* by the number of the thread, which connections' ids are made of; NULL: it is free */
+    int threads, idle, running, queued, sessions;
     int least, most, most_of_session;
+    int kept; /* of the threads, for sessions that have none */
     bool stopping;
 } all;
 
@@ -47,25 +49,32 @@ struct mspdy_share {
     mspdy_desk *desk;
     mspdy_job *first_queued;
     int running; /* how many threads have a job of it */
-    mspdy_share *next_queued; /* sessions with queued jobs */
+    mspdy_share *next_queued, *previous_queued; /* sessions with queued jobs */
     mspdy_share *next_joined, *previous_joined;
 };
 
 static void share_append(mspdy_share *share)
 {
-    mspdy_share **place = &all.first_queued;
-    while (*place != NULL)
-        place = &(*place)->next_queued;
     share->next_queued = NULL;
-    *place = share;
+    share->previous_queued = all.last_queued;
+    *(all.last_queued != NULL ? &all.last_queued->next_queued : &all.first_queued) = share;
+    all.last_queued = share;
 }
 
 static void share_remove(mspdy_share *share)
 {
-    mspdy_share **place = &all.first_queued;
-    while (*place != share)
-        place = &(*place)->next_queued;
-    *place = share->next_queued;
+    *(share->previous_queued != NULL ? &share->previous_queued->next_queued : &all.first_queued) = share->next_queued;
+    *(share->next_queued != NULL ? &share->next_queued->previous_queued : &all.last_queued) = share->previous_queued;
+}
+
+/* A session may have as many threads as are left for others, and of the last
+ * ones no more than one: a few that keep their threads do not keep all. */
+static bool may_run_more(const mspdy_share *share)
+{
+    int left = all.most - all.running;
+    if (share->running == 0)
+        return true;
+    return share->running < all.most_of_session && share->running < left && left > all.kept;
 }
 
 static void queue_put(mspdy_job *job)
@@ -85,13 +94,14 @@ static void queue_put(mspdy_job *job)
 static mspdy_job *queue_take(void)
 {
     mspdy_share *share = all.first_queued;
-    while (share != NULL && share->running >= all.most_of_session)
+    while (share != NULL && !may_run_more(share))
         share = share->next_queued;
     if (share == NULL)
         return NULL;
     mspdy_job *job = share->first_queued;
     share->first_queued = job->next_queued;
     share->running++;
+    all.running++;
     share_remove(share);
     if (share->first_queued != NULL)
         share_append(share);
@@ -124,7 +134,7 @@ static mspdy_job *next_job(void)
 {
     bool waited_enough = false;
     for (;;) {
-        mspdy_job *job = queue_take();
+        mspdy_job *job = all.stopping ? NULL : queue_take();
         if (job != NULL || all.stopping || (waited_enough && all.threads > all.least))
             return job;
         all.idle++;
@@ -138,14 +148,17 @@ static void *APR_THREAD_FUNC worker_main(apr_thread_t *thread, void *context)
     worker *self = context;
     apr_thread_mutex_lock(all.mutex);
     for (mspdy_job *job; (job = next_job()) != NULL;) {
+        self->job = job;
         apr_thread_mutex_unlock(all.mutex);
         mspdy_request_serve(job, thread, self->number);
         apr_thread_mutex_lock(all.mutex);
+        self->job = NULL;
         job->share->running--;
+        all.running--;
         mspdy_exchange_done(job->exchange); /* now all of it may vanish, and its session */
     }
     all.threads--;
-    all.number_used[self->number] = 0;
+    all.numbered[self->number] = NULL;
     self->next = all.ended;
     all.ended = self;
     apr_thread_cond_signal(all.gone);
@@ -185,7 +198,7 @@ static bool worker_new(void)
     apr_pool_tag(pool, "mod_spdy_worker");
     worker *self = apr_pcalloc(pool, sizeof(*self));
     self->pool = pool;
-    while (all.number_used[self->number])
+    while (all.numbered[self->number] != NULL)
         self->number++;
     apr_status_t rv = thread_create(self);
     if (rv != APR_SUCCESS) {
@@ -195,7 +208,7 @@ static bool worker_new(void)
         apr_pool_destroy(pool);
         return false;
     }
-    all.number_used[self->number] = 1;
+    all.numbered[self->number] = self;
     all.threads++;
     return true;
 }
@@ -215,11 +228,20 @@ bool mspdy_workers_submit(mspdy_job *job)
     return fine;
 }
 
+/* Sessions that the MPM waits for have no thread any more that could say so. */
+static void want_nothing(void)
+{
+    for (int i = 0; i < all.most; i++)
+        if (all.numbered[i] != NULL && all.numbered[i]->job != NULL)
+            mspdy_exchange_set_want(all.numbered[i]->job->exchange, MSPDY_UNWANTED);
+}
+
 static apr_status_t stop(void *unused)
 {
     (void)unused;
     apr_thread_mutex_lock(all.mutex);
     all.stopping = true;
+    want_nothing();
     apr_thread_cond_broadcast(all.work);
     while (all.threads > 0)
         apr_thread_cond_wait(all.gone, all.mutex);
@@ -237,8 +259,9 @@ void mspdy_workers_init(apr_pool_t *child_pool, server_rec *main_server)
     all.server = main_server;
     all.least = config->min_threads;
     all.most = config->max_threads > 0 ? config->max_threads : 1;
-    all.most_of_session = config->max_session_threads > 0 ? config->max_session_threads : 1;
-    all.number_used = apr_pcalloc(all.pool, (apr_size_t)all.most);
+    all.most_of_session = config->max_session_threads > 0 ? config->max_session_threads : all.most;
+    all.kept = all.most / 3;
+    all.numbered = apr_pcalloc(all.pool, (apr_size_t)all.most * sizeof(worker *));
     if (apr_thread_mutex_create(&all.mutex, APR_THREAD_MUTEX_DEFAULT, all.pool) != APR_SUCCESS ||
         apr_thread_cond_create(&all.work, all.pool) != APR_SUCCESS ||
         apr_thread_cond_create(&all.gone, all.pool) != APR_SUCCESS)
