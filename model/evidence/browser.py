@@ -154,6 +154,15 @@ class Slowdown(Coded):
         return min(self.slowed_ms) / min(self.plain_ms)
 
 
+LEAST_PART = 0.5
+
+
+def is_in_force(asked: float, factor: float, least_part: float = LEAST_PART) -> bool:
+    """Whether a page's thread was slowed down. A factor below `least_part` of what was asked for, beyond 1, says that
+    it was not: what else a machine does lowers a factor by less."""
+    return factor >= 1 + (asked - 1) * least_part
+
+
 @dataclass(frozen=True, slots=True)
 class WebSocket(Coded):
     """A WebSocket that the page opened."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -284,6 +285,24 @@ def test_ctrl_c_ends_lanelab_worker_and_its_workers(scheduler: OwnScheduler, wat
         assert process.wait(PATIENCE_S) == 0
         assert process.stderr
         assert "is lent" in process.stderr.read()
+
+
+def test_the_guides_command_ends_a_worker_and_nothing_else(scheduler: OwnScheduler, watched: Watched) -> None:
+    """Its pattern finds the process that `./lanelab worker` becomes, and not the shell that looks for it. `pgrep` looks
+    as `pkill` does: the machine may have workers that are none of this test's."""
+    guide = (PROJECT / "docs" / "laptop-to-cluster.md").read_text()
+    (found,) = re.findall(r"""'pkill -(\w+) -f ("[^"]+")'""", guide)
+    assert "-m driver.cli " in (PROJECT / "lanelab").read_text()
+    program = [sys.executable, "-m", "driver.cli", "worker", str(scheduler.invitation), "--machine", "far"]
+    with running(program, stderr=subprocess.DEVNULL) as process:
+        watched.next(Joined, lambda each: each.name == "far/1")
+        look = subprocess.Popen(["sh", "-c", f"pgrep -f {found[1]}; true"], stdout=subprocess.PIPE, text=True)
+        pids = look.communicate()[0].split()
+        assert str(process.pid) in pids
+        assert str(look.pid) not in pids
+        process.send_signal(getattr(signal, f"SIG{found[0]}"))
+        watched.next(Left)
+        assert process.wait(PATIENCE_S) == 0
 
 
 def test_a_supervisor_waits_for_a_scheduler_that_is_not_there_yet(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from driver.browser.browser import PageRecord, Surroundings
 from driver.browser.chromium.browsers import ChromiumBrowser
+from driver.browser.devices import device_named
 from driver.recorders.tcpdump import Capture
 from driver.servers.certificates import Authority
 from driver.servers.resolver import Resolver, use_resolver
@@ -100,6 +101,21 @@ def every_start(inside: InsideBed) -> dict[str, Any]:
                 loads[-1]["packets"] = len(inside.node("client").run(["tcpdump", "-nr", file]).stdout.splitlines())
             found[start] = loads
     found["left"] = left_behind()
+    return found
+
+
+def views(inside: InsideBed) -> dict[str, Any]:
+    """How wide a page that is wider and longer than the screen says that its view is; device -> view."""
+    pages.serve(inside)
+    found = {}
+    with browsers(inside) as made:
+        for name in ("lumia-900", "desktop"):
+            device = device_named(name)
+            seen = Settings(viewport=device.viewport, pixel_ratio=device.pixel_ratio, touch=device.touch)
+            page = made.open(seen, AROUND)
+            page.load(pages.URL + pages.WIDE, 120)
+            found[name] = {"asked": seen.viewport[0], **flat(page.record())["view"]}
+            page.close()
     return found
 
 

@@ -14,6 +14,7 @@ from tests.kit.inside import InsideBed
 HOST = "site.example"
 URL = f"http://{HOST}/"
 IMAGES = 12
+WIDE = "wide.html"  # wider and longer than any screen
 FILES = IMAGES + 2  # beside the page: a style sheet and a script
 SERVER = """
 import http.server, ssl, sys
@@ -65,6 +66,11 @@ def write(folder: Path) -> None:
     head = '<link rel="icon" href="data:,"><link rel="stylesheet" href="s.css"><script src="s.js"></script>'
     (folder / "index.html").write_text(
         f"<!doctype html><html><head>{head}</head><body><h1>Page</h1>{images}</body></html>"
+    )
+    (folder / WIDE).write_text(
+        '<!doctype html><html><head><link rel="icon" href="data:,">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"></head>'
+        '<body style="margin: 0"><div style="width: 1500px; height: 9000px"></div></body></html>'
     )
     (folder / "s.css").write_text("body { background: #eef }")
     (folder / "s.js").write_text("console.error('from the page')")

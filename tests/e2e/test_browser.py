@@ -45,6 +45,12 @@ def test_a_cold_load_asks_for_everything(starts: dict[str, Any], start: str) -> 
         assert record["ttfb_ms"] >= RTT_MS - 1, "a round trip to be answered, and what is left of the other"
 
 
+def test_a_page_that_is_wider_than_the_screen_has_the_view_of_its_device(tmp_path: Path) -> None:
+    """On a phone such a page widens what `innerWidth` says."""
+    for device, view in call("loads", "views", tmp_path, LINK).items():
+        assert abs(view["width"] - view["asked"]) <= 1, (device, view)
+
+
 @pytest.mark.parametrize("start", ["fresh-process", "fresh-context", "warm"])
 def test_what_is_recorded(starts: dict[str, Any], start: str) -> None:
     for number, load in enumerate(starts[start]):

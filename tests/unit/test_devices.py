@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from driver.browser.chromium.emulation import in_turns
 from driver.browser.devices import DEVICES, Device, devices_table
 from driver.experiment.arm import Arm
 from driver.experiment.model import Tolerances
@@ -21,7 +22,7 @@ from driver.workloads.page_load.expected import Expected
 from driver.workloads.page_load.verdict import judge
 from model.errors import InputError
 from model.evidence.browser import BrowserEvidence, Slowdown
-from model.reasons import Reason
+from model.reasons import Flag, FlagName, Reason
 from model.record import TrialRecord
 from tests.unit.records import LINK, SITE, browser, record
 
@@ -87,6 +88,36 @@ def test_a_sound_trial_has_its_device() -> None:
 )
 def test_a_device_that_was_not_there_is_found(changed: dict[str, Any], says: str) -> None:
     assert says in told(PHONE, evidence(**changed))
+
+
+def test_a_starved_machine_lowers_the_factor_and_is_named() -> None:
+    """Nobody has to have watched the machine; who claims that it was starved has to have."""
+    lower = evidence(slowdown={"slowed_ms": [69.0], "plain_ms": [30.0]})
+    ignored = evidence(slowdown={"slowed_ms": [33.0], "plain_ms": [30.0]})
+    contended = Flag(FlagName.PROCESSORS_CONTENDED, "other programs took the time of 1.9 processors")
+    assert "2.30 times slower instead of 4 times" in told(PHONE, lower)
+    assert list(device_failures(PHONE, lower, [contended])) == []
+    (failure,) = device_failures(PHONE, ignored, [contended])
+    assert failure.detail.endswith("instead of 4 times (the machine was starved: processors-contended)")
+
+
+def test_the_slowdown_is_measured_in_turns_until_it_is_seen() -> None:
+    """On a busy machine each of the first runs without a slowdown took as long as three."""
+    rates: list[float] = []
+
+    def timed_ms(rate: float) -> float:
+        rates.append(rate)
+        return 120.0 if rate != 1 else 90.0 if rates.count(1) <= 7 else 30.0
+
+    seen = in_turns(4.0, 120.0, timed_ms)
+    assert (seen.factor, len(seen.plain_ms), rates[:3]) == (4, 8, [1, 4.0, 1])
+
+
+@pytest.mark.parametrize(("as_loaded_ms", "runs"), [(120.0, 5), (31.0, 15)])
+def test_a_load_that_was_not_slowed_down_is_not_excused_by_what_is_set_later(as_loaded_ms: float, runs: int) -> None:
+    seen = in_turns(4.0, as_loaded_ms, lambda rate: 30.0 * rate)
+    assert seen.factor == pytest.approx(as_loaded_ms / 30)
+    assert len(seen.slowed_ms) == len(seen.plain_ms) == runs
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ class ChromiumBrowser(Browser):
         )
         page.leave, page.repeating = leave, repeating
         page.has_keys, page.has_netlog = around.keys, around.netlog
-        page.is_slowed = arm.cpu_slowdown != 1
+        page.slowdown = arm.cpu_slowdown
         page.begin()
         return page
 

@@ -22,6 +22,7 @@ from driver.browser.chromium.own_world import OwnWorld
 from driver.browser.chromium.repeatable import Repeating
 from driver.browser.chromium.tracing import Tracing
 from driver.browser.failures import BrowserError
+from driver.browser.measures import measures_script
 from driver.browser.vitals import VitalsAsked, ask
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
@@ -38,30 +39,7 @@ from model.evidence.browser import (
 )
 from model.reasons import Failure, Reason
 
-# What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
-PAINTED_WITHIN_MS = 250
-MEASURES = """
-const done = arguments[arguments.length - 1], limit = arguments[0];
-const plain = entry => entry && entry.toJSON();
-const tell = () => {
-  const paints = Object.fromEntries(performance.getEntriesByType('paint').map(e => [e.name, e.startTime]));
-  let largest = null;
-  try {
-    const observer = new PerformanceObserver(() => {});
-    observer.observe({type: 'largest-contentful-paint', buffered: true});
-    for (const e of observer.takeRecords()) largest = e.startTime;
-    observer.disconnect();
-  } catch (error) {}
-  done({navigation: plain(performance.getEntriesByType('navigation')[0]), paints, largest,
-        view: {width: Math.round(innerWidth * (visualViewport ? visualViewport.scale : 1)),
-               pixel_ratio: devicePixelRatio, touch_points: navigator.maxTouchPoints},
-        origin: performance.timeOrigin, user_agent: navigator.userAgent, url: location.href});
-};
-let told = false;
-const once = () => { if (!told) { told = true; tell(); } };
-setTimeout(once, limit);
-requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(once, 0)));
-"""
+MEASURES = measures_script("arguments[arguments.length - 1]")
 NETLOG_WITHIN_S = 5.0
 AFTER_FAILURE_S = 3.0
 ENDS_WITHIN_S = 0.5
@@ -111,7 +89,7 @@ class ChromiumPage(Page):
         self.failed = False  # then the browser must not load another page
         self.leave: Leave = lambda: None
         self.repeating: Repeating | None = None
-        self.is_slowed = False
+        self.slowdown = 1.0  # that the arm asks for
         self._plt_ms: float | None = None
         self._asked_us: int | None = None
         self._first_request_us: int | None = None
@@ -239,15 +217,15 @@ class ChromiumPage(Page):
 
     def _measure(self) -> None:
         """What the page says of its load; once."""
-        self._measures = self._measures or self._session.execute_async_script(MEASURES, PAINTED_WITHIN_MS)
+        self._measures = self._measures or self._session.execute_async_script(MEASURES)
 
     def _slowdown(self, failures: list[Failure]) -> Slowdown | None:
         """Last: what it needs of the processor is nobody's load."""
-        if not self.is_slowed or failures:
+        if self.slowdown == 1 or failures:
             return None
         measured: list[Slowdown] = []
         with _noted_in(failures):
-            measured.append(measure_slowdown(self._session))
+            measured.append(measure_slowdown(self._session, self.slowdown))
         return measured[0] if measured else None
 
     def _clock(self, origin_ms: float | None) -> LoadClock | None:

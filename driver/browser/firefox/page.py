@@ -16,6 +16,7 @@ from driver.browser.failures import BrowserError
 from driver.browser.firefox import requests as noted_requests
 from driver.browser.firefox.firefox import Firefox
 from driver.browser.firefox.own_world import OwnWorld
+from driver.browser.measures import measures_script
 from driver.browser.vitals import VitalsAsked, ask
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
@@ -31,31 +32,7 @@ from model.evidence.browser import (
 )
 from model.reasons import Failure, Reason
 
-# What was painted by the time of `load` is told a frame or two later; a page that paints nothing must not hold us up.
-PAINTED_WITHIN_MS = 250
-MEASURES = """
-new Promise(done => {
-  const plain = entry => entry && entry.toJSON();
-  const tell = () => {
-    const paints = Object.fromEntries(performance.getEntriesByType('paint').map(e => [e.name, e.startTime]));
-    let largest = null;
-    try {
-      const observer = new PerformanceObserver(() => {});
-      observer.observe({type: 'largest-contentful-paint', buffered: true});
-      for (const e of observer.takeRecords()) largest = e.startTime;
-      observer.disconnect();
-    } catch (error) {}
-    done(JSON.stringify({navigation: plain(performance.getEntriesByType('navigation')[0]), paints, largest,
-          view: {width: Math.round(innerWidth * (window.visualViewport ? visualViewport.scale : 1)),
-                 pixel_ratio: devicePixelRatio, touch_points: navigator.maxTouchPoints},
-          origin: performance.timeOrigin, user_agent: navigator.userAgent, url: location.href}));
-  };
-  let told = false;
-  const once = () => { if (!told) { told = true; tell(); } };
-  setTimeout(once, %d);
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(once, 0)));
-})
-"""
+MEASURES = f"new Promise(done => {measures_script('told => done(JSON.stringify(told))')})"
 SANDBOX = "lanelab"  # our scripts see the page's objects as the browser made them, whatever the page has done to them
 AFTER_FAILURE_S = 3.0
 ENDS_WITHIN_S = 0.5
@@ -210,7 +187,7 @@ class FirefoxPage(Page):
     def _measure(self) -> None:
         """What the page says of its load; once."""
         if not self._measures:
-            told = self._firefox.bidi.evaluate(self._context, MEASURES % PAINTED_WITHIN_MS, SANDBOX)
+            told = self._firefox.bidi.evaluate(self._context, MEASURES, SANDBOX)
             self._measures = told
 
     def _clock(self, origin_ms: float | None) -> LoadClock | None:

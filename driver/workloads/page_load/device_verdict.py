@@ -3,22 +3,22 @@ was. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from driver.browser.browser import USUAL_VIEWPORT
 from driver.experiment.arm import Arm
-from model.evidence.browser import BrowserEvidence, Slowdown
-from model.reasons import Failure, Reason
+from model.evidence.browser import LEAST_PART, BrowserEvidence, Slowdown, is_in_force
+from model.reasons import OF_THE_MACHINE, Failure, Flag, Reason
 
 PIXEL = 1  # a view is whole pixels, and a page may be zoomed by a fraction
 RATIO_ROOM = 0.01
-# A slowdown below half of what was asked for, beyond 1, was not in force: on a busy machine a factor is off by less.
-LEAST_PART = 0.5
+STARVED_PART = 0.2  # of a slowdown, beyond 1: on a machine that had no time for the trial a factor says no more
 
 
-def device_failures(arm: Arm, browser: BrowserEvidence) -> Iterator[Failure]:
-    """`arm`: on its site, so that it has a view."""
-    wrong = [*_view(arm, browser), *_slowdown(arm.cpu_slowdown, browser.slowdown)]
+def device_failures(arm: Arm, browser: BrowserEvidence, flags: Iterable[Flag] = ()) -> Iterator[Failure]:
+    """`arm`: on its site, so that it has a view; `flags`: of the trial."""
+    starved = [flag.name.value for flag in flags if flag.name in OF_THE_MACHINE]
+    wrong = [*_view(arm, browser), *_slowdown(arm.cpu_slowdown, browser.slowdown, starved)]
     if wrong:
         yield Failure(Reason.DEVICE_IGNORED, "; ".join(wrong))
 
@@ -44,7 +44,9 @@ def _view(arm: Arm, browser: BrowserEvidence) -> Iterator[str]:
         yield f"the page was told of {view.touch_points} touch points"
 
 
-def _slowdown(asked: float, slowdown: Slowdown | None) -> Iterator[str]:
+def _slowdown(asked: float, slowdown: Slowdown | None, starved: Sequence[str]) -> Iterator[str]:
     factor = slowdown.factor if slowdown else None
-    if factor is not None and factor < 1 + (asked - 1) * LEAST_PART:
-        yield f"the page's thread was {factor:.2f} times slower instead of {asked:g} times"
+    if factor is None or is_in_force(asked, factor, STARVED_PART if starved else LEAST_PART):
+        return
+    why = f" (the machine was starved: {', '.join(starved)})" if starved else ""
+    yield f"the page's thread was {factor:.2f} times slower instead of {asked:g} times{why}"
