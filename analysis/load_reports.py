@@ -32,7 +32,8 @@ class Reported:
     trial: Trial
     evidence: LoadEvidence
     report: LoadReport  # of that trial
-    reports: tuple[LoadReport, ...]  # of all trials that count
+    evidences: tuple[LoadEvidence, ...]  # of all trials that count
+    reports: tuple[LoadReport, ...]  # likewise
 
 
 def reported(run: Run) -> list[Reported]:
@@ -46,11 +47,12 @@ def reported(run: Run) -> list[Reported]:
         if middle is None:
             continue
         own = evidence.get(middle.number)
-        reports = tuple(
-            each.generator for trial in trials if trial.ok and (each := evidence.get(trial.number)) and each.generator
+        evidences = tuple(
+            each for trial in trials if trial.ok and (each := evidence.get(trial.number)) and each.generator
         )
+        reports = tuple(each.generator for each in evidences if each.generator)
         if own and own.generator:
-            found.append(Reported(cell, middle, own, own.generator, reports))
+            found.append(Reported(cell, middle, own, own.generator, evidences, reports))
     return found
 
 
@@ -86,6 +88,38 @@ def service_levels(run: Run) -> list[str]:
             most = min(measures[LEVEL] for measures in told)
             said.append(f"{cell}: pages never took as long as the limit, with up to {most:,.0f} users")
     return said
+
+
+def threshold_sentences(run: Run) -> list[str]:
+    """Whether each cell stayed below the thresholds of the experiment file, and of its script."""
+    said = []
+    for each in reported(run):
+        for number, first in enumerate(each.evidence.thresholds):
+            all_trials = [one.thresholds[number] for one in each.evidences]
+            values = [one.value for one in all_trials if one.value is not None]
+            had = f"it was {min(values):,.4g} to {max(values):,.4g}" if values else "no trial has it"
+            met = f"met in {sum(one.is_met for one in all_trials)} of {counted(len(all_trials), 'trial')}"
+            said.append(f"{each.cell}: {first.key} at most {first.highest:,.4g}: {met}, {had}")
+        crossed = sorted({one.crossed for one in each.reports if one.crossed})
+        said += [f"{each.cell}: of the script's own, {words}" for words in crossed]
+    return said
+
+
+def script_rows(each: Reported) -> list[tuple[str, str]]:
+    """What the script measured by itself: the medians over all trials of the cell."""
+    values: dict[str, dict[str, list[float]]] = {}
+    times: set[str] = set()
+    for report in each.reports:
+        for metric in report.script:
+            times |= {metric.name} if metric.is_time else set()
+            for word, value in metric.values.items():
+                values.setdefault(metric.name, {}).setdefault(word, []).append(value)
+    rows = []
+    for name, words in values.items():
+        unit = " ms" if name in times else ""
+        medians = [f"{word} {statistics.median(found):,.4g}{unit}" for word, found in words.items()]
+        rows.append((name, ", ".join(medians)))
+    return rows
 
 
 def _hidden(report: LoadReport) -> str:

@@ -59,6 +59,8 @@ def results(run: Run) -> RenderableType:
     parts += [Text(sentence, style="yellow") for sentence in witnesses.silences(run)]
     if levels := load_reports.service_levels(run):
         parts += [Text(), Text("service level", style="bold"), *map(Text, levels)]
+    if thresholds := load_reports.threshold_sentences(run):
+        parts += [Text(), Text("thresholds", style="bold"), *map(Text, thresholds)]
     if hidden := load_reports.sentences(run):
         parts += [Text(), Text("what no percentile has", style="bold"), *map(Text, hidden)]
     failures = tables.failure_counts(run)

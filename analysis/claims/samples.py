@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from analysis.between_beds import Result, by_bed, results
 from analysis.model import Run
 from analysis.refusals import Refusal, refusals
+from model import run_format
 from model.claims import Claim, Place, Point
 from model.load_places import metric_of_claim
 
@@ -64,6 +65,9 @@ class Measured:
     def lacks(self, cells: Sequence[str]) -> str:
         """Why one of these cells has nothing to judge by; "": all of them have."""
         named = {cell.id: str(cell) for cell in self.run.cells}
+        scale = float(self.run.meta.get(run_format.SCALE) or 1)
+        if scale != 1:
+            return f"the run has {scale:g} of the load that the claim is about (--scale)"
         for cell in cells:
             if cell not in named:
                 return f"the run has no cell {cell}"

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.charts import chart
-from analysis.load_reports import Reported, health, reported, service_levels, tallies, times, times_drawing
+from analysis.load_reports import (
+    Reported,
+    health,
+    reported,
+    script_rows,
+    service_levels,
+    tallies,
+    threshold_sentences,
+    times,
+    times_drawing,
+)
 from analysis.model import Run
 from analysis.render import inline_svg
 from analysis.report.markup import Html, el
@@ -34,7 +44,7 @@ def section_of(run: Run) -> Html | None:
     return section(
         "load",
         "Load",
-        el("ul", [el("li", each) for each in service_levels(run)]),
+        el("ul", [el("li", each) for each in (*service_levels(run), *threshold_sentences(run))]),
         el("p", NOTE, class_="note"),
         pictures,
         cells,
@@ -53,6 +63,8 @@ def _of_cell(each: Reported) -> list[Html]:
     if report.errors:
         heads = ("failed requests", "count", "median ms until then", "most")
         parts.append(_table(heads, [_error(name, error) for name, error in report.errors.items()]))
+    if rows := [list(row) for row in script_rows(each)]:
+        parts.append(_table(("measured by the script", "median of the trials"), rows))
     if rows := [list(row) for row in health(report)]:
         parts.append(_table(("the generator", ""), rows))
     placed = ", ".join(f"{node}: {where}" for node, where in each.evidence.placement.items())

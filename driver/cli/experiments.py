@@ -17,6 +17,7 @@ from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.cli.sweep_options import MOST_WORKERS
 from driver.experiment import Experiment, read_experiment
+from driver.experiment.scale import over_scale
 from driver.experiment.schema import SCHEMA_FILE
 from driver.run.expected import expected
 from driver.run.loads import limits_told
@@ -26,6 +27,7 @@ from driver.schedule.order import round_order
 from driver.schedule.portions import require_portions
 from driver.schedule.warnings import warnings
 from model.errors import InputError
+from model.metrics import LOAD
 from model.paths import build_folder
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "experiment" / "example.yaml"
@@ -38,8 +40,9 @@ CELLS_SHOWN = 12  # of a round's order, in the table that people read
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--variant", help="Which of the experiment's variants (default: the first)")
 @click.option("--workers", type=click.IntRange(1, MOST_WORKERS), help="How long it takes on so many beds at once")
+@click.option("--scale", type=float, help="Of a load: so much of the users in so much of the time, as in lanelab run")
 @json_option
-def plan(file: Path, *, variant: str | None, workers: int | None, as_json: bool) -> None:
+def plan(file: Path, *, variant: str | None, workers: int | None, scale: float | None, as_json: bool) -> None:
     """Show what an experiment FILE would do, without doing it: cells, order, time and disk.
 
     \b
@@ -49,6 +52,8 @@ def plan(file: Path, *, variant: str | None, workers: int | None, as_json: bool)
       lanelab plan experiments/rtt-bandwidth-grid.yaml --workers 8
     """
     experiment = read_experiment(file, variant)
+    if scale is not None:
+        experiment = over_scale(experiment, scale)
     if workers:
         require_portions(experiment)
     made = expected(experiment)
@@ -65,7 +70,12 @@ def plan(file: Path, *, variant: str | None, workers: int | None, as_json: bool)
     columns = ("cell", "site", "link", "arm", "expected load", "disk per trial")
     out.print(table(columns, rows, right=("cell", "expected load", "disk per trial")))
     out.print()
-    arms = ((arm.name, _settings(arm.changed())) for arm in experiment.arms)
+    # In a load no gateway takes part: the generator speaks every protocol itself.
+    hidden = {"via"} if experiment.workload == LOAD else set()
+    arms = (
+        (arm.name, _settings({key: value for key, value in arm.changed().items() if key not in hidden}))
+        for arm in experiment.arms
+    )
     out.print(table(("arm", "settings other than the defaults"), arms))
     out.print()
     if experiment.claims:

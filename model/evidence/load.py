@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from model.coded import Coded
+from model.coded import Coded, later
 
+SCRIPT_PREFIX = "script."  # of measures and series that a user's script makes
 BODY = "body"  # the kind of error of an answer that is not as long as the site's object
 
 
@@ -65,6 +67,34 @@ class GeneratorUse(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptMetric(Coded):
+    """What a user's script measured by itself: a metric of its own, a check, or a group."""
+
+    name: str  # with the check or group in braces, as k6 writes it: checks{check:status is 200}
+    kind: Literal["trend", "counter", "gauge", "rate"]
+    is_time: bool  # its values are milliseconds
+    values: Mapping[str, float]  # min, avg, med, max, p90, p95; count and rate; value; rate
+
+    def measures(self) -> dict[str, float]:
+        """By the names that measures of a trial have."""
+        unit = "_ms" if self.is_time else ""
+        return {f"{SCRIPT_PREFIX}{self.name}.{word}{unit}": value for word, value in self.values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold(Coded):
+    """The highest value that a metric was to have, and the one it had."""
+
+    key: str  # of the metric, as the experiment file has it
+    highest: float  # in the metric's unit, as is the value
+    value: float | None  # None: the trial does not have it
+
+    @property
+    def is_met(self) -> bool:
+        return self.value is not None and self.value <= self.highest
+
+
+@dataclass(frozen=True, slots=True)
 class LoadReport(Coded):
     """What a generator says of a load."""
 
@@ -82,6 +112,9 @@ class LoadReport(Coded):
     dropped: int  # arrivals for which no user was free: they were due and did not happen
     use: GeneratorUse | None  # None: another program than ours, which does not tell
     stopped: str  # why it ended before its time; "": it did not
+    crossed: str = later("")  # which thresholds of the script's own were crossed
+    script: tuple[ScriptMetric, ...] = later(())
+    script_left_out: bool = later(False)  # the script has more metrics than are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +146,4 @@ class LoadEvidence(Coded):
     proxy: ServedBy | None
     wire: WireWitness | None
     placement: Mapping[str, str]  # processors of each node's programs; those that may run anywhere are not there
+    thresholds: tuple[Threshold, ...] = later(())  # of the experiment file

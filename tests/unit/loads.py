@@ -59,12 +59,12 @@ REPORT: dict[str, Any] = {
         "cpu_s": 0.1, "seconds": 10.0, "processors": 2, "lag_50_ms": 0.1, "lag_99_ms": 0.2, "lag_max_ms": 0.3,
         "files_most": 9, "files_allowed": 1024, "ports_allowed": 28232, "memory_bytes_most": 50_000_000,
     },
-    "stopped": "",
+    "stopped": "", "crossed": "", "script": [], "script_left_out": False,
 }  # fmt: skip
 
 
 def second(ms: float, **values: float) -> dict[str, Any]:
-    return {"kind": "second", "ms": ms, "values": values}
+    return {"kind": "second", "ms": ms, "values": values, "script": {}}
 
 
 def written(*lines: Mapping[str, Any]) -> bytes:

@@ -12,7 +12,17 @@ from driver.workloads.load.derived import derive
 from driver.workloads.load.measures import measures_of
 from model import run_format
 from model.claims import Claim, Place, Point, digest_of
-from model.evidence.load import ErrorCount, GeneratorUse, Latency, LoadEvidence, LoadReport, ServedBy, Tally
+from model.evidence.load import (
+    ErrorCount,
+    GeneratorUse,
+    Latency,
+    LoadEvidence,
+    LoadReport,
+    ScriptMetric,
+    ServedBy,
+    Tally,
+    Threshold,
+)
 from model.link import Link
 from model.load import LoadSettings, Stage
 from model.load_series import SERIES
@@ -63,6 +73,8 @@ def report_of() -> LoadReport:
         parts_ms={"wait": ms}, errors={"time-out": ErrorCount(40, 60_000, 60_001)}, statuses={"200": 5000},
         body_bytes=10**7, connections=600, dropped=0,
         use=GeneratorUse(300, 1200, 1, 0.1, 2, 9, 700, 20_000, 28_000, 10**8), stopped="",
+        crossed="thresholds on metrics 'my_ttfb' have been crossed",
+        script=(ScriptMetric("my_ttfb", "trend", is_time=True, values={"med": 12.5, "p95": 40}),),
     )  # fmt: skip
 
 
@@ -107,7 +119,9 @@ def _write(database: sqlite3.Connection, rounds: int, claims: Sequence[Claim]) -
         for cell, arm in enumerate(WORKERS, 1):
             trial += 1
             series = series_of(arm, in_round)
-            evidence = LoadEvidence(report_of(), ServedBy("Apache", "", ()), None, None, {"client": "0", "server": "1"})
+            placement = {"client": "0", "server": "1"}
+            thresholds = (Threshold("page_95", 3000, 2000.0 * in_round), Threshold("latency_95", 50, None))
+            evidence = LoadEvidence(report_of(), ServedBy("Apache", "", ()), None, None, placement, thresholds)
             record = {
                 "workload": "load", "started_utc": stamp(trial), "artifacts": [], "marks": {}, "failures": [],
                 "evidence": evidence.to_json(), "flags": [], "recordings": {},

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from driver.experiment.arm import Arm
+from driver.workloads.load.finish import compare_thresholds
 from driver.workloads.load.generator import Output, Results
 from driver.workloads.load.generators.k6 import (
     FIGURES,
@@ -25,7 +26,9 @@ from driver.workloads.load.generators.k6 import (
     most_at_once,
     scenario,
 )
+from driver.workloads.load.measures import measures_of
 from model.errors import InputError, RecordError
+from model.evidence.load import LoadReport
 from model.load import SCRIPTS
 from tests.unit.loads import BEGIN, REPORT, k6_settings, k6_target, second, whole, written
 
@@ -54,6 +57,34 @@ def test_lines_until_it_was_killed_are_of_use(cut: int) -> None:
     assert not results.report
     assert "status -9" in results.problem
     assert list(results.series["users"].points) == [(1000, 2)]
+
+
+def test_what_a_script_measures_becomes_measures_and_series() -> None:
+    trend = {"name": "my_ttfb", "kind": "trend", "is_time": True, "values": {"med": 5.0, "p95": 9.5}}
+    check = {"name": "checks{check:status is 200}", "kind": "rate", "is_time": False, "values": {"rate": 0.5}}
+    seconds = [{**second(1000, users=1), "script": {"my_ttfb": 4.5, "checks{check:status is 200}": 1}}]
+    results = read(whole({**REPORT, "script": [trend, check]}, seconds))
+    assert results.report
+    measures = measures_of(results.report)
+    assert measures["script.my_ttfb.p95_ms"] == 9.5
+    assert measures["script.checks{check:status is 200}.rate"] == 0.5
+    assert results.series["script.my_ttfb"].unit == "ms"
+    assert list(results.series["script.checks{check:status is 200}"].points) == [(1000, 1)]
+
+
+def test_reports_of_before_had_nothing_of_scripts() -> None:
+    before = {key: value for key, value in REPORT.items() if not key.startswith(("script", "crossed"))}
+    assert LoadReport.from_stored(before).script == ()
+
+
+def test_thresholds_are_compared_in_the_units_of_their_metrics() -> None:
+    settings = k6_settings(thresholds=[["latency_95", 100], ["bytes_per_s", 2], ["page_95", 3000]])
+    found = compare_thresholds(settings, {"latency_95_ms": 99.0, "bytes_per_s": 2.5e6})
+    assert [(one.key, one.value, one.is_met) for one in found] == [
+        ("latency_95", 99.0, True),
+        ("bytes_per_s", 2.5, False),
+        ("page_95", None, False),  # a number that is not there meets nothing
+    ]
 
 
 def test_what_never_began_says_why_in_its_log() -> None:
@@ -211,3 +242,46 @@ def test_a_users_script_is_taken_as_it_is() -> None:
     made = K6.invocation(k6_target(k6_settings(script="users.js"), HTTP, script=b"// mine\n"))
     assert made.files[SCRIPT] == b"// mine\n"
     assert "--no-thresholds" not in made.argv
+
+
+def evaluated(script: str, tmp_path: Path, show: str) -> Any:
+    """What main.js makes of a script, by node with a stand-in for the module that only k6 has."""
+    node = shutil.which("node")
+    if not node:
+        pytest.skip("there is no node here")
+    files = K6.invocation(k6_target(k6_settings(script="users.js"), HTTP, script=script.encode())).files
+    main = files[MAIN].decode().replace("from 'k6/x/lab'", "from './lab.mjs'").replace("./script.js", "./script.mjs")
+    (tmp_path / "lab.mjs").write_text("export default { begin() {}, connect() {} };\n")
+    (tmp_path / "script.mjs").write_text(script)
+    (tmp_path / "main.mjs").write_text(main)
+    (tmp_path / "show.mjs").write_text(f"import * as main from './main.mjs';\nconsole.log(JSON.stringify({show}));\n")
+    done = subprocess.run([node, str(tmp_path / "show.mjs")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    "own", ["vus: 2, duration: '3s'", "stages: [{duration: '5s', target: 3}]", "vus: 1, iterations: 3"]
+)
+def test_a_scripts_own_users_and_time_give_way(own: str, tmp_path: Path) -> None:
+    """k6 refuses options that say both."""
+    script = f"export const options = {{ {own}, maxRedirects: 3 }};\nexport default function () {{}}\n"
+    options = evaluated(script, tmp_path, "main.options")
+    assert options["scenarios"].keys() == {"load"}
+    assert options["maxRedirects"] == 3
+    assert not {"vus", "duration", "stages", "iterations"} & options.keys()
+
+
+def test_the_functions_of_a_scripts_scenarios_run_in_turn(tmp_path: Path) -> None:
+    script = """
+    export const options = { scenarios: { a: { exec: 'one' }, b: { exec: 'two' }, c: { exec: 'one' } } };
+    export const one = () => 'one', two = () => 'two';
+    """
+    assert evaluated(script, tmp_path, "[main.default(), main.default(), main.default()]") == ["one", "two", "one"]
+
+
+def test_what_a_summary_writes_is_kept_in_one_file(tmp_path: Path) -> None:
+    script = "export default function () {}\nexport const handleSummary = (data) => ({ 'a/b.json': String(data) });\n"
+    made = evaluated(script, tmp_path, "main.handleSummary(7)")
+    assert {name: json.loads(text) for name, text in made.items()} == {"handle-summary.json": {"a/b.json": "7"}}
+    assert evaluated("export default function () {}\n", tmp_path, "main.handleSummary(7)") == {}

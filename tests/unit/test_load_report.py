@@ -15,6 +15,7 @@ from analysis.claims.judge import judge
 from analysis.claims.verdict import Verdict
 from analysis.courses import broken_at, drawing_of, segments, table_of, usual_courses
 from analysis.drawing import Drawing
+from analysis.load_reports import threshold_sentences
 from analysis.report.page import page
 from analysis.run_folder import read_run, with_places
 from analysis.terminal import results
@@ -180,3 +181,22 @@ def test_two_that_were_not_reached_say_nothing(tmp_path: Path) -> None:
     run = read_run(with_limits(tmp_path / "run", http=(1000, True), spdy=(1000, True)))
 
     assert judge(run, [claim_of("users_at_limit", low=1.01)])[0].verdict == Verdict.NOT_TESTED
+
+
+def test_thresholds_say_in_how_many_trials_they_were_met(folder: Path) -> None:
+    told = threshold_sentences(read_run(folder))
+    assert any(line.endswith("page_95 at most 3,000: met in 1 of 2 trials, it was 2,000 to 4,000") for line in told)
+    assert any(line.endswith("latency_95 at most 50: met in 0 of 2 trials, no trial has it") for line in told)
+    assert any("of the script's own, thresholds on metrics 'my_ttfb' have been crossed" in line for line in told)
+    assert "page_95 at most 3,000" in page(read_run(folder))
+
+
+def test_what_a_script_measured_is_in_the_report(folder: Path) -> None:
+    assert "med 12.5 ms, p95 40 ms" in page(read_run(folder))
+
+
+def test_a_scaled_run_says_so_instead_of_judging_claims(folder: Path) -> None:
+    run = with_places(read_run(folder), [claim := claim_of("page_ms@users=200", low=None, high=0.99)])
+    (judged,) = judge(dataclasses.replace(run, meta={**run.meta, run_format.SCALE: "0.1"}), [claim])
+    assert judged.verdict == Verdict.NOT_TESTED
+    assert "the run has 0.1 of the load that the claim is about (--scale)" in judged.detail

@@ -124,6 +124,7 @@ def test_a_recorder_that_left_nothing_is_missed() -> None:
         (with_report(errors={**REPORT.errors, "body": ErrorCount(1, 1, 1)}), Reason.FAILED_OBJECT),
         (with_use(cpu_s=9.1), Reason.GENERATOR_LIMITED),
         (with_use(lag_99_ms=101), Reason.GENERATOR_LIMITED),
+        (with_use(lag_99_ms=21), Reason.GENERATOR_LIMITED),  # the median request took 5 ms
         (with_use(files_most=1000), Reason.GENERATOR_LIMITED),
         (with_use(files_allowed=30_000, files_most=28_000), Reason.GENERATOR_LIMITED),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,9 @@ from driver.workloads.load.wire import wire_witness
 from driver.workloads.workload import TrialContext
 from model.clock import utc_now
 from model.errors import CaptureError, RecordError
-from model.metrics import LOAD
+from model.evidence.load import Threshold
+from model.load import LoadSettings
+from model.metrics import LOAD, metric_named
 from model.reasons import Failure, Reason
 from model.record import TrialRecord
 
@@ -46,12 +49,25 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
             **measures_of(report),
         }
         record = replace(record, measures=measures)
+    if record.load:
+        evidence = replace(record.load, thresholds=compare_thresholds(settings, record.measures))
+        record = replace(record, evidence=evidence)
     threads = GENERATORS[settings.generator].threads(settings)
     asked = asked_of(context.site, settings, context.arm.scheme)
     expected = Expected(context.arm, settings, frozenset(context.experiment.recorders), threads, asked.body_sizes)
     record = replace(record, failures=(*judge(record, expected), *cross_failures(record, context.link)))
     _pack(context.folder)
     return replace(record, artifacts=tuple(sorted(path.name for path in context.folder.iterdir())))
+
+
+def compare_thresholds(settings: LoadSettings, measures: Mapping[str, float]) -> tuple[Threshold, ...]:
+    """Each threshold of the experiment file with the value that this trial had."""
+    found = []
+    for key, highest in settings.thresholds:
+        metric = metric_named(key)
+        value = measures.get(metric.name) if metric else None
+        found.append(Threshold(key, highest, value / metric.scale if metric and value is not None else None))
+    return tuple(found)
 
 
 def _with_wire(record: TrialRecord, folder: Path) -> TrialRecord:

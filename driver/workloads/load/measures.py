@@ -27,6 +27,8 @@ def measures_of(report: LoadReport) -> dict[str, float]:
             "unfinished_pages": float(report.pages.unfinished),
             **_latency("page", report.pages.ms),
         }
+    for metric in report.script:
+        found |= metric.measures()
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from driver.experiment.arm import Arm
 from driver.workloads.load.asked import requests_wanted
 from driver.workloads.load.wire import judge_wire
-from model.evidence.load import BODY, GeneratorUse, LoadEvidence, LoadReport, ServedBy
+from model.evidence.load import BODY, GeneratorUse, Latency, LoadEvidence, LoadReport, ServedBy
 from model.evidence.machine import MachineEvidence
 from model.load import K6, LoadSettings
 from model.reasons import Failure, Reason
@@ -20,7 +20,8 @@ from model.record import TrialRecord
 
 MOST_SHOWN = 3
 MOST_CPU = 0.9  # of the processors that the generator may use
-MOST_LAG_MS = 100.0  # 1 of 100 of its timers is later than that: latencies are the generator's own
+# How late 1 of 100 of the generator's timers may be: half the median latency, within these limits.
+LEAST_LAG_MS, MOST_LAG_MS, LAG_SHARE = 20.0, 100.0, 0.5
 MOST_FILES = 0.98  # of those that it may have open
 SPOKEN = {"http/1.0": "http/1.1"}  # ApacheBench speaks no later one: what an arm calls it
 # What a server says when all that it is told to use is in use: this is what a load is for.
@@ -137,7 +138,7 @@ def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -
     if report.use:
         processors = max(report.use.processors, 1)
         share = report.use.cpu_s / (max(report.use.seconds, 1e-9) * processors)
-        yield from _own_limits(report.use)
+        yield from _own_limits(report.use, report.requests.ms)
     elif machine:
         client = next(one for one in machine.machines if "client" in one.nodes)
         processors = threads
@@ -150,9 +151,12 @@ def _limits(report: LoadReport, machine: MachineEvidence | None, threads: int) -
         yield Failure(Reason.GENERATOR_LIMITED, f"it used {share:.0%} of {of}")
 
 
-def _own_limits(use: GeneratorUse) -> Iterator[Failure]:
-    if use.lag_99_ms > MOST_LAG_MS:
-        yield Failure(Reason.GENERATOR_LIMITED, f"1 of 100 of its timers was more than {use.lag_99_ms:.0f} ms late")
+def _own_limits(use: GeneratorUse, latency: Latency | None) -> Iterator[Failure]:
+    most_lag_ms = min(max(LAG_SHARE * latency.p50, LEAST_LAG_MS), MOST_LAG_MS) if latency else MOST_LAG_MS
+    if use.lag_99_ms > most_lag_ms:
+        detail = f"1 of 100 of its timers was more than {use.lag_99_ms:.0f} ms late (limit: {most_lag_ms:.0f} ms)"
+        of = f", and the median request took {latency.p50:.0f} ms" if latency else ""
+        yield Failure(Reason.GENERATOR_LIMITED, f"{detail}{of}. It waited for a processor")
     for what, most, allowed in (
         ("files", use.files_most, use.files_allowed),
         ("ports", use.files_most, use.ports_allowed),

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -53,6 +54,21 @@ type Settings struct {
 
 	roots *x509.CertPool
 	known map[string]map[string]int64 // Sizes by host, then path: addresses are put together for no request
+}
+
+// inScheme is the request as the arm makes it: http in clear, https in TLS, whatever the script has written. So one script serves both.
+func (s *Settings) inScheme(request *http.Request) *http.Request {
+	scheme := "https"
+	if s.TLS == "off" {
+		scheme = "http"
+	}
+	if request.URL.Scheme == scheme {
+		return request
+	}
+	changed, address := *request, *request.URL
+	address.Scheme = scheme
+	changed.URL = &address
+	return &changed
 }
 
 // size of what is at an address; false: not known.

@@ -37,7 +37,9 @@ type session struct {
 	err   error
 	conn  exchange.Conn
 	net   net.Conn
-	tls   *tls.ConnectionState
+
+	protocol string
+	tls      *tls.ConnectionState
 
 	signal struct {
 		sync.Mutex
@@ -137,7 +139,7 @@ func (m *multiplexed) session(request *http.Request) (found *session, reused boo
 		s = nil
 	}
 	if reused = s != nil; !reused {
-		s = &session{ready: make(chan struct{})}
+		s = &session{ready: make(chan struct{}), protocol: m.connector.settings.Protocol}
 		s.signal.changed = make(chan struct{})
 		m.sessions[key], m.all[s] = s, struct{}{}
 		go m.connect(context.WithoutCancel(request.Context()), s, request.URL.Hostname())
@@ -164,14 +166,14 @@ func (s *session) isReady() bool {
 func (m *multiplexed) connect(ctx context.Context, s *session, host string) {
 	ctx, cancel := context.WithTimeout(ctx, m.connector.settings.timeout())
 	defer cancel()
-	defer close(s.ready)
 	s.net, s.tls, s.err = m.connector.whole(ctx, host)
 	if s.err == nil {
 		s.conn, s.err = m.begin(s)
 	}
-	if s.err != nil {
-		m.forget(s)
+	if wanted := m.isReady(s); s.err != nil {
 		return
+	} else if !wanted {
+		_ = s.conn.Close()
 	}
 	m.connector.recorder.spoke(m.connector.settings.Protocol, s.tls)
 	go func() {
@@ -196,6 +198,18 @@ func (m *multiplexed) begin(s *session) (exchange.Conn, error) {
 	}
 }
 
+// isReady lets everybody have the session, and says whether it is wanted: all may have been ended while it was being made.
+func (m *multiplexed) isReady(s *session) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	_, wanted := m.all[s]
+	if s.err != nil {
+		delete(m.all, s)
+	}
+	close(s.ready)
+	return wanted
+}
+
 func (m *multiplexed) forget(s *session) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -209,9 +223,19 @@ func (m *multiplexed) CloseIdleConnections() {
 	for s := range m.all {
 		if s.isReady() && s.conn != nil {
 			_ = s.conn.Close()
+		} else {
+			delete(m.all, s) // it is being made: it ends as soon as it is there
 		}
 	}
 	clear(m.sessions)
+}
+
+// protocols as scripts see them in an answer (r.proto).
+var protocols = map[string]struct {
+	name         string
+	major, minor int
+}{
+	h2: {"HTTP/2.0", 2, 0}, "spdy/2": {"SPDY/2", 2, 0}, "spdy/3": {"SPDY/3", 3, 0}, "spdy/3.1": {"SPDY/3.1", 3, 1},
 }
 
 // notes tells k6 what it wants to know.
@@ -279,9 +303,10 @@ func (s *session) response(request *http.Request, answer *exchange.Response) *ht
 	if err != nil {
 		length = -1
 	}
+	spoken := protocols[s.protocol]
 	return &http.Response{
 		Status: strings.TrimSpace(strconv.Itoa(answer.Status) + " " + http.StatusText(answer.Status)), StatusCode: answer.Status,
-		Proto: "HTTP/2.0", ProtoMajor: 2, Header: header, Body: &roomy{answer.Body, s}, ContentLength: length, Request: request, TLS: s.tls,
+		Proto: spoken.name, ProtoMajor: spoken.major, ProtoMinor: spoken.minor, Header: header, Body: &roomy{answer.Body, s}, ContentLength: length, Request: request, TLS: s.tls,
 	}
 }
 

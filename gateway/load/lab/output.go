@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"go.k6.io/k6/errext"
+	"go.k6.io/k6/errext/exitcodes"
 	"go.k6.io/k6/lib"
 	"go.k6.io/k6/metrics"
 	"go.k6.io/k6/output"
@@ -31,6 +33,7 @@ type (
 		Kind   string             `json:"kind"`
 		MS     float64            `json:"ms"` // since the load began
 		Values map[string]float64 `json:"values"`
+		Script map[string]float64 `json:"script"` // the same of what the script measures, by its own names
 	}
 	reportLine struct {
 		Kind   string `json:"kind"`
@@ -41,6 +44,7 @@ type (
 // labOutput writes what the recorder has: a line at the beginning, one each second, one at the end.
 type labOutput struct {
 	recorder *recorder
+	script   *scriptMetrics
 	settings *Settings
 	logger   logrus.FieldLogger
 	name     string
@@ -56,7 +60,8 @@ type labOutput struct {
 	next         time.Time // of the next second's line
 	before       use
 	beforeAt     time.Time
-	atWarmUp     use // when the warm-up ended
+	scriptAt     time.Time // of the last second's line
+	atWarmUp     use       // when the warm-up ended
 	atWarmUpTime time.Time
 	warm         bool
 	filesMost    int64
@@ -71,7 +76,7 @@ func newOutput(params output.Params) (output.Output, error) {
 	if params.ConfigArgument == "" {
 		return nil, errors.New("--out lab=FILE says where the figures go")
 	}
-	return &labOutput{recorder: theRecorder(), settings: s, logger: params.Logger, name: params.ConfigArgument, quit: make(chan struct{})}, nil
+	return &labOutput{recorder: theRecorder(), script: newScriptMetrics(), settings: s, logger: params.Logger, name: params.ConfigArgument, quit: make(chan struct{})}, nil
 }
 
 func (o *labOutput) Description() string { return "lab (" + o.name + ")" }
@@ -94,12 +99,17 @@ func (o *labOutput) Start() (err error) {
 	return nil
 }
 
-// AddMetricSamples looks for arrivals that were dropped: all else is the recorder's.
+// AddMetricSamples takes arrivals that were dropped, and what the script measures: all else is the recorder's. These come one by
+// one; k6's own come in other containers.
 func (o *labOutput) AddMetricSamples(containers []metrics.SampleContainer) {
 	for _, container := range containers {
 		sample, ok := container.(metrics.Sample)
-		if ok && sample.Metric.Name == metrics.DroppedIterationsName {
+		switch {
+		case !ok:
+		case sample.Metric.Name == metrics.DroppedIterationsName:
 			o.recorder.drop(sample.Time, int64(sample.Value))
+		default:
+			o.script.add(sample, o.recorder.isCounted(sample.Time))
 		}
 	}
 }
@@ -121,7 +131,10 @@ func (o *labOutput) StopWithTestError(why error) error {
 	}
 	report := o.recorder.report(end)
 	report.Generator = version
-	if why != nil {
+	report.Script, report.ScriptLeftOut = o.script.values(seconds(report.Seconds))
+	if coded := errext.HasExitCode(nil); errors.As(why, &coded) && coded.ExitCode() == exitcodes.ThresholdsHaveFailed {
+		report.Crossed = why.Error() // the load is whole
+	} else if why != nil {
 		report.Stopped = why.Error()
 	}
 	if err := o.use(&report.Use, now); err != nil {
@@ -193,7 +206,7 @@ func (o *labOutput) beginLines() {
 	}
 	o.begun = true
 	zero := o.recorder.zeroTime()
-	o.next = zero.Add(time.Second)
+	o.next, o.scriptAt = zero.Add(time.Second), zero
 	o.line(beginLine{"begin", version, monotonic() - time.Since(zero).Seconds()})
 	if o.settings.WarmUpS == 0 {
 		o.warmedUp()
@@ -224,7 +237,8 @@ func (o *labOutput) second(zero time.Time) {
 		o.before, o.beforeAt = current, now
 	}
 	values["generator_lag_ms"] = inMS(o.lag.take())
-	o.line(secondLine{"second", inMS(o.next.Sub(zero)), values})
+	o.line(secondLine{"second", inMS(o.next.Sub(zero)), values, o.script.second(now.Sub(o.scriptAt))})
+	o.scriptAt = now
 	for !o.next.After(now) { // a second in which it did not wake has no line
 		o.next = o.next.Add(time.Second)
 	}

@@ -100,6 +100,13 @@ func (r *recorder) begins(zero time.Time) {
 	}
 }
 
+// isCounted says whether what happens then is after the warm-up.
+func (r *recorder) isCounted(when time.Time) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return !r.zero.IsZero() && r.counted(when)
+}
+
 func (r *recorder) counted(when time.Time) bool { return when.Sub(r.zero) >= r.settings.warmUp() }
 
 func (r *recorder) begin(of *tally, due *arrival) *span {

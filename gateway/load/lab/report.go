@@ -53,6 +53,10 @@ type Report struct {
 	Dropped     int64                 `json:"dropped"`
 	Use         GeneratorUse          `json:"use"`
 	Stopped     string                `json:"stopped"`
+	Crossed     string                `json:"crossed"` // thresholds of the script's own
+
+	Script        []ScriptMetric `json:"script"`
+	ScriptLeftOut bool           `json:"script_left_out"` // it has more metrics than are kept
 }
 
 // report sums up what was until end; nothing may happen any more.

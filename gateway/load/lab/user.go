@@ -136,6 +136,7 @@ func (u *user) cutOff(s *span) {
 // RoundTrip implements http.RoundTripper: it records the request.
 func (u *user) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, page := u.now()
+	request = u.settings.inScheme(request)
 	if ctx == nil {
 		return u.inner.RoundTrip(request)
 	}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from driver.workloads.load import over_time
 from model.coded import Coded
 from model.errors import RecordError
-from model.evidence.load import LoadReport
+from model.evidence.load import SCRIPT_PREFIX, LoadReport
 from model.load_series import SERIES
 from model.record import Series
 
@@ -27,6 +27,7 @@ class Second(Coded):
     kind: Literal["second"]
     ms: float  # since the load began
     values: Mapping[str, float]  # by the names of model/load_series.py
+    script: Mapping[str, float]  # the same of what the script measures, by its own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def read_lines(data: bytes) -> Lines:
     *whole, _ = data.split(b"\n")
     began: float | None = None
     found: dict[str, list[tuple[float, float]]] = {}
+    script: dict[str, list[tuple[float, float]]] = {}
     report: LoadReport | None = None
     last = 0.0
     for number, text in enumerate(whole, 1):
@@ -67,9 +69,20 @@ def read_lines(data: bytes) -> Lines:
                 raise _wrong(number, "is not in order")
             last = line.ms
             _add(found, line, number)
+            for name, value in line.script.items():
+                script.setdefault(name, []).append((line.ms, value))
         else:
             report = line.report
-    return Lines(began, over_time.made(found), report)
+    return Lines(began, {**over_time.made(found), **_of_script(script, report)}, report)
+
+
+def _of_script(script: Mapping[str, Sequence[tuple[float, float]]], report: LoadReport | None) -> dict[str, Series]:
+    """Only the report says which of them are times."""
+    times = {each.name for each in report.script if each.is_time} if report else set()
+    return {
+        f"{SCRIPT_PREFIX}{name}": Series("ms" if name in times else "", tuple(points))
+        for name, points in script.items()
+    }
 
 
 def _add(found: dict[str, list[tuple[float, float]]], line: Second, number: int) -> None:
