@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.model import Cell, Run
-from model.dimensions import DIMENSIONS
+from model.dimensions import DIMENSIONS, comparable, value_of
 from model.errors import InputError
 from model.link import SETTINGS, Link
+from model.link.impairments.loss import RandomLoss
 from model.metrics import Metric, metric_named
 from model.units import Duration, Rate, Ratio
 
@@ -54,7 +55,8 @@ def place(cell: Cell, name: str) -> Place:
     plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
     if name in plain:
         return Place(plain[name])
-    value = cell.link.settings.get(name, cell.arm.settings.get(name))
+    of_link = value_of(cell.link.settings, name)
+    value = cell.arm.settings.get(name) if of_link is None else of_link
     return Place("-") if value is None else _read(name, value)
 
 
@@ -76,8 +78,8 @@ def _quantity(name: str, text: str) -> Place:
             return Place(text, read.milliseconds, "ms")
         case Rate():
             return Place(text, read.mbit, "Mbit/s")
-        case Ratio():
-            return Place(text, read.percent, "%")
+        case Ratio() | RandomLoss():
+            return Place(text, (read.ratio if isinstance(read, RandomLoss) else read).percent, "%")
         case int() if not isinstance(read, bool):
             return Place(text, float(read))
     return Place(text)
@@ -95,8 +97,9 @@ def dimension(cells: Iterable[Cell], name: str) -> Dimension:
 
 def varying(run: Run) -> list[str]:
     """Settings of the links that differ within the run."""
-    keys = dict.fromkeys(key for link in run.links for key in link.settings)
-    return [key for key in keys if len({str(link.settings.get(key)) for link in run.links}) > 1]
+    links = comparable([link.settings for link in run.links])
+    keys = dict.fromkeys(key for settings in links for key in settings)
+    return [key for key in keys if len({str(settings.get(key)) for settings in links}) > 1]
 
 
 def shown(cells: Sequence[Cell], only: Iterable[tuple[str, tuple[str, ...]]]) -> list[Cell]:

@@ -10,9 +10,10 @@ from analysis.axes import Dimension
 from analysis.marks import CHANGE, Mark, Measured, marks, refused_cells
 from analysis.model import Cell, Figure, Run
 from analysis.published_points import PublishedFigure, published_figure
+from model.link import SETTINGS
 
 LEAST_OF_GRID = 3  # values of each of two settings, from which numbers are easier to read in a table
-NUMERIC = ("rtt", "rate", "loss", "delay_down", "rate_down", "initial_window")
+NUMERIC = ("rtt", "rate", "loss", "delay_down", "rate_down", "loss_down", "initial_window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,9 @@ def unseparated(run: Run, cells: Sequence[Cell], used: Sequence[str]) -> list[st
             break
         if name not in used and len(axes.dimension(cells, name).places) > 1:
             needed.append(name)
+    of_links = [name for name in needed if name not in ("site", "arm")]
+    if len(of_links) > 1 and not any(name in SETTINGS for name in used):
+        return [name for name in needed if name not in of_links] + ["link"]  # its label says it in fewer words
     return needed
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from driver.experiment.links import canonical, stated
 from driver.experiment.model import Cell, dimension_of
 from model.claims import ClaimKind, Place, Point, Quantifier
-from model.dimensions import DIMENSIONS
+from model.dimensions import DIMENSIONS, lies_on_axis, without
+from model.link.impairments.loss import RandomLoss
 from model.metrics import Metric
 from model.settings.kinds import near_miss
 from model.settings.source import Written
@@ -135,7 +136,10 @@ def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[li
             raise where.entry.error(f"the link {cell.link.label} has no {over}", "Leave it out with where")
         if dimension_of(cell, over) == "unlimited":
             raise where.entry.error(f"{over} is unlimited at {cell.link.label}", "Leave that out with where")
-        rest = {key: text for key, text in stated(cell.link.link).items() if key != over}
+        if not lies_on_axis(over, dimension_of(cell, over) or ""):
+            what = f"{over} has no single number at {cell.link.label}"
+            raise where.entry.error(what, "Leave that link out with where")
+        rest = without(stated(cell.link.link), over)
         found.setdefault((cell.site, *sorted(rest.items())), []).append((cell, base))
     for place in found.values():
         if len(place) < 2:
@@ -204,4 +208,6 @@ def number_of(cell: Cell, name: str) -> float:
         return float(value.bps)
     if isinstance(value, Size):
         return float(value.bytes)
+    if isinstance(value, RandomLoss):
+        return float(value.ratio.ppb)
     return float(value.ppb) if isinstance(value, Ratio) else float(value)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from driver.experiment.courses import read_course
 from driver.experiment.keys import CHANGE, COURSE, FIGURE
 from driver.experiment.links import canonical, varying_cases
 from driver.experiment.model import Cell, Figure, dimension_of
 from driver.experiment.published import read_published
-from model.dimensions import DIMENSIONS
+from model.dimensions import DIMENSIONS, lies_on_axis
 from model.errors import InputError
 from model.load_series import SERIES
 from model.metrics import PAGE_LOAD, metric_named, metrics_of, primary_of
@@ -24,17 +24,22 @@ OF_ONE_METRIC = {
 }
 
 
-def read_figures(written: Written, cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
+def read_figures(
+    written: Written, cells: Sequence[Cell], workload: str, compared: Collection[Cell]
+) -> tuple[Figure, ...]:
+    """`compared`: the cells that have a change, since they are held against another arm."""
     figures: dict[Figure, Written] = {}
     for one in written.elements():
-        figure = _read(one, FIGURE.entries(one), cells, workload)
+        figure = _read(one, FIGURE.entries(one), cells, workload, compared)
         if figure in figures:
             raise one.error(f"this figure is on line {figures[figure].line} already", "Remove one of them")
         figures[figure] = one
     return tuple(figures)
 
 
-def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell], workload: str) -> Figure:
+def _read(
+    where: Written, entries: Mapping[str, Written], cells: Sequence[Cell], workload: str, compared: Collection[Cell]
+) -> Figure:
     plain = FIGURE.values_of(entries)
     y = plain["y"] or primary_of(workload).key
     course = read_course(where, entries, plain, workload, cells)
@@ -53,8 +58,10 @@ def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell],
     shown = [cell for cell in cells if figure.shows(cell)]
     if not shown:
         raise entries["only"].error("no cell has all of this", "Write values that go together")
-    if y == CHANGE and len(_values(shown, "arm")) < 2:
-        raise entries["y"].error("a change is one between arms, and there is one arm here", "Show another arm too")
+    drawn = [cell for cell in shown if cell in compared] if y == CHANGE else shown
+    if not drawn:
+        what = "a change is one between arms, and no arm here is compared with another"
+        raise entries["y"].error(what, "Show an arm that has a base")
     named = {
         key: _read_dimension(entries[key], shown, none=key != "x") for key in ("x", "series", "facet") if key in entries
     }
@@ -63,7 +70,7 @@ def _read(where: Written, entries: Mapping[str, Written], cells: Sequence[Cell],
         if name and used.count(name) > 1:
             raise entries[key].error(f"{name} is used twice in this figure", "Use each once")
     with where.placed(entries):
-        figure = _complete(figure, shown, named)
+        figure = _complete(figure, shown, named, drawn)
     if "published" in entries:
         figure = dataclasses.replace(figure, published=read_published(entries["published"], figure, shown))
     return dataclasses.replace(figure, title=plain["title"] or title_of(figure))
@@ -90,8 +97,8 @@ def _refuse_what_does_not_go_together(entries: Mapping[str, Written], kind: str,
         raise entries["scale"].error(what, "Leave it out, or write kind: line, box or cdf")
 
 
-def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | None]) -> Figure:
-    """What the user left open: the likeliest x, series, facet and kind."""
+def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | None], drawn: Sequence[Cell]) -> Figure:
+    """What the user left open: the likeliest x, series, facet and kind. `drawn`: without the bases of a change."""
     taken = {name for name in named.values() if name}
     if figure.kind == "sequence":
         return figure
@@ -103,8 +110,8 @@ def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | N
         named = {**named, "x": figure.x}
     x = None if cdf else named["x"] if "x" in named else _likely_x(cells, taken)
     x = "arm" if figure.kind == "parts" and "x" not in named else x
-    kind = figure.kind or ("line" if is_number(x) else "bar")
-    if kind == "line" and not is_number(x):
+    kind = figure.kind or ("line" if is_axis(x, cells) else "bar")
+    if kind == "line" and not is_axis(x, cells):
         what = f"{x} has names, not numbers: a line between them would mean nothing"
         raise InputError(what, "Write kind: bar, or an x like rtt", key="kind")
     if kind == "line" and len(_values(cells, str(x))) < 2:
@@ -116,10 +123,10 @@ def _complete(figure: Figure, cells: Sequence[Cell], named: Mapping[str, str | N
     likely = None if one_row else _likely_series(cells, taken | {x or ""})
     series = named.get("series", likely)
     figure = dataclasses.replace(figure, x=x, kind=kind, series=series, facet=named.get("facet"))
-    rivals = _rivals(figure, cells)
+    rivals = _rivals(figure, drawn)
     slots = ("facet",) if one_row else ("series", "facet")
     for tried in _with_more(figure, cells, [key for key in slots if key not in named]) if rivals else ():
-        if not _rivals(tried, cells):
+        if not _rivals(tried, drawn):
             figure, rivals = tried, None
             break
     if rivals:
@@ -157,7 +164,7 @@ def _likely_x(cells: Sequence[Cell], taken: set[str]) -> str | None:
     candidates = [
         key
         for key in varying_cases(cell.link for cell in cells)
-        if key not in taken and is_number(key) and all(dimension_of(cell, key) for cell in cells)
+        if key not in taken and is_axis(key, cells) and all(dimension_of(cell, key) for cell in cells)
     ]
     if candidates:
         return max(candidates, key=lambda key: len(_values(cells, key)))
@@ -186,8 +193,13 @@ def _values(cells: Sequence[Cell], name: str) -> list[str]:
 
 
 def is_number(name: str | None) -> bool:
-    """Whether values of it lie on an axis."""
+    """Whether values of it may lie on an axis."""
     return name is not None and name in DIMENSIONS and DIMENSIONS[name].setting.numeric
+
+
+def is_axis(name: str | None, cells: Sequence[Cell]) -> bool:
+    """Whether all values that these cells have of it do."""
+    return is_number(name) and all(lies_on_axis(str(name), text) for text in _values(cells, str(name)))
 
 
 def _read_dimension(written: Written, cells: Sequence[Cell], *, none: bool) -> str | None:
@@ -244,7 +256,7 @@ def default_figures(cells: Sequence[Cell], workload: str) -> tuple[Figure, ...]:
     """The metric that trials are for over what varies most; where more varies than a chart can show, several charts."""
     plain = Figure("", None, primary_of(workload).key, None, "", None, ())
     try:
-        figures = [_complete(plain, cells, {})]
+        figures = [_complete(plain, cells, {}, cells)]
     except InputError:
         figures = _split(plain, cells)
     return tuple(dataclasses.replace(figure, title=title_of(figure)) for figure in figures)
@@ -262,7 +274,7 @@ def _split(plain: Figure, cells: Sequence[Cell]) -> list[Figure]:
         shown = [cell for cell in cells if figure.shows(cell)]
         if shown:
             try:
-                figures.append(_complete(figure, shown, {}))
+                figures.append(_complete(figure, shown, {}, shown))
             except InputError:
                 return [_everything(plain, cells)]
     shown_in_all = sum(figure.shows(cell) for figure in figures for cell in cells)

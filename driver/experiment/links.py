@@ -10,7 +10,7 @@ from typing import cast
 
 from driver.experiment.model import LinkCase
 from driver.experiment.traces import FOLLOWS, plain_settings
-from model.dimensions import DIMENSIONS
+from model.dimensions import DIMENSIONS, comparable
 from model.errors import InputError
 from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
 from model.link.moving.radio import RADIOS
@@ -106,6 +106,7 @@ def varying_cases(cases: Iterable[LinkCase]) -> list[str]:
 
 
 def _varying(mappings: Sequence[Mapping[str, str]]) -> list[str]:
+    mappings = comparable(mappings)
     keys = [key for key in DIMENSIONS if any(key in mapping for mapping in mappings)]
     return [key for key in keys if len({mapping.get(key) for mapping in _with_router(key, mappings)}) > 1]
 

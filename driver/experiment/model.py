@@ -13,6 +13,7 @@ from driver.experiment.arm import Arm
 from driver.experiment.stream_fields import with_first_names
 from model.claims import Claim
 from model.coded import Coded
+from model.dimensions import value_of
 from model.link import Link
 from model.load import LoadSettings
 from model.looks import Look, looks, only_look
@@ -215,7 +216,7 @@ class Figure:
 def dimension_of(cell: Cell, name: str) -> str | None:
     """What a cell has of what a figure may be drawn over: its arm, site, link, or a setting of the link."""
     plain = {"arm": cell.arm.name, "site": cell.site, "link": cell.link.label}
-    return plain[name] if name in plain else _settings(cell.link).get(name)
+    return plain[name] if name in plain else value_of(_settings(cell.link), name)
 
 
 @functools.lru_cache(maxsize=1000)

@@ -93,8 +93,9 @@ def _parse(
         _refuse_moving(entries, combined.links)
     if loads:
         combined = combined.with_cells(over_loads(combined.cells, loads))
+    pairs = _read_pairs(entries, combined, plain["order"], repeat)
     if "figures" in entries:
-        figures = read_figures(entries["figures"], combined.cells, workload)
+        figures = read_figures(entries["figures"], combined.cells, workload, {cell for _, cell in pairs.made})
     else:
         figures = default_figures(combined.cells, workload)
     recorders = _read_recorders(entries, workload)
@@ -115,7 +116,7 @@ def _parse(
         links=combined.links,
         sites=combined.sites,
         cells=combined.cells,
-        pairs=_read_pairs(entries, combined, plain["order"], repeat),
+        pairs=pairs,
         repeat=repeat,
         beds=_read_beds(entries, plain["beds"], repeat),
         order=plain["order"],

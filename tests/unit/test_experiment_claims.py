@@ -157,6 +157,28 @@ def test_a_mistake_is_named_with_its_line_and_key(settings: str, said: str) -> N
     assert str(refused.value).startswith("exp.yaml:5: claims.a")
 
 
+def test_a_trend_goes_over_random_losses() -> None:
+    links = "links: {rtt: [20ms, 100ms], rate: 10mbit, loss: [0%, 2%, 1%]}"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    trend = read(f"{text}  t: {{trend: {{change_of: a, over: loss}}, expect: decreasing, for: every rtt}}\n").claims[1]
+    assert [[point.x for point in place.points] for place in trend.places] == [[0, 10_000_000, 20_000_000]] * 2
+
+
+def test_a_trend_goes_over_the_losses_of_one_direction() -> None:
+    """A link without losses has none in either direction."""
+    links = "links: [{rtt: 50ms}, {rtt: 50ms, loss_down: 1%}, {rtt: 50ms, loss_down: 2%}]"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    (place,) = read(f"{text}  t: {{trend: {{change_of: a, over: loss_down}}, expect: decreasing}}\n").claims[1].places
+    assert [point.x for point in place.points] == [0, 10_000_000, 20_000_000]
+
+
+def test_bursts_are_no_numbers() -> None:
+    links = "links: {loss: [0%, 'ge(p=1%, r=10%)']}"
+    text = f"sites: dummy\n{links}\n{ARMS}claims:\n  a: {{{CHANGE}, expect: lower, for: every place}}\n"
+    with pytest.raises(InputError, match=r"claims.t: loss has no single number at loss ge\(p=1%"):
+        read(f"{text}  t: {{trend: {{change_of: a, over: loss}}, expect: decreasing}}\n")
+
+
 def test_a_trend_over_its_own_setting_has_no_places_to_count() -> None:
     text = claims(
         f"a: {{{CHANGE}, {FINE}}}", "t: {trend: {change_of: a, over: rtt}, expect: decreasing, for: every rtt}"

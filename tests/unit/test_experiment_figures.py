@@ -35,7 +35,7 @@ def test_what_is_left_open_is_filled_in() -> None:
     assert dimensions(one("{kind: cdf}")) == (None, "arm", "link", "cdf")
     assert dimensions(one("{x: link, kind: box}")) == ("link", "arm", None, "box")
     assert dimensions(one("{kind: heatmap}")) == ("rtt", "rate", "arm", "heatmap")
-    assert dimensions(one("{y: change, kind: heatmap, x: rate}")) == ("rate", "rtt", "arm", "heatmap")
+    assert dimensions(one("{y: change, kind: heatmap, x: rate}")) == ("rate", "rtt", None, "heatmap")
     assert dimensions(one("{y: change}")) == ("rtt", "arm", "rate", "line")
     assert dimensions(one("{kind: parts, only: {rate: 1mbit}}")) == ("arm", None, "rtt", "parts")
     assert dimensions(one("{kind: sequence, only: {arm: h2}}")) == (None, None, None, "sequence")
@@ -98,7 +98,7 @@ REFUSED = [
     ("{x: rtt, series: rtt}", "exp.yaml:4: figures.x: rtt is used twice in this figure"),
     ("{x: arm, kind: line}", "exp.yaml:4: figures.kind: arm has names, not numbers"),
     ("{x: mtu}", "exp.yaml:4: figures.x: mtu is the same everywhere here"),
-    ("{x: rate_down}", "exp.yaml:4: figures.x: not every link has one rate_down"),
+    ("{x: delay_down}", "exp.yaml:4: figures.x: not every link has one delay_down"),
     ("{x: rtt, series: arm, facet: none}", "exp.yaml:4: figures.facet: the cells dummy · 1mbit 20ms · http and"),
     (
         "{x: rtt, only: {rate: 1mbit}, series: none, facet: none}",
@@ -108,7 +108,7 @@ REFUSED = [
     ("{kind: heatmp}", "exp.yaml:4: figures.kind: 'heatmp' is not one of them. Did you mean heatmap?"),
     ("{scale: lgo}", "exp.yaml:4: figures.scale: 'lgo' is not one of them. Did you mean log?"),
     ("{y: change, kind: cdf}", "exp.yaml:4: figures.kind: a cdf draws single trials, and a change is one number"),
-    ("{y: change, only: {arm: h2}}", "exp.yaml:4: figures.y: a change is one between arms, and there is one arm here"),
+    ("{y: change, only: {arm: http}}", "exp.yaml:4: figures.y: a change is one between arms, and no arm here is"),
     ("{kind: parts, y: fcp}", "exp.yaml:4: figures.y: it shows what load times went to, so it has no y"),
     ("{kind: sequence, x: rtt}", "exp.yaml:4: figures.x: it shows the packets of one trial of each cell, so it has no"),
     ("{kind: heatmap, scale: log}", "exp.yaml:4: figures.scale: a heatmap has no scale to choose"),
@@ -125,6 +125,33 @@ REFUSED = [
     ("[{x: rtt}, {x: rtt}]", "exp.yaml:4: figures[1]: this figure is on line 4 already"),
     ("rtt", "exp.yaml:4: figures: this must be a mapping. Write lines of 'key: value' below it with title, x"),
 ]
+
+
+LOSSES = f"sites: dummy\nlinks: {{rtt: [20ms, 100ms], rate: 10mbit, loss: [0%, 1%, 2%]}}\n{ARMS}"
+ONE_WAY = f"sites: dummy\nlinks: [{{rtt: 50ms}}, {{rtt: 50ms, loss_down: 2%}}]\n{ARMS}"
+BURSTS = f"sites: dummy\nlinks: {{loss: [0%, 'ge(p=1%, r=10%)']}}\n{ARMS}"
+
+
+def test_a_change_has_a_curve_for_each_loss() -> None:
+    """The base is not drawn, so it takes no place."""
+    assert dimensions(one("{y: change, x: rtt, series: loss}", LOSSES)) == ("rtt", "loss", None, "line")
+    assert dimensions(one("{y: change, x: loss, series: rtt, only: {arm: h2}}", LOSSES)) == (
+        "loss",
+        "rtt",
+        None,
+        "line",
+    )
+
+
+def test_random_losses_lie_on_an_axis() -> None:
+    assert dimensions(one("{x: loss}", LOSSES)) == ("loss", "arm", "rtt", "line")
+    assert dimensions(one("{y: fcp}", ONE_WAY)) == ("loss_down", "arm", None, "line")
+    assert dimensions(one("{y: fcp}", BURSTS)) == ("arm", "link", None, "bar")
+
+
+def test_bursts_do_not() -> None:
+    with pytest.raises(InputError, match="loss has names, not numbers"):
+        one("{x: loss, kind: line}", BURSTS)
 
 
 @pytest.mark.parametrize(("figure", "message"), REFUSED, ids=[case[0] for case in REFUSED])

@@ -176,7 +176,12 @@ def _read_ge(inside: str, key: str) -> GilbertElliott:
     return loss
 
 
-LOSS = Kind("LOSS", "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`", lambda value, key: Loss.parse(value, key=key))
+LOSS = Kind(
+    "LOSS",
+    "`0.1%`, `random(0.1%)`, `ge(p=1%, r=10%)`",
+    lambda value, key: Loss.parse(value, key=key),
+    numeric=True,  # those that are random
+)
 
 
 @dataclass(frozen=True, slots=True)
