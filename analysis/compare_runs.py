@@ -25,7 +25,11 @@ from model.looks import look_after
 from model.settings.kinds import near_miss
 
 Verdict = Literal["agree", "differ", "not told"]
-TITLES: Mapping[Verdict, str] = {"agree": "agree within", "differ": "differ by more than", "not told": "not told"}
+TITLES: Mapping[Verdict, str] = {
+    "agree": "agree within",
+    "differ": "differ by more than",
+    "not told": "cannot be told apart",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,8 +338,7 @@ def _verdicts(rows: Sequence[CellRow | ChangeRow], margin: str, what: str) -> st
     if counts["differ"]:
         told.append(f"differ by more in {counts['differ']}")
     if counts["not told"]:
-        are = "is" if counts["not told"] == 1 else "are"
-        told.append(f"{counts['not told']} {are} not told: too few trials for how much they vary")
+        told.append(f"{counts['not told']} cannot be told apart: too few trials for how much they vary")
     return f"{told[0][0].upper()}{told[0][1:]}{''.join(f', {words}' for words in told[1:])}."
 
 

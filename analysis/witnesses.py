@@ -23,7 +23,7 @@ def sentences(run: Run) -> list[str]:
     known = _known(run)
     said = []
     for way, trials in _by_way(run).items():
-        alike = f"In {_of(trials, trials, way)} {way}, server's log and capture told alike what was on the link."
+        alike = f"In {_of(trials, trials, way)} the records of {way}, server's log and capture agree."
         said += _silences(trials, way, known) or [alike]
     return said
 

@@ -37,6 +37,11 @@ def numbers_needed(claim: Claim, known: Estimate, levels: Levels) -> int | None:
     return min(found, default=None)
 
 
+def is_known(claim: Claim, known: Estimate, levels: Levels) -> bool:
+    """Whether the effect is known better than its distance from the edges. Else nobody can say how far it is."""
+    return any(known.error()(known.count) < each.distance for each in _settling(claim, known.value, levels))
+
+
 def _settling(claim: Claim, value: float, levels: Levels) -> Iterator[Settling]:
     (low, high), (lower, higher) = region(claim), directions(claim)
     if low < value < high:

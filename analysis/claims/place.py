@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from analysis.between_beds import ENOUGH_BEDS, between, hodges_lehmann
 from analysis.claims.estimates import Beyond, Estimate, OverBeds, OverRounds
 from analysis.claims.levels import Levels
-from analysis.claims.needed import numbers_needed
+from analysis.claims.needed import is_known, numbers_needed
 from analysis.claims.rules import SAME, effect_of, exact_effect, is_exact, outsiders, verdict_on
 from analysis.claims.samples import (
     Observed,
@@ -132,9 +132,14 @@ def _more(claim: Claim, known: Estimate, levels: Levels, effect: Effect) -> tupl
     needed, ends = numbers_needed(claim, known, levels), effect.interval_95
     if needed is None and ends and (ends.low == 0 or ends.high == math.inf):
         return None, "trials that timed out, or whose value is 0, leave its interval without an end"
+    if needed is None and not is_known(claim, known, levels):
+        return None, "the effect is not known well enough to say how many rounds would settle it"
     if needed is None:
         return None, "the effect is too near to the edge of the claim for more rounds to settle it"
     if not effect.between_beds:
         return needed, f"about {counted(needed, 'round')} would probably settle it"
     rounds = needed * math.ceil(effect.n / effect.beds)
-    return rounds, f"about {counted(rounds, 'round')} on {needed} {effect.unit}s would probably settle it"
+    words = f"about {counted(rounds, 'round')} on {needed} {effect.unit}s would probably settle it"
+    if effect.n == effect.beds:
+        words += f", or fewer {effect.unit}s with several rounds on each"
+    return rounds, words

@@ -116,4 +116,6 @@ def _holds_in(places: Sequence[JudgedPlace], verdict: Verdict) -> str:
 def _counted(places: Sequence[JudgedPlace]) -> str:
     """How many places have which verdict."""
     counts = {verdict: sum(place.verdict == verdict for place in places) for verdict in Verdict}
+    if len(places) in counts.values():
+        return f"in all {len(places)} places"
     return f"{listed(f'{verdict} in {count}' for verdict, count in counts.items() if count)} of {len(places)} places"

@@ -13,9 +13,11 @@ from analysis.claims.together import together
 from analysis.claims.verdict import Judged
 from analysis.claims.words import (
     MOODS,
+    base_words,
     counts_words,
     effect_words,
     effects_of,
+    estimate_words,
     interval_words,
     measured_words,
     n_words,
@@ -59,9 +61,7 @@ def summary(judged: Sequence[Judged]) -> str:
     """How many have which verdict, and how many of these may be wrong."""
     whole = together(judged)
     words = f"{counts_words(judged)}."
-    if whole.tested > 1:
-        words += f" Of {whole.tested} verdicts at most {whole.false_at_most:.2g} are expected to be wrong."
-    return words
+    return " ".join(filter(None, [words, whole.words(), estimate_words(judged)]))
 
 
 def behind(judged: Judged) -> list[str]:
@@ -74,8 +74,9 @@ def behind(judged: Judged) -> list[str]:
         if effect is None:
             lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}{numbers}")
             continue
-        beds = f"{effect.beds} {effect.unit}s" if effect.between_beds else "of this run alone"
-        ends = f", {interval_words(claim, effect.interval_95)} (95%, {beds})" if effect.interval_95 else ""
+        ends = (
+            f", {interval_words(claim, effect.interval_95)} (95%, {base_words(effect)})" if effect.interval_95 else ""
+        )
         measured = f"{effect_words(claim, effect.value)}{ends}"
         lines.append(f"  {place.place.words}: {verdict_words(place.verdict, place.detail)}, {measured}{numbers}")
     return [*lines, *([f"  why: {judged.why}"] if judged.why else [])]

@@ -21,6 +21,14 @@ class Together:
     tested: int
     false_at_most: float  # verdicts, at most
 
+    def words(self) -> str:
+        return wrong_by_chance(self.false_at_most, self.tested)
+
+
+def wrong_by_chance(at_most: float, of: int) -> str:
+    """How many of several verdicts chance alone makes wrong; nothing where there is one."""
+    return f"On average at most {at_most:.2g} of these {of} verdicts are wrong by chance." if of > 1 else ""
+
 
 def together(judged: Sequence[Judged]) -> Together:
     tested = [one for one in judged if one.verdict != Verdict.NOT_TESTED]

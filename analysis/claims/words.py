@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
-from analysis.numbers import NO_END, NONE
+from analysis.numbers import NO_END, NONE, counted
+from analysis.stats import one_bed
 from model.claims import Claim
 from model.load_places import metric_of_claim
 
@@ -74,7 +75,32 @@ def measured_words(judged: Judged) -> str:
 
 
 def verdict_words(verdict: Verdict, detail: str) -> str:
-    return f"{verdict}: {detail}" if detail else str(verdict)
+    joint = " " if detail.startswith("in ") else ": "
+    return f"{verdict}{joint}{detail}" if detail else str(verdict)
+
+
+def base_words(effect: Effect) -> str:
+    """What the interval of an effect is across, and what it leaves out."""
+    if effect.between_beds:
+        return f"{effect.beds} {effect.unit}s"
+    if effect.interval_95 is None:
+        return "this run alone"
+    return f"this run alone; {one_bed.words(effect.n, effect.beds)}"
+
+
+def estimate_words(judged: Sequence[Judged]) -> str:
+    """Which estimates a table of claims has: the same arms may have another one elsewhere on the page."""
+    effects = [effect for each in judged for effect in effects_of(each.places) if effect.interval_95]
+    alone = [effect for effect in effects if not effect.between_beds]
+    units = dict.fromkeys(effect.unit for effect in effects if effect.between_beds)
+    words = [f"Effects over {unit}s are the mean of one number for each {unit} (as logarithms)." for unit in units]
+    if alone:
+        least = min(alone, key=lambda effect: one_bed.too_narrow(effect.n, effect.beds))
+        words.append(
+            "Effects of this run alone are the middle of its rounds (pseudo-median). Of an interval of this run alone: "
+            f"{one_bed.words(least.n, least.beds)} ({counted(least.n, 'round')})."
+        )
+    return " ".join(words)
 
 
 def n_words(effects: Sequence[Effect]) -> str:

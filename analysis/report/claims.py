@@ -9,9 +9,11 @@ from analysis.claims.together import together
 from analysis.claims.verdict import Effect, Judged, JudgedPlace
 from analysis.claims.words import (
     MOODS,
+    base_words,
     counts_words,
     effect_words,
     effects_of,
+    estimate_words,
     interval_words,
     measured_words,
     n_words,
@@ -34,7 +36,7 @@ NOTE = (
     "only a direction was published, where the 95% interval lies on that side. p is how likely data like these "
     "would be if the verdict were wrong; Holm's is for all tests of this table together. Strips show the region that "
     "counts as reproduced (grey), the interval (bar), the estimate and the published value (lines). "
-    "A count that never varies has no interval: its verdict, with a p of 0, is on these trials. What all beds share, "
+    "A count that never varies has no interval: its verdict, with p < 0.0001, is on these trials. What all beds share, "
     "like the machine, is in no interval and in no p; docs/statistics.md#claims says what else is not covered. "
     "docs/reference/claims.md defines every verdict."
 )
@@ -47,11 +49,10 @@ def section_of(judged: Sequence[Judged]) -> Html | None:
     whole = together(judged)
     rows = [verdict_row(each, p, f"claim-{each.claim.name}") for each, p in zip(judged, whole.adjusted, strict=True)]
     counts = counts_words(judged)
-    wrong = f" Of these verdicts {whole.false_at_most:.2g} or fewer are expected to be wrong."
     return section(
         "claims",
         "Claims",
-        el("p", f"{counts}.{wrong if whole.tested > 1 else ''}"),
+        el("p", " ".join(filter(None, [f"{counts}.", whole.words(), estimate_words(judged)]))),
         scroll(el("table", heads(), el("tbody", rows), class_="verdicts")),
         el("p", NOTE, class_="note"),
     )
@@ -112,11 +113,7 @@ def _place(claim: Claim, place: JudgedPlace, scale: plots.Scale | None) -> Html:
         interval_words(claim, effect.interval_90) if effect else NONE,
         interval_words(claim, effect.interval_95) if effect else NONE,
         effect.n if effect else 0,
-        NONE
-        if effect is None
-        else (f"{effect.beds}" if effect.unit == "bed" else f"{effect.beds} {effect.unit}s")
-        if effect.between_beds
-        else "this run alone",
+        base_words(effect) if effect else NONE,
         NONE if place.rounds_needed is None else counted(place.rounds_needed, "round"),
         numbers_words(place.trials) or NONE,
     ]

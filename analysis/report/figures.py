@@ -47,11 +47,11 @@ def figures(run: Run, drawn: Sequence[loads.Drawn]) -> Html | None:
 
 
 _ABOUT = {
-    "line": "Medians; bands and whiskers are each one's {interval}.",
-    "bar": "Medians; whiskers are each one's {interval}.",
+    "line": "Medians; bands and whiskers: {interval}.",
+    "bar": "Medians; whiskers: {interval}.",
     "heatmap": "Medians.",
     "parts": "Medians of each part (docs/reference/parts.md); they need not add up to the median of the whole.",
-    "box": "Every trial as a dot; boxes are the middle half, the dark tick is the median.",
+    "box": "Every trial as a dot; boxes: middle half of the trials; tick: median.",
     COURSE: "Medians of the trials over spans of time; bands are their range. A gap is where nothing was read.",
     "cdf": "The share of trials that took no longer.",
 }
@@ -91,7 +91,7 @@ def _about(drawing: Drawing) -> str:
         words = f"Each arm against {base}, round by round: below 0 is less. " + (
             "Where the interval holds 0, the number is in brackets."
             if drawing.kind == "heatmap"
-            else f"Whiskers are each one's {interval}; where one holds 0, no difference is shown."
+            else f"Whiskers: {interval}; if one crosses 0, no difference is shown."
         )
         further = drawing.measured.further
         words += f" {further} further comparisons of the same cells are in the table alone." if further else ""

@@ -35,7 +35,7 @@ from analysis.report import (
     witnesses,
 )
 from analysis.report.markup import Html, el, join
-from analysis.report.sentences import sentences
+from analysis.report.sentences import findings, warnings
 from analysis.report.whole import write_whole
 from analysis.run_folder import read_run
 from model import run_format
@@ -56,7 +56,7 @@ def page(run: Run) -> str:
     rows, compared = tables.rows(run), tables.comparisons(run)
     drawn, made_on = loads.drawn_loads(run), tables.machines(run, compared)
     parts = [
-        sections.header(run, [*sentences(run, rows, compared), *made_on.warnings()]),
+        sections.header(run, findings(run, rows, compared), [*warnings(run, rows, compared), *made_on.warnings()]),
         sections.tiles(run, rows),
         claims.section_of(judge(run)),
         figures.figures(run, drawn),
@@ -89,7 +89,7 @@ def page(run: Run) -> str:
         el("main", present[0], guess if drawn else None, present[1], contents(present), present[2:]),
         el("footer", _footer(run)),
     )
-    return document(f"{run.name} - lanelab report", body, images=any(each.film for each in drawn))
+    return document(f"{sections.title_of(run)} - lanelab report", body, images=any(each.film for each in drawn))
 
 
 def document(title: str, body: Html, *, images: bool = False, style: str = "", script: str = "") -> str:

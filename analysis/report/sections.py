@@ -24,21 +24,29 @@ STATES = {
     "killed": "killed before its end",
 }
 MOST_DETAILS = 8
+LONGEST_TITLE = 90  # characters of a headline
 
 
 def section(name: str, title: str, *children: object) -> Html:
     return el("section", el("h2", title), *children, id=name)
 
 
-def header(run: Run, sentences: Sequence[str]) -> Html:
+def title_of(run: Run) -> str:
+    """What the run is about; its name where that is not said in a line."""
+    return run.description if 0 < len(run.description) <= LONGEST_TITLE else run.name
+
+
+def header(run: Run, findings: Sequence[str], warnings: Sequence[str]) -> Html:
     badge = el("span", STATES[run.state], class_="badge") if run.state in STATES else None
+    said = el("ul", [el("li", sentence) for sentence in findings], class_="said")
+    box = el("ul", [el("li", sentence) for sentence in warnings], class_="warnings") if warnings else None
     return el(
         "header",
-        el("p", "lanelab report", class_="eyebrow"),
-        el("h1", run.name),
-        el("p", run.description, class_="lead") if run.description else None,
+        el("p", f"lanelab report: {run.name}", class_="eyebrow"),
+        el("h1", title_of(run)),
+        el("p", run.description, class_="lead") if run.description not in ("", title_of(run)) else None,
         el("p", date_words(run.created_utc), badge and join(" ", badge), class_="date"),
-        el("ul", [el("li", sentence) for sentence in sentences], class_="said"),
+        [box, said] if conditions.caveats(run) else [said, box],
     )
 
 
@@ -58,7 +66,7 @@ def tiles(run: Run, rows: Sequence[Row]) -> Html:
     facts = [
         (str(len(run.ok)), f"{run.trials_word} that count"),
         (str(len(run.failed)), "failed, and do not count"),
-        (f"{fit} of {len(run.links)}", "links measured and within tolerance"),
+        (f"{fit} of {len(run.links)}", "links within tolerance before their trials"),
         (percent(noise), " ".join(filter(None, ["standard deviation within a cell", run.over]))),
         (span(took), "of trials"),
     ]
@@ -151,9 +159,8 @@ def failure_parts(run: Run) -> Html:
         trials = "trial" if number == 1 else "trials"
         summary = el("summary", el("code", reason), f" {number} {trials}")
         parts.append(el("details", summary, el("ul", shown, more), open=number <= 3 or not parts))
-    note = (
-        f"{len(run.failed)} of {len(run.trials)} trials failed their verdict. They are stored, and in no number above"
-        + ("." if not any(trial.timed_out for trial in run.failed) else ", but that what timed out took longer.")
+    note = f"{len(run.failed)} of {len(run.trials)} trials failed a check. They are kept, but not used" + (
+        "." if not any(trial.timed_out for trial in run.failed) else "; a trial that timed out counts as slower."
     )
     return join(el("p", note), parts)
 

@@ -21,20 +21,33 @@ MORE_THAN_TOLD = "more than can be told, since loads timed out"
 
 
 def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
-    """The most important first."""
+    """All of them. What takes the meaning from the numbers comes first."""
+    doubts, found = warnings(run, rows, compared), findings(run, rows, compared)
+    return [*doubts, *found] if conditions.caveats(run) else [*found, *doubts]
+
+
+def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+    """What was found, the most important first."""
     if not run.trials:
         return ["No trial has been made yet."]
     if not run.ok:
         none = f"None of {len(run.trials)} trials counts: every one failed."
-        return [f"{none} Nothing can be said about {values_of(run.primary)}.", *conditions.caveats(run)]
+        return [f"{none} Nothing can be said about {values_of(run.primary)}."]
     pairs = dict.fromkeys((row.cell.arm.name, row.base.name) for row in compared)
     against = [_against(arm, base, compared) for arm, base in pairs]
     result = [sentence for sentence in against if sentence] or _single(rows)
+    return [*result, *(row.words() for row in pooled(run))]
+
+
+def warnings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
+    """What keeps the findings from being believed, the most important first."""
+    if not run.ok:
+        return conditions.caveats(run)
     left = [] if run.plan.is_interleaved else not_compared(run)
     few = _few(run, rows, compared)
     return [
-        *conditions.caveats(run), *_refused(rows), *result, *left, *(row.words() for row in pooled(run)),
-        *([few] if few else []), *_timed_out(rows), *_flagged(run), *conditions.changes(run),
+        *conditions.caveats(run), *_refused(rows), *left, *([few] if few else []), *_timed_out(rows), *_flagged(run),
+        *conditions.changes(run),
     ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ def section_of(run: Run) -> Html | None:
     """None where no page was loaded."""
     sentences = witnesses.sentences(run)
     return (
-        section("witnesses", "Who told what was on the link", [el("p", said) for said in sentences])
+        section("witnesses", "Records of the wire: do they agree?", [el("p", said) for said in sentences])
         if sentences
         else None
     )

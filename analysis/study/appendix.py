@@ -128,9 +128,9 @@ def _workflow(facts: Appendix) -> Iterator[str]:
     yield "The same for one figure and with few trials, to see that everything works:"
     first = next(iter(facts.read.runs))
     yield f"```sh\n./lanelab study check {facts.archive} --figure {first} --trials 1 --out trial\n```"
-    asked = [f"{about.trials} trials" if about.trials else "the trials that the experiments say",
-             f"{about.beds} beds" if about.beds else "the beds that they say"]  # fmt: skip
-    yield f"The run in the archive was made with {' and '.join(asked)}, and seed {about.seed}; `check` takes the same."
+    trials = f"{about.trials} trials" if about.trials else "the experiments' own trials"
+    beds = f"{about.beds} beds" if about.beds else "their own beds"
+    yield f"The run in the archive was made with {trials}, {beds} and seed {about.seed}; `check` takes the same."
 
 
 def _expected(facts: Appendix) -> Iterator[str]:
@@ -163,7 +163,7 @@ def _notes(facts: Appendix) -> Iterator[str]:
         yield f"Not measured: figure {', '.join(missing)}."
     differences = facts.read.about.study.differences
     if differences:
-        yield "What is not as it was in the published work:"
+        yield "Differences from the published work:"
         yield table(("what", "then", "now", "effect"), [(d.what, d.then, d.now, d.effect) for d in differences])
 
 

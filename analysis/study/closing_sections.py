@@ -27,7 +27,7 @@ def differences(study: Study) -> Html | None:
     ]
     return section(
         "differences",
-        "What is not as it was",
+        "Differences from the published work",
         scroll(el("table", el("thead", head), el("tbody", rows), class_="prose")),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.claims.together import together
+from analysis.claims.together import together, wrong_by_chance
 from analysis.claims.verdict import Judged
 from analysis.claims.words import counts_words
 from analysis.numbers import counted
@@ -55,10 +55,8 @@ class JudgedStudy:
         """How many verdicts may be wrong; "" where there are none."""
         if not self.tested:
             return ""
-        return (
-            f"Each verdict is wrong with a probability of 5% at most. Of {counted(self.tested, 'verdict')}, "
-            f"{self.false_at_most:.1f} or fewer are expected to be false."
-        )
+        each = "Each verdict is wrong with a probability of 5% at most"
+        return f"{each}. {wrong_by_chance(self.false_at_most, self.tested)}".strip()
 
     def outcome(self) -> str:
         """One sentence."""

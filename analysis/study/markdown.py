@@ -91,7 +91,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
             parts += _figure(figure, read.runs[figure.number], pictures)
     if study.differences:
         rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
-        parts += ["## What is not as it was", table(("what", "then", "now", "effect"), rows)]
+        parts += ["## Differences from the published work", table(("what", "then", "now", "effect"), rows)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

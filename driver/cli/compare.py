@@ -25,7 +25,9 @@ FEWEST = 2
 @click.option(
     "--within", default="5%", show_default=True, metavar="PERCENT", help="The margin: agree within it, or not"
 )
-@click.option("--check", is_flag=True, help="Exit with 1 where runs differ by more, with 3 where that is not told")
+@click.option(
+    "--check", is_flag=True, help="Exit with 1 where runs differ by more, with 3 where they cannot be told apart"
+)
 @json_option
 def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) -> None:
     """Whether runs agree: two machines, two dates. Each RUN is held against the first one.

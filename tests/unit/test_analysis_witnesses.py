@@ -97,17 +97,23 @@ def test_where_all_were_heard_the_report_says_so_and_the_terminal_nothing(tmp_pa
     run = made(tmp_path / "run", dict.fromkeys((2, 4, 6), WHOLE))
     assert witnesses.silences(run) == []
     native, said = witnesses.sentences(run)
-    assert native.startswith("In all 3 trials by the browser itself (native) browser, server's log and capture told")
-    assert said.startswith("In all 3 trials through the gateway (spdy) gateway, server's log and capture told alike")
-    assert "told alike what was on the link" in page(run)
-    assert "told alike" not in shown(run)
+    assert native.startswith(
+        "In all 3 trials by the browser itself (native) the records of browser, server's log and capture agree"
+    )
+    assert said.startswith(
+        "In all 3 trials through the gateway (spdy) the records of gateway, server's log and capture agree"
+    )
+    assert "server's log and capture agree" in page(run).replace("&#x27;", "'").replace("&#39;", "'")
+    assert "capture agree" not in shown(run)
 
 
 def test_native_trials_have_witnesses_too(tmp_path: Path) -> None:
     run = made(tmp_path / "run", {1: browsers(SHORT), **dict.fromkeys((2, 4, 6), WHOLE)})
     silent, alike = witnesses.sentences(run)
     assert silent.startswith("In 1 of 3 trials by the browser itself (native) the capture could not tell the protocol")
-    assert alike.startswith("In all 3 trials through the gateway (spdy) gateway, server's log and capture told alike")
+    assert alike.startswith(
+        "In all 3 trials through the gateway (spdy) the records of gateway, server's log and capture agree"
+    )
     assert witnesses.silences(run) == [silent]
 
 

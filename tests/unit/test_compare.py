@@ -158,7 +158,7 @@ def test_noise_that_hides_an_answer_is_not_taken_for_agreement(made: Callable[..
     found = compared(made("a", noise=0.15), made("b", seed=8, noise=0.15))
     assert set(found.verdicts) == {"not told"}
     assert status([found]) == "not told"
-    assert "4 are not told: too few trials for how much they vary" in sentences(found)[0]
+    assert "4 cannot be told apart: too few trials for how much they vary" in sentences(found)[0]
 
 
 def test_too_few_trials_tell_nothing(made: Callable[..., Path]) -> None:

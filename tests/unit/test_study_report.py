@@ -30,7 +30,7 @@ from tests.unit.made_study import judged, make_study_run, study
 from tests.unit.test_conditions import change
 from tests.unit.test_report import EVIL, Parsed
 
-EXPECTED = "Of 4 verdicts, 0.2 or fewer are expected to be false."
+EXPECTED = "On average at most 0.2 of these 4 verdicts are wrong by chance."
 
 
 def verdicts(read: ReadStudyRun, verdict: Verdict = Verdict.REPRODUCED, *, changed: bool = False) -> JudgedStudy:

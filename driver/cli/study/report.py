@@ -84,6 +84,6 @@ def claims_now(about: StudyRun) -> dict[int, Sequence[Claim]] | None:
         now = read_study_folder(about.study.name)
         experiments = now.experiments(about.variant)
     except LanelabError as error:
-        note(f"whether claims were changed since is not told: the study as it is now cannot be read ({error})")
+        note(f"cannot check whether claims were changed since: the study as it is now cannot be read ({error})")
         return None
     return {number: experiment.claims for number, experiment in experiments.items()}

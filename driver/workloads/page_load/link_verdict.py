@@ -147,7 +147,7 @@ class LinkVerdict:
             return
         least = self._least_surplus()
         if least is not None and least > self._most_late_us:
-            what = f"no packet and its answer took less than {least / 1000:.1f} ms more than the link takes"
+            what = f"every packet and its answer took {least / 1000:.1f} ms or more longer than the link takes"
             yield Failure(Reason.LINK_RTT, f"{what} (rtt {self.link.rtt}{self._starved})")
 
     def _too_quick(self, seen: LinkEvidence) -> Iterator[Failure]:

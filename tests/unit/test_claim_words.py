@@ -1,0 +1,76 @@
+"""Verdicts on claims in words: joined to their detail, with what an interval is across and what it leaves out."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+
+from analysis.claims.estimates import OverBeds, OverRounds
+from analysis.claims.levels import Levels
+from analysis.claims.needed import is_known, numbers_needed
+from analysis.claims.simulation import equivalent, made_claim
+from analysis.claims.together import wrong_by_chance
+from analysis.claims.verdict import Effect, Interval, Judged, JudgedPlace, Verdict
+from analysis.claims.words import base_words, estimate_words, verdict_words
+
+ALONE = Effect(8, 1, False, 0.9, Interval(0.8, 1.0), Interval(0.7, 1.1), 0.5, 0.5, 0.5, 0.5)
+OVER = dataclasses.replace(ALONE, n=12, beds=3, between_beds=True)
+COUNT = dataclasses.replace(ALONE, interval_90=None, interval_95=None)
+
+
+def judged(*effects: Effect | None) -> Judged:
+    claim = made_claim()
+    places = tuple(JudgedPlace(claim.places[0], Verdict.INCONCLUSIVE, "", each, (), None) for each in effects)
+    return Judged(claim, Verdict.INCONCLUSIVE, "", None, places, "", changed=False)
+
+
+def test_a_verdict_is_joined_to_its_detail() -> None:
+    assert verdict_words(Verdict.INCONCLUSIVE, "in all 3 places") == "inconclusive in all 3 places"
+    assert verdict_words(Verdict.REPRODUCED, "in 2 of 3 places") == "reproduced in 2 of 3 places"
+    assert verdict_words(Verdict.NOT_REPRODUCED, "reversed") == "not reproduced: reversed"
+    assert verdict_words(Verdict.REPRODUCED, "") == "reproduced"
+
+
+def test_an_interval_of_one_bed_says_by_how_much_it_is_too_narrow() -> None:
+    assert base_words(OVER) == "3 beds"
+    assert base_words(dataclasses.replace(OVER, unit="machine")) == "3 machines"
+    assert base_words(COUNT) == "this run alone"
+    assert base_words(ALONE) == (
+        "this run alone; if beds differ as much as rounds do, it is 3.0 times too narrow for what other beds would give"
+    )
+    assert "2.2 times too narrow" in base_words(dataclasses.replace(ALONE, beds=2))
+
+
+@pytest.mark.parametrize(
+    ("effects", "parts"),
+    [
+        ((), []),
+        ((None, COUNT), []),
+        ((OVER,), ["Effects over beds are the mean of one number for each bed"]),
+        (
+            (ALONE, OVER),
+            ["mean of one number for each bed", "middle of its rounds", "3.0 times too narrow", "(8 rounds)"],
+        ),
+    ],
+)
+def test_a_table_of_claims_names_its_estimates(effects: tuple[Effect | None, ...], parts: list[str]) -> None:
+    words = estimate_words([judged(*effects)])
+    assert all(part in words for part in parts)
+    assert bool(words) == bool(parts)
+
+
+def test_how_many_verdicts_are_wrong_by_chance() -> None:
+    assert wrong_by_chance(0.3, 6) == "On average at most 0.3 of these 6 verdicts are wrong by chance."
+    assert wrong_by_chance(0.05, 1) == ""
+
+
+def test_an_effect_that_is_hardly_known_is_not_called_near_to_the_edge() -> None:
+    """-6% with an interval from -48% to +71%, in a region of 5%: nobody can say how far it is from the edge."""
+    claim = equivalent(made_claim())
+    wide = OverBeds([math.log(each) for each in (0.75, 0.94, 1.18)])
+    assert numbers_needed(claim, wide, Levels()) is None
+    assert not is_known(claim, wide, Levels())
+    near = OverRounds([math.log(0.951) + 0.001 * (at % 3 - 1) / 3 for at in range(12)])
+    assert is_known(claim, near, Levels())
