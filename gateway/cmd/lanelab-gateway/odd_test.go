@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -219,6 +220,36 @@ func TestAnInterimStatusIsNoAnswerInSPDY(t *testing.T) {
 		}
 		if r := w.events("request")[0]; r["error"] == nil {
 			t.Errorf("%v", r)
+		}
+	}
+}
+
+// A server that says the same without end instead of answering costs the gateway no more than that, and the log names it.
+func TestAServerThatFloodsIsLeft(t *testing.T) {
+	var settingsOfH2 bytes.Buffer
+	http2.NewFramer(&settingsOfH2, nil).WriteSettings()
+	for protocol, settingsFrame := range map[string][]byte{
+		"h2": settingsOfH2.Bytes(), "spdy/2": spdy.AppendFrame(nil, spdy.V2, spdy.Settings{}), "spdy/3.1": spdy.AppendFrame(nil, spdy.V31, spdy.Settings{}),
+	} {
+		o := rawOrigin(t, func(_ int, conn net.Conn, reader *bufio.Reader) {
+			go io.Copy(io.Discard, reader)
+			for err := error(nil); err == nil; {
+				_, err = conn.Write(settingsFrame)
+			}
+		})
+		w := begin(t, o.pin, o.port, settings{"protocol": protocol}, nil)
+		response, body, err := w.fetch("GET", url(names[0], "/"), nil)
+		if err != nil || response.StatusCode != 502 || !strings.Contains(body, "floods") {
+			t.Errorf("%s: %v, %q, %v", protocol, response, body, err)
+		}
+		flooded := 0
+		for _, c := range w.events("connection") {
+			if said, _ := c["error"].(string); c["ended_by"] == "error" && strings.Contains(said, "floods") && strings.Contains(said, "SETTINGS") {
+				flooded++
+			}
+		}
+		if flooded == 0 || flooded != o.connections() {
+			t.Errorf("%s: the log has %d of %d floods", protocol, flooded, o.connections())
 		}
 	}
 }
