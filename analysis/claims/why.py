@@ -115,5 +115,6 @@ def _of_cell(claim: Claim, cell: Cell, trials: Sequence[Trial]) -> str:
         if metric and len(values) == len(trials):
             value = shown(metric, statistics.median(values))
             plain = metric.words.replace("bytes", "kB", 1) if metric.unit == "kB" else metric.words
-            words.append(f"{value} {FACTS.get(name, plain)}")
+            one = (name, value) == ("connections_used", "1")
+            words.append(f"{value} {'connection used' if one else FACTS.get(name, plain)}")
     return f"{cell.arm.name}, {cell.link.label}: {', '.join(words)}"

@@ -7,7 +7,7 @@ from analysis.links import LinkRow
 from analysis.model import Run
 from analysis.refusals import Pooled
 from analysis.report.markup import Html, el
-from analysis.report.sections import scroll, section
+from analysis.report.sections import place_of, scroll, section
 
 NOTE = (
     "Proven: trials whose round trips, rate, largest packets and initial windows, in their own capture, were the "
@@ -28,11 +28,15 @@ def section_of(run: Run) -> Html | None:
     head = el(
         "tr", [el("th", word, scope="col", class_="num" if 1 < at < 7 else None) for at, word in enumerate(HEADS)]
     )
-    table = el("table", el("thead", head), el("tbody", [_row(row) for row in rows]))
+    table = el(
+        "table",
+        el("thead", head),
+        el("tbody", [_row(row, several=len({cell.site for cell in run.cells}) > 1) for row in rows]),
+    )
     return section("proofs", "Links by their trials", [*said, scroll(table), el("p", NOTE, class_="note")])
 
 
-def _row(row: LinkRow) -> Html:
+def _row(row: LinkRow, *, several: bool) -> Html:
     numbers = (
         f"{row.proven} of {row.trials}",
         _lost(row.down),
@@ -42,7 +46,7 @@ def _row(row: LinkRow) -> Html:
     )
     return el(
         "tr",
-        el("td", row.cell.link.label),
+        el("td", place_of(row.cell, several=several)),
         el("td", row.cell.arm.name),
         [el("td", number, class_="num") for number in numbers],
         el("td", "refused" if row.refused else ""),

@@ -9,7 +9,7 @@ from analysis.machine import SHARES, TIMES, MachineRow
 from analysis.model import Run, Trial
 from analysis.numbers import percent
 from analysis.report.markup import Html, el
-from analysis.report.sections import scroll, section
+from analysis.report.sections import place_of, scroll, section
 
 MOST_FLAGGED = 12  # trials whose flags are listed
 NOTE = (
@@ -39,9 +39,16 @@ def section_of(run: Run) -> Html | None:
         return None
     names = [name for name in (*TIMES, *SHARES) if any(name in row.medians for row in rows)]
     most = max((sum(row.medians.get(name, 0.0) for name in TIMES) for row in rows), default=0.0)
-    heads = ["link", "arm", "", *(HEADS[name] for name in names), "flagged"]
+    heads = [
+        "site, link" if len({cell.site for cell in run.cells}) > 1 else "link",
+        "arm",
+        "",
+        *(HEADS[name] for name in names),
+        "flagged",
+    ]
     head = el("tr", [_head(word, at) for at, word in enumerate(heads)])
-    body = [_row(row, names, most) for row in rows]
+    several = len({cell.site for cell in run.cells}) > 1
+    body = [_row(row, names, most, several=several) for row in rows]
     table = el("table", el("thead", head), el("tbody", body))
     sentence = machine.sentence(run) or "No trial that counts is flagged"
     children = [el("p", f"{sentence}."), _flags(machine.flagged(run)), scroll(table), el("p", NOTE, class_="note")]
@@ -55,10 +62,10 @@ def _head(word: str, at: int) -> Html:
     return el("th", dot, word, scope="col", class_="num" if at > 2 else None)
 
 
-def _row(row: MachineRow, names: Sequence[str], most: float) -> Html:
+def _row(row: MachineRow, names: Sequence[str], most: float, *, several: bool) -> Html:
     return el(
         "tr",
-        el("td", row.cell.link.label),
+        el("td", place_of(row.cell, several=several)),
         el("td", row.cell.arm.name),
         el("td", _bar(row, most)),
         [el("td", _number(name, row.medians.get(name)), class_="num") for name in names],
@@ -95,5 +102,5 @@ def _flags(trials: Sequence[Trial]) -> Html | None:
         for flag in trial.flags
     ]
     more = len(trials) - MOST_FLAGGED
-    rest = el("p", f"and {more} more: lanelab show {trials[0].number} --trial N") if more > 0 else None
+    rest = el("p", f"and {more} more: lanelab show RUN --trial N") if more > 0 else None
     return el("details", el("summary", "What flagged them"), el("ul", listed), rest)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import conditions, tables
-from analysis.model import Run, SelfTest
+from analysis.model import Cell, Run, SelfTest
 from analysis.numbers import in_unit, percent, ratio, shown, span
 from analysis.report import plots
 from analysis.report.links_again import links_again
@@ -104,6 +104,11 @@ def results(run: Run, rows: Sequence[Row]) -> Html:
         f"one scale, from 0.{of_bound} Failed trials are in brackets.{machines}"
     )
     return section("results", "Results", scroll(table), el("p", note, class_="note"))
+
+
+def place_of(cell: Cell, *, several: bool) -> str:
+    """Of a row in a table that has all cells: two sites may have a link of the same label."""
+    return f"{cell.site}, {cell.link.label}" if several else cell.link.label
 
 
 def head_of(word: str) -> Html:

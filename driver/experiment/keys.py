@@ -27,7 +27,7 @@ SHORTEST_TIMEOUT, LONGEST_TIMEOUT = Duration.parse("1s"), Duration.parse("3600s"
 
 def read_name(value: object, key: str = "") -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", value):
-        what = f"{str(value)[:64]!r} cannot be the name of a folder everywhere"
+        what = f"{str(value)[:64]!r} cannot be a name"
         raise InputError(what, "Write letters, digits, points, dashes and underscores, 64 at most", key=key)
     return value
 

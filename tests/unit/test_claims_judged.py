@@ -496,7 +496,7 @@ def test_why_of_a_count_says_what_both_arms_moved() -> None:
 
     claim = made_claim(metric="connections_used")
     assert judged(with_effect("change", 1.0), claim, measures=moved).why == (
-        "b, 20ms: 1 connections used, 24 requests, 1,218 kB both ways; "
+        "b, 20ms: 1 connection used, 24 requests, 1,218 kB both ways; "
         "a, 20ms: 24 connections used, 24 requests, 1,218 kB both ways"
     )
 

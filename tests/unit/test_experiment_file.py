@@ -118,7 +118,7 @@ REFUSED: list[tuple[str, str]] = [
     ("capture: router", "exp.yaml:4: capture: there is no node 'router'"),
     ("capture: {nodes: off, snaplen: 96B}", "exp.yaml:4: capture.snaplen: it means nothing where nothing is recorded"),
     ("capture: {snaplen: 20B}", "exp.yaml:4: capture.snaplen: 20B of each packet cannot be kept"),
-    ("name: a/b", "exp.yaml:4: name: 'a/b' cannot be the name of a folder everywhere"),
+    ("name: a/b", "exp.yaml:4: name: 'a/b' cannot be a name"),
     ("<<: {trials: 3}", "exp.yaml:4: <<: merge keys are not supported. Write what arms share under 'defaults'"),
     ("trials: !!int 3", "exp.yaml:4: the tag tag:yaml.org,2002:int is not supported"),
     ("defaults: {tsl: 1.3}", "exp.yaml:4: defaults.tsl: there is no such setting of an arm. Did you mean tls?"),

@@ -72,7 +72,7 @@ MISTAKES = [
         "arms.h2: it differs in nothing from the arm 'http' (with the variant a on line 5)",
     ),
     ("a: {links: {initial_window: many}}", "exp.yaml:5: links.initial_window: 'many' "),
-    ("a b: {}", "exp.yaml:5: variants.a b: 'a b' cannot be the name of a folder"),
+    ("a b: {}", "exp.yaml:5: variants.a b: 'a b' cannot be a name"),
 ]
 
 

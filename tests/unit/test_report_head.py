@@ -9,7 +9,7 @@ from pathlib import Path
 from analysis import tables
 from analysis.drawing import draw, figures_of
 from analysis.report.page import page
-from analysis.report.sections import title_of
+from analysis.report.sections import place_of, title_of
 from analysis.report.sentences import findings, warnings
 from analysis.run_folder import read_run
 from tests.unit.made_run import ARMS, Made, make_run
@@ -66,3 +66,11 @@ def test_links_that_differ_in_several_settings_are_called_by_their_labels(tmp_pa
     }
     assert panels <= {link.label for link in run.links}
     assert panels
+
+
+def test_rows_of_several_sites_say_which(tmp_path: Path) -> None:
+    """Both sites have a link of the same label."""
+    run = read_run(make_run(tmp_path / "run", Made(arms=TWO, sites=("dummy", "shop"), rounds=3, fails=NONE_FAIL)))
+    cell = run.cells[0]
+    assert place_of(cell, several=True) == f"{cell.site}, {cell.link.label}"
+    assert place_of(cell, several=False) == cell.link.label
