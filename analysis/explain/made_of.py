@@ -32,6 +32,7 @@ class MadeOf:
 
     cell: Cell
     trials: int
+    nearest: int  # the number of the trial that is nearest to the median
     plt_ms: float
     parts: Mapping[Part, float]
     facts: Mapping[str, float]
@@ -58,7 +59,8 @@ class MadeOf:
 
     def sentences(self) -> list[str]:
         return [
-            f"{self.cell}: {seconds(self.plt_ms)} (median of {counted(self.trials, 'page load')}).",
+            f"{self.cell}: {seconds(self.plt_ms)} (median of {counted(self.trials, 'page load')}; nearest is trial "
+            f"{self.nearest}).",
             f"The time went to {self._parts()}.",
             self._bound(),
         ]
@@ -67,7 +69,7 @@ class MadeOf:
         cell = self.cell
         return {
             "site": cell.site, "link": cell.link.label, "arm": cell.arm.name, "cell": cell.id,
-            "trials": self.trials, "plt_ms": self.plt_ms,
+            "trials": self.trials, "nearest_trial": self.nearest, "plt_ms": self.plt_ms,
             "parts_ms": {part.value: self.parts[part] for part in Part},
             "facts": dict(self.facts), "bound": self.bound, "sentences": self.sentences(),
         }  # fmt: skip
@@ -112,6 +114,7 @@ def _made_of(cell: Cell, trials: Sequence[Trial]) -> MadeOf:
     return MadeOf(
         cell=cell,
         trials=len(trials),
+        nearest=min(trials, key=lambda trial: (abs(trial.measures[PLT] - middle(PLT)), trial.number)).number,
         plt_ms=middle(PLT),
         parts={part: middle(part.measure) for part in Part},
         facts={name: middle(name) for name in known},

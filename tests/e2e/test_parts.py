@@ -103,7 +103,7 @@ def test_explain_says_it_in_sentences(traced: tuple[Played, LanelabCommand]) -> 
     told = lanelab.run("explain", str(played.folder), "http", "h2")
     assert told.returncode == 0, told.stderr
     assert "setting up TLS +" in told.stdout
-    assert "1 connection instead of 6" in " ".join(told.stdout.split())
+    assert "h2 opens 1 connection, http 6" in " ".join(told.stdout.split())
     unknown = lanelab.run("explain", str(played.folder), "htpp")
     assert unknown.returncode == 2
     assert "Did you mean http" in unknown.stderr

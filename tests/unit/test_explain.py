@@ -79,7 +79,7 @@ def text(of: Run, *what: str, trial: int | None = None) -> str:
 def test_a_cell_is_told_by_its_largest_parts_and_what_bounds_it() -> None:
     (cell,) = explain(run(), ["dummy, 100ms, HTTP"], nothing).cells
     first, parts, bound = cell.sentences()
-    assert first == "dummy, 100ms, HTTP: 1.42 s (median of 6 page loads)."
+    assert first == "dummy, 100ms, HTTP: 1.42 s (median of 6 page loads; nearest is trial 5)."
     assert parts.startswith("The time went to transmission at the link's rate 940 ms (66%), waiting for answers")
     assert "recovery" not in parts
     assert bound == "The link's rate limits it most: the bottleneck of 10mbit was busy for 940 ms, with 1,175 kB."
