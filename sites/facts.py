@@ -59,7 +59,7 @@ def facts_of(name: str, manifest: Manifest) -> SiteFacts:
         origins=manifest.hosts,
         all_origins=bool(manifest.objects),
         composition=composition or {},
-        fidelity=told(manifest.fidelity, _known_digest(manifest)),
+        fidelity=told(manifest.fidelity, _known_digest(manifest), manifest.sha256),
         score=manifest.fidelity.score if manifest.fidelity else None,
     )
 

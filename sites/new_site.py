@@ -24,6 +24,7 @@ from model.site.composition import composition_of
 from model.site.manifest import MANIFEST, Manifest, parse_manifest
 from model.site.site import SiteObject, StoredObject
 from sites.archive.addresses import NotServedError, address_of
+from sites.archive.limits import OWN
 from sites.archive.objects import OK, Objects, objects_of
 from sites.archive.read_warc import read_warc, shown
 from sites.archive.secrets import without_secrets
@@ -234,7 +235,7 @@ def _write(aside: Path, objects: Objects, manifest: Manifest) -> Manifest:
         os.fsync(out.fileno())
     data = file.read_bytes()
     manifest = with_changes(manifest, sha256=hashlib.sha256(data).hexdigest())
-    again = objects_of(read_warc(data, ARCHIVE).exchanges)
+    again = objects_of(read_warc(data, ARCHIVE, OWN).exchanges, OWN, own=True)
     if _without_late(again.stored) != _without_late(objects.stored):
         raise StoreError("what was written of the site is not what was to be written", "Please report this")
     text = manifest.to_yaml()

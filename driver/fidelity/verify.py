@@ -39,8 +39,8 @@ class Verified:
     differences: tuple[tuple[str, tuple[str, ...]], ...]  # of each protocol: words on what is inexact, missing or extra
 
 
-def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
-    """`run`: the folder of the run; `folder`: of the archived site."""
+def verified(run: Path, site: Site, folder: Path, wish: Wish, archive: str | None) -> Verified:
+    """`run`: the folder of the run; `folder`: of the archived site; `archive`: the sha256 of its recording."""
     loads = read_loads(run)
     recorded = _recorded_picture(folder)
     protocols, shown, differences = [], [], []
@@ -75,6 +75,7 @@ def verified(run: Path, site: Site, folder: Path, wish: Wish) -> Verified:
         server=_one(each.server.program.partition(" ")[0] for each in evidence if each.server),
         digest=digest_of(site.objects),
         protocols=tuple(protocols),
+        archive=archive,
     )
     return Verified(fidelity, recorded, tuple(shown), tuple(differences))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.coded import Coded
+from model.coded import Coded, later
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Fidelity(Coded):
     server: str
     digest: str  # of the site's objects: a site that has changed since has another one
     protocols: tuple[ProtocolFidelity, ...]
+    archive: str | None = later(None)  # sha256 of the recording; None: there is none, or an older lanelab verified it
 
     @property
     def words(self) -> str:
@@ -52,9 +53,11 @@ def percent(score: float | None) -> str:
 NOT_VERIFIED = "not verified"
 
 
-def told(fidelity: Fidelity | None, digest: str | None) -> str:
-    """For a list or a report. `digest`: the site's, where it is known."""
+def told(fidelity: Fidelity | None, digest: str | None, archive: str | None = None) -> str:
+    """For a list or a report. `digest`: the site's, where it is known; `archive`: the sha256 of its recording, by which
+    a list knows without reading it that it is another one."""
     if fidelity is None:
         return NOT_VERIFIED
     stale = digest is not None and digest != fidelity.digest
+    stale = stale or (None not in (archive, fidelity.archive) and archive != fidelity.archive)
     return f"{fidelity.words} (stale: the site has changed since)" if stale else fidelity.words

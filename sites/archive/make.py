@@ -9,6 +9,7 @@ from pathlib import Path
 from model.errors import InputError
 from model.site.manifest import MANIFEST, Manifest
 from model.site.site import StoredObject
+from sites.archive.limits import OWN
 from sites.archive.objects import objects_of
 from sites.archive.read_warc import read_warc
 
@@ -23,4 +24,4 @@ def make(folder: Path, manifest: Manifest) -> Iterator[StoredObject]:
     if hashlib.sha256(data).hexdigest() != manifest.sha256:
         remedy = f"Bring it back, or write its sha256 into {folder / MANIFEST}"
         raise InputError(f"the site's archive {file} was changed: another sha256 than the manifest has", remedy)
-    yield from objects_of(read_warc(data, str(file)).exchanges).stored
+    yield from objects_of(read_warc(data, str(file), OWN).exchanges, OWN, own=True).stored

@@ -54,6 +54,11 @@ def media_type(said: str, path: str, body: bytes) -> str:
     return match[1].lower() if match else sniffed(path, body)
 
 
+def is_media_type(said: str) -> bool:
+    """Whether nothing else has to be looked at."""
+    return _TYPE.fullmatch(said) is not None
+
+
 def sniffed(path: str, body: bytes) -> str:
     """By the first bytes, then by the end of the path, then text or not."""
     for start, name in MAGIC:

@@ -12,7 +12,7 @@ from model.site.site import Headers, SiteObject, StoredObject
 from sites.archive.addresses import Address, NotServedError, address_of
 from sites.archive.http_text import values_of
 from sites.archive.limits import LIMITS, Limits
-from sites.archive.media_types import media_type
+from sites.archive.media_types import is_media_type, media_type
 from sites.archive.ranges import PARTIAL, joined
 from sites.archive.read_warc import shown
 from sites.coding import CODINGS, decode
@@ -25,6 +25,7 @@ OF_THE_CONNECTION = frozenset(
     ("connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "alt-svc", "content-length")
 )
 OF_PROXIES = "proxy-"
+LARGEST_HEAD = 250_000  # bytes: Chromium takes 256 kB, with a status line and what a server adds
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _LENGTH = re.compile(r"[0-9]{1,18}")
@@ -42,9 +43,10 @@ class Objects:
     exchanges: tuple[Exchange, ...]  # what the objects are made of: these and no others belong into its archive
 
 
-def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS) -> Objects:
+def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS, *, own: bool = False) -> Objects:
     """One object for each request. Of several answers to one request the best: a whole one above a part, and above
-    "not modified"; of equals the first."""
+    "not modified"; of equals the first. `own`: of an archive that lanelab wrote, when it had decoded every body."""
+    bodies = _Bodies(limits, own=own)
     groups: dict[Key, list[tuple[Exchange, Address]]] = {}
     left_out: list[str] = []
     for each in exchanges:
@@ -61,12 +63,37 @@ def objects_of(exchanges: Iterable[Exchange], limits: Limits = LIMITS) -> Object
         address = group[0][1]
         try:
             answer, sources, words = _best([each for each, _ in group])
-            stored.append(_stored(answer, address, limits))
+            stored.append(_stored(answer, address, bodies))
             used += sources
             left_out += [f"{shown(address.url)}: {each}" for each in words]
         except NotServedError as why:
             left_out.append(_words(group[0][0], why))
     return Objects(tuple(stored), tuple(dict.fromkeys(left_out)), tuple(used))
+
+
+@dataclass(slots=True)
+class _Bodies:
+    """Decodes them, so many bytes in sum."""
+
+    limits: Limits
+    own: bool
+    total: int = 0
+
+    def decoded(self, headers: Headers, body: bytes) -> bytes:
+        """The body as the page sees it: everything that prepares a site has to be able to decode it."""
+        words = ",".join(values_of(headers, "content-encoding")).lower().split(",")
+        codings = [word.strip() for word in words if word.strip() not in ("", "identity")]
+        if len(codings) > 1:
+            raise NotServedError("its body is encoded more than once")
+        if not codings or codings[0] not in CODINGS:
+            return body
+        try:
+            plain = decode(body, codings[0], "its body")
+        except InputError as error:
+            raise NotServedError(error.what) from error
+        self.total += len(plain)
+        self.limits.require_total(self.total, "the recording, with its bodies decoded,")
+        return plain
 
 
 def _clean(each: Exchange, address: Address) -> Exchange:
@@ -86,6 +113,8 @@ def _possible(fields: Headers) -> Headers:
 def _require_servable(each: Exchange) -> None:
     if not _METHOD.fullmatch(each.method) or each.method in _NO_METHODS:
         raise NotServedError(f"its method is {each.method[:20]!r}")
+    if sum(len(name) + len(value) + 4 for name, value in each.headers) > LARGEST_HEAD:
+        raise NotServedError(f"its head is larger than {LARGEST_HEAD:,} bytes, which no browser takes")
     if any("websocket" in value.lower() for value in values_of(each.request_headers, "upgrade")):
         raise NotServedError("it is the handshake of a WebSocket")
     if not LEAST_STATUS <= each.status <= MOST_STATUS:
@@ -116,15 +145,15 @@ def _best(answers: Sequence[Exchange]) -> tuple[Exchange, list[Exchange], list[s
     return parts[0], parts[:1], ["only a part of it was recorded"]
 
 
-def _stored(each: Exchange, address: Address, limits: Limits) -> StoredObject:
+def _stored(each: Exchange, address: Address, bodies: _Bodies) -> StoredObject:
     headers = _served(each.headers)
     body = each.body
     if each.method == "HEAD" or each.status == NO_CONTENT:
         body = b""
-    if len(body) > limits.record_bytes:
-        raise NotServedError(f"it is larger than {limits.record_bytes:,} bytes")
-    plain = _decoded(headers, body)
+    if len(body) > bodies.limits.record_bytes:
+        raise NotServedError(f"it is larger than {bodies.limits.record_bytes:,} bytes")
     said = next(iter(values_of(headers, "content-type")), "")
+    plain = b"" if bodies.own and is_media_type(said) else bodies.decoded(headers, body)
     made = SiteObject(
         host=address.host,
         path=address.path,
@@ -149,20 +178,6 @@ def _served(fields: Headers) -> Headers:
         for name, value in fields
         if name.lower() not in OF_THE_CONNECTION and not name.lower().startswith(OF_PROXIES)
     )
-
-
-def _decoded(headers: Headers, body: bytes) -> bytes:
-    """The body as the page sees it: everything that prepares a site has to be able to decode it."""
-    words = ",".join(values_of(headers, "content-encoding")).lower().split(",")
-    codings = [word.strip() for word in words if word.strip() not in ("", "identity")]
-    if len(codings) > 1:
-        raise NotServedError("its body is encoded more than once")
-    if not codings or codings[0] not in CODINGS:
-        return body
-    try:
-        return decode(body, codings[0], "its body")
-    except InputError as error:
-        raise NotServedError(error.what) from error
 
 
 def _words(each: Exchange, why: object) -> str:

@@ -12,6 +12,7 @@ from model.errors import InputError
 from model.site.site import Headers
 from sites.archive import codings
 from sites.archive.dates import utc_of
+from sites.archive.digests import agrees
 from sites.archive.expanding import DamagedError
 from sites.archive.http_text import Head, answer_head, dechunked, request_head, values_of
 from sites.archive.limits import LIMITS, Limits
@@ -30,6 +31,7 @@ class Archive:
 
     exchanges: tuple[Exchange, ...]
     left_out: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()  # words on what is used although it may not be what was recorded
 
 
 def read_warc(data: bytes, what: str, limits: Limits = LIMITS) -> Archive:
@@ -64,6 +66,8 @@ class _Joined:
     limits: Limits
     damages: Damages
     other: Counter[str] = field(default_factory=Counter)
+    doubtful: list[str] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)  # id() of the records whose payload has another digest
     by_id: dict[str, Exchange] = field(default_factory=dict)
     by_digest: dict[str, Exchange] = field(default_factory=dict)
     by_url: dict[str, Exchange] = field(default_factory=dict)
@@ -82,7 +86,7 @@ class _Joined:
         place = {id(record): number for number, record in enumerate(records)}  # each file counts its own from 1
         answers.sort(key=lambda each: place[id(each[0])])
         other = [f"{count} records of {scheme}:" for scheme, count in sorted(self.other.items())]
-        return Archive(tuple(exchange for _, exchange in answers), (*self.damages.words, *other))
+        return Archive(tuple(exchange for _, exchange in answers), (*self.damages.words, *other), tuple(self.doubtful))
 
     def _guarded(self, record: Record) -> Exchange | None:
         scheme = record.url.partition(":")[0].lower()
@@ -103,7 +107,17 @@ class _Joined:
 
     def _response(self, record: Record) -> Exchange:
         head = answer_head(record.block, self.limits.head_bytes)
-        return self._answer(record, head, without_chunks(record.block[head.body_at :], head.fields))
+        stored = record.block[head.body_at :]
+        body = without_chunks(stored, head.fields)
+        if self._is_other_payload(record, stored, body):
+            self.changed.add(id(record))
+            self.doubtful.append(f"{shown(record.url)}: its body has another digest than its record says")
+        return self._answer(record, head, body)
+
+    def _is_other_payload(self, record: Record, stored: bytes, body: bytes) -> bool:
+        """Whether its payload has another digest than its head says, however that is read: tools differ in what they
+        take for the payload."""
+        return agrees(record.get("warc-payload-digest"), stored, body, record.block) is False
 
     def _answer(self, record: Record, head: Head, body: bytes) -> Exchange:
         version, status, reason = head.first
@@ -148,7 +162,11 @@ class _Joined:
     def _remember(self, record: Record, exchange: Exchange) -> None:
         if record.id:
             self.by_id.setdefault(record.id, exchange)
-        digests = {_digest(record.get("warc-payload-digest")), f"sha1:{_sha1(exchange.body)}"} - {""}
+        """What a record says of its payload names it for revisits where it is right, or where the digest of its block
+        is: then its tool takes something else for the payload, and does so in the revisit, too."""
+        right = id(record) not in self.changed or record.get("warc-block-digest")
+        said = _digest(record.get("warc-payload-digest")) if right else ""
+        digests = {said, f"sha1:{_sha1(exchange.body)}"} - {""}
         for digest in digests:
             self.by_digest.setdefault(digest, exchange)
         self.by_url.setdefault(record.url, exchange)

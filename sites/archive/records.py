@@ -12,6 +12,7 @@ from warcio.recordloader import ArcWarcRecordLoader
 from warcio.statusandheaders import StatusAndHeadersParserException
 
 from model.errors import InputError
+from sites.archive.digests import agrees
 from sites.archive.expanding import DamagedError, Expanded
 from sites.archive.limits import LIMITS, REFERENCE, Limits
 
@@ -19,6 +20,7 @@ logging.getLogger("warcio").addHandler(logging.NullHandler())  # it warns of wha
 # What warcio raises where a head is not one. Besides its own, what Python says of numbers, dates and texts.
 _NO_HEAD = (ArchiveLoadFailed, StatusAndHeadersParserException, ValueError, LookupError, TypeError, AttributeError)
 _ZSTD = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")
+ANSWERS = ("response", "revisit", "resource")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class Damages:
             raise InputError(what, "Get a whole copy of it")
 
 
+def is_zstd(data: bytes) -> bool:
+    return data[:4] in _ZSTD
+
+
 def is_archive(data: bytes) -> bool:
     """Whether it begins as a WARC or ARC file does, compressed or not."""
     try:
@@ -68,19 +74,22 @@ def is_archive(data: bytes) -> bool:
 
 def read_records(data: bytes, what: str, damages: Damages) -> Iterator[Record]:
     """Every record that can be read. `what`: names the file, for errors."""
-    if data[:4] in _ZSTD:
+    if is_zstd(data):
         raise InputError(f"{what} is compressed with zstd", "Expand it: zstd --decompress FILE")
     limits = damages.limits
     stream = Expanded(data, limits, what)
     loader = ArcWarcRecordLoader(arc2warc=True)
-    number = 0
+    number = answers = 0
     while True:
         number += 1
         limits.require_records(number, what)
         try:
             if not stream.begin_record():
                 return
-            yield _read(stream, loader, number, limits)
+            record = _read(stream, loader, number, limits)
+            answers += record.kind in ANSWERS
+            limits.require_answers(answers, what)
+            yield record
         except DamagedError as error:
             damages.add(number, error)
             if not stream.go_on():
@@ -107,4 +116,7 @@ def _read(stream: Expanded, loader: ArcWarcRecordLoader, number: int, limits: Li
     block = loaded.raw_stream.read(length)
     if len(block) < length:
         raise DamagedError("the archive ends in the middle of a record")
-    return Record(number, fields.get("warc-type", "").lower(), fields, block)
+    record = Record(number, fields.get("warc-type", "").lower(), fields, block)
+    if agrees(record.get("warc-block-digest"), block) is False:
+        raise DamagedError(f"{record.url[:200]}: it was changed: its block has another digest than its head says")
+    return record

@@ -32,7 +32,7 @@ def files_below(folder: Path, limits: Limits) -> tuple[list[Path], list[str]]:
                 left_out.append(f"{_name(file, folder)}: {why}")
             else:
                 found.append(file)
-        limits.require_records(len(found) + len(left_out), str(folder))
+        limits.require_answers(len(found) + len(left_out), str(folder), "files")
     return found, left_out
 
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,18 @@ def read(source: Source) -> Imported:
         remedy = "Save the file with contents ('Save all as HAR with content')"
         raise InputError(f"{source.path} has no answer with its body{first}", remedy)
     title = next((text for page in _dicts(log.get("pages")) if (text := _text(page.get("title")))), None)
-    entry_url = title if title in {each.url for each in exchanges} else None
+    known = {each.url for each in exchanges}
     asked = tuple(dict.fromkeys(unanswered))
-    return Imported(tuple(exchanges), tuple(left_out), entry_url, title, asked, of_one_load=bool(pages))
+    doubtful = _without_page(log, title or "", known)
+    entry_url = title if title in known else None
+    return Imported(tuple(exchanges), tuple(left_out), entry_url, title, asked, doubtful, of_one_load=bool(pages))
+
+
+def _without_page(log: Json, title: str, known: Collection[str]) -> tuple[str, ...]:
+    """Words on a file that lacks the answer of its own page: another one is taken for it."""
+    first = next((_text(_dict(entry.get("request")).get("url")) for entry in _dicts(log.get("entries"))), "")
+    page = title if title.startswith(("http://", "https://")) else first
+    return () if page in known else (f"{shown(page)}: the recording's own page is not there; see the entry",)
 
 
 def _log(source: Source) -> Json:

@@ -30,6 +30,7 @@ class Imported:
     entry: str | None = None  # address of the page, where the recording names it
     title: str | None = None
     unanswered: tuple[str, ...] = ()  # host and path
+    doubtful: tuple[str, ...] = ()  # words on what is used although it may not be what was recorded
     of_one_load: bool = False  # whether it is what one load of its page asked for, and says what was late
 
 

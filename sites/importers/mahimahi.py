@@ -35,7 +35,6 @@ _STATUS = re.compile(rb"HTTP/(\d\.\d)\s+(\d{3})(?:\s+(.*))?", re.DOTALL)
 _REQUEST = re.compile(rb"([A-Z]{1,20})\s+(\S+)\s+HTTP/(\d\.\d)\s*", re.DOTALL)
 STANDARD_PORTS = {0, 80, 443}
 FIRST_BYTES = (b"\x0a", b"\x10", b"\x18", b"\x22")  # keys of the fields 1 to 4
-ANY_DATE = "2000-01-01T00:00:00Z"
 TRIED = 3  # files of a folder that are looked at
 
 
@@ -51,15 +50,20 @@ def matches(path: Path) -> bool:
     if not path.is_dir():
         return False
     tried = [file for file in sorted(path.iterdir())[:TRIED] if file.is_file() and not file.is_symlink()]
-    return any(start_of(file, 1) in FIRST_BYTES and _is_saved(read_file(file)) for file in tried)
+    return any(start_of(file, 1) in FIRST_BYTES and _is_saved(start_of(file)) for file in tried)
 
 
-def _is_saved(data: bytes) -> bool:
+def _is_saved(start: bytes) -> bool:
+    """Whether a file that begins so is one: each field before the one that is cut off can be read, and the request's
+    first line is among them."""
     try:
-        _exchange(data, ANY_DATE)
+        for number, value in _fields(start, cut=True):
+            if number == REQUEST and isinstance(value, bytes):
+                lines = dict(_fields(value, cut=True)).get(FIRST_LINE)
+                return isinstance(lines, bytes) and _REQUEST.fullmatch(lines.strip()) is not None
     except DamagedError:
         return False
-    return True
+    return False
 
 
 def read(source: Source) -> Imported:
@@ -132,8 +136,8 @@ def _text(value: object) -> str:
     return value.decode("latin-1").strip() if isinstance(value, bytes) else ""
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Numbers and values of a message's fields, in their order."""
+def _fields(data: bytes, *, cut: bool = False) -> Iterator[tuple[int, int | bytes]]:
+    """Numbers and values of a message's fields, in their order. `cut`: there may be more of it than `data`."""
     at = 0
     while at < len(data):
         key, at = _number(data, at)
@@ -148,7 +152,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
             length = 8 if kind == EIGHT_BYTES else 4
         else:
             raise DamagedError("a field has a type that there is not")
-        if at + length > len(data):
+        if at + length > len(data) and not cut:
             raise DamagedError("it ends in the middle of a field")
         yield key >> 3, data[at : at + length]
         at += length

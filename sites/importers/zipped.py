@@ -38,7 +38,7 @@ class ZipReader:
         self._total = 0
         self._zip = self._guarded("its list of contents", lambda: zipfile.ZipFile(path))
         self.members = {each.filename: each for each in self._zip.infolist()}
-        limits.require_records(len(self.members), str(path))
+        limits.require_answers(len(self.members), str(path), "files")
 
     def read(self, name: str) -> bytes:
         """Raises InputError where it cannot be read. A link is no file."""

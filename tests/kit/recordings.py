@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zipfile
 from pathlib import Path
@@ -36,13 +37,22 @@ def arc() -> bytes:
     ) + b"http://a.test/ 1.2.3.4 20140401000000 text/html %d\n%s\n" % (len(block), block)
 
 
-def wacz(file: Path) -> Path:
+def wacz(file: Path, changed: str = "") -> Path:
+    """`changed`: the member that is another one than the list of contents says."""
+    pages = ({"format": "json-pages-1.0"}, {"url": "http://b.test/", "title": "The other page"})
+    members = {"archive/data.warc.gz": warc(), "pages/pages.jsonl": "\n".join(map(json.dumps, pages)).encode()}
+    listed = [{"name": name, "path": name, "hash": _hash(data)} for name, data in members.items()]
+    members["datapackage.json"] = json.dumps({"profile": "data-package", "resources": listed}).encode()
+    own = {"path": "datapackage.json", "hash": _hash(members["datapackage.json"])}
+    members["datapackage-digest.json"] = json.dumps(own).encode()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("datapackage.json", "{}")
-        out.writestr("archive/data.warc.gz", warc())
-        pages = ({"format": "json-pages-1.0"}, {"url": "http://b.test/", "title": "The other page"})
-        out.writestr("pages/pages.jsonl", "\n".join(map(json.dumps, pages)))
+        for name, data in members.items():
+            out.writestr(name, data + b" " * (name == changed))
     return file
+
+
+def _hash(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def har() -> dict[str, object]:

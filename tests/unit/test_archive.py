@@ -226,6 +226,52 @@ def test_resources_and_arc_files_are_answers() -> None:
         assert (found.url, found.body, found.at_utc) == (URL, PAGE, "2014-04-01T00:00:00Z")
 
 
+# --- digests that archives say of themselves -----
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["sha1:{base32}", "SHA1:{hexadecimal}", "SHA-256:{sha256}", "sha256:{base64}", "md5:{md5}", "x-unknown:abc", ""],
+)
+def test_a_block_that_was_changed_is_left_out_and_named(said: str) -> None:
+    def recorded(block: bytes, described: bytes) -> bytes:
+        sha1 = hashlib.sha1(described, usedforsecurity=False).digest()
+        sha256 = hashlib.sha256(described)
+        text = said.format(
+            base32=base64.b32encode(sha1).decode(),
+            hexadecimal=sha1.hex(),
+            sha256=sha256.hexdigest().upper(),
+            base64=base64.b64encode(sha256.digest()).decode(),
+            md5=hashlib.md5(described, usedforsecurity=False).hexdigest(),
+        )
+        return record("response", URL + "a", block, ("WARC-Block-Digest", text))
+
+    block, changed = answer(b"color: red"), answer(b"color: tan")
+    assert [each.body for each in read(GOOD + recorded(block, block))] == [PAGE, b"color: red"]
+    archive = read_warc(GOOD + recorded(changed, block), "a.warc")
+    words = "record 2: http://a.test/a: it was changed: its block has another digest than its head says"
+    if "{" in said:
+        assert ([each.url for each in archive.exchanges], archive.left_out) == ([URL], (words,))
+    else:
+        assert ([each.url for each in archive.exchanges], archive.left_out) == ([URL, URL + "a"], ())
+
+
+def test_a_body_with_another_digest_is_doubtful_and_revisits_do_not_get_it() -> None:
+    """Tools differ in what they hash: the body with its chunks or without, or the whole block. With another digest it
+    is used, but nothing is known to be the same."""
+    chunks = chunked(PAGE)
+    for hashed in (PAGE, chunks, answer(chunks, "Transfer-Encoding: chunked")):
+        sound = record("response", URL, answer(chunks, "Transfer-Encoding: chunked"), _digest(hashed))
+        again = record("revisit", URL + "again", answer(b""), _digest(hashed))
+        archive = read_warc(sound + again, "a")
+        assert (archive.doubtful, [each.body for each in archive.exchanges]) == ((), [PAGE, PAGE])
+    again = record("revisit", URL + "again", answer(b""), _digest(b"original"))
+    archive = read_warc(record("response", URL, answer(PAGE), _digest(b"original")) + again, "a")
+    assert [(each.url, each.body) for each in archive.exchanges] == [(URL, PAGE)]
+    assert archive.doubtful == ("http://a.test/: its body has another digest than its record says",)
+    assert archive.left_out == ("record 2: http://a.test/again: what it repeats is not in the archive",)
+
+
 # --- bodies as tools store them -----
 
 
@@ -316,17 +362,18 @@ def test_an_archive_that_was_cut_off_has_what_is_whole() -> None:
         (zipped(*[record("response", URL, answer(b"\0" * 900_000))] * 5), "more than 4,000,000 bytes"),
         (gzip.compress(b"\n" * 20_000_000), "more than 4,000,000 bytes"),
         (gzip.compress(b"\0" * 20_000_000), "no answer"),
-        (GOOD * 12, "more than 10 records"),
+        (GOOD * 12, "more than 10 answers"),
+        (record("metadata", URL, b"") * 60, "more than 50 records"),
         (record("warcinfo", "", b""), "no answer"),
         (b"", "no answer"),
         (b"\x28\xb5\x2f\xfd rest", "zstd --decompress"),
         (GOOD.replace(b"http://a", b"ftp://a"), "no answer"),
         (b"\x1f\x8b\x08" * 5_000, "damaged in more than 30 places"),
     ],
-    ids=["record", "total", "head", "zeros", "count", "none", "empty", "zstd", "scheme", "damages"],
+    ids=["record", "total", "head", "zeros", "count", "records", "none", "empty", "zstd", "scheme", "damages"],
 )
 def test_what_would_fill_the_memory_is_refused(data: bytes, why: str) -> None:
-    records = 10 if "records" in why else 1_000
-    small = Limits(total_bytes=4_000_000, record_bytes=1_000_000, records=records, damages=30)
+    answers, records = (10 if "answers" in why else 1_000), (50 if "records" in why else 5_000)
+    small = Limits(total_bytes=4_000_000, record_bytes=1_000_000, answers=answers, records=records, damages=30)
     with pytest.raises(InputError, match=why):
         read(data, small)

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.errors import InputError
 from sites.archive.addresses import NotServedError, address_of
+from sites.archive.limits import Limits
 from sites.archive.media_types import media_type
 from sites.archive.objects import objects_of
 from sites.archive.secrets import without_secrets
@@ -59,6 +61,32 @@ def test_an_object_has_everything_of_its_answer() -> None:
     assert made.headers == posted.headers
     assert made.request_sha1 == hashlib.sha1(b"q=1").hexdigest()  # noqa: S324
     assert (stored.body, made.size, made.sha256) == (PAGE, len(PAGE), hashlib.sha256(PAGE).hexdigest())
+
+
+def test_bodies_decode_to_so_much_in_sum() -> None:
+    """Each is within its limit; an archive of many would keep a machine busy for minutes."""
+    coded = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
+    bombs = [exchange(f"http://a.test/{number}", headers=coded, body=gzip.compress(bytes(300))) for number in range(4)]
+    assert len(objects_of(bombs, Limits(total_bytes=1_200)).stored) == 4
+    with pytest.raises(InputError, match="with its bodies decoded, holds more than 1,199 bytes"):
+        objects_of(bombs, Limits(total_bytes=1_199))
+
+
+def test_bodies_of_an_own_archive_are_not_decoded_again() -> None:
+    coded = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
+    body = gzip.compress(PAGE)
+    exchanges = [exchange(headers=coded, body=body), exchange("http://a.test/b", headers=coded[1:], body=body)]
+    nothing = Limits(total_bytes=len(PAGE))
+    with pytest.raises(InputError):
+        objects_of(exchanges, nothing)
+    assert objects_of(exchanges, nothing, own=True) == objects_of(exchanges)
+
+
+def test_a_head_that_no_browser_takes_is_left_out() -> None:
+    heads = [(("X", "x" * size),) for size in (249_000, 251_000)]
+    made = objects_of([exchange(f"http://a.test/{number}", headers=head) for number, head in enumerate(heads)])
+    assert [each.object.path for each in made.stored] == ["/0"]
+    assert "which no browser takes" in made.left_out[0]
 
 
 def test_fields_of_the_connection_are_the_arms() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from model.errors import InputError
 from sites.archive.limits import Limits
@@ -54,13 +55,53 @@ def test_a_wacz_file_has_its_page(tmp_path: Path) -> None:
     assert len(imported.exchanges) == 5
 
 
+@pytest.mark.parametrize("member", ["archive/data.warc.gz", "pages/pages.jsonl", "datapackage.json"])
+def test_a_wacz_file_with_a_member_that_was_changed_is_refused(member: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"was changed: {member} has another hash"):
+        read(recordings.wacz(tmp_path / "x", changed=member))
+
+
+def test_what_is_compressed_with_zstd_has_a_message_of_its_own(tmp_path: Path) -> None:
+    packed = zstandard.compress(recordings.warc())
+    (tmp_path / "x.warc.zst").write_bytes(packed)
+    with zipfile.ZipFile(tmp_path / "x.wacz", "w") as out:
+        out.writestr("archive/data.warc.zst", packed)
+    for name in ("x.warc.zst", "x.wacz"):
+        with pytest.raises(InputError, match="compressed with zstd") as raised:
+            read(tmp_path / name)
+        assert "zstd --decompress" in str(raised.value)
+
+
+def test_a_har_file_without_its_page_says_so(tmp_path: Path) -> None:
+    whole = recordings.har()
+    (tmp_path / "whole").write_text(json.dumps(whole))
+    assert read(tmp_path / "whole").doubtful == ()
+    first = whole["log"]["entries"][1]  # type: ignore[index]
+    del first["response"]["content"]["text"]
+    (tmp_path / "part").write_text(json.dumps(whole))
+    assert read(tmp_path / "part").doubtful == (
+        "https://a.test/: the recording's own page is not there; see the entry",
+    )
+
+
+def test_a_large_file_is_no_recording_of_mahimahi_by_its_beginning_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To know what a folder is, the beginnings of its files are enough."""
+    folder = recordings.mahimahi(tmp_path / "m")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a").write_bytes(b"\x0a" + bytes(10_000))
+    monkeypatch.setattr("sites.importers.mahimahi.read_file", lambda *_: pytest.fail("read whole"))
+    assert (importer_of(folder).name, importer_of(tmp_path / "other").name) == ("mahimahi", "folder")
+
+
 @pytest.mark.parametrize(
     ("names", "why"),
     [
         (["archive/x.txt"], "has no WARC file"),
         (["archive/link.warc.gz"], "has a link in it"),
         (["archive/zeros.warc"], "larger than 1,000,000 bytes"),
-        ([f"archive/{number}.warc" for number in range(200)], "more than 100 records"),
+        ([f"archive/{number}.warc" for number in range(200)], "more than 100 files"),
     ],
 )
 def test_a_zip_file_that_is_made_to_do_harm_is_refused(names: list[str], why: str, tmp_path: Path) -> None:
@@ -71,7 +112,7 @@ def test_a_zip_file_that_is_made_to_do_harm_is_refused(names: list[str], why: st
             info.external_attr = (stat.S_IFLNK if "link" in name else stat.S_IFREG) << 16
             out.writestr(info, bytes(5_000_000) if "zeros" in name else b"/etc/passwd")
     with pytest.raises(InputError, match=why):
-        read(tmp_path / "x", Limits(record_bytes=1_000_000, records=100))
+        read(tmp_path / "x", Limits(record_bytes=1_000_000, answers=100))
 
 
 @pytest.mark.parametrize("more", [b"PK\x06\x07" + bytes(16), b""], ids=["of another kind", "long"])
@@ -230,7 +271,7 @@ def test_a_folder_is_served_as_it_lies_there(tmp_path: Path) -> None:
 def test_a_folder_beyond_the_limits_is_refused(tmp_path: Path) -> None:
     folder = recordings.plain(tmp_path / "x")
     for limits, why in (
-        (Limits(records=2), "more than 2 records"),
+        (Limits(answers=2), "more than 2 files"),
         (Limits(total_bytes=100), "holds more than 100 bytes"),
         (Limits(record_bytes=50), "larger than 50 bytes"),
     ):

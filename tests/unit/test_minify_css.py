@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from model.site.site import StoredObject
 from sites.minify import GENERATIONS, Wish, minify
 from sites.minify.addresses import Address, escape_segment, hash_of, joined_names
+from sites.minify.css.rewrite import minified
 from sites.minify.css.scan import has_import, located, tokens, whole, with_addresses
 from tests.unit.minify_site import HOST, body_of, html, page_of, paths, run, stored
 
@@ -52,6 +53,30 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 # --- the text of style sheets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "small"),
+    [
+        # Of a nested rule the space before a pseudo-class is a step down; rcssmin takes it for none.
+        (".x{ .y :hover{color:red} }", None),
+        (".x { color : red; &:hover { color : blue } }", None),
+        ("a { color : red; @media print { color : blue } }", None),
+        ("@media print { .x{ .y ::before{color:red} } }", None),
+        # A comment separates nothing, and a space would.
+        ("a/**/:hover { color : red }", None),
+        ("a/* one *//* two */.b { color : red }", None),
+        ("@layer x { a /**/ .c, a/**/.b { color : red } }", None),
+        # What means nothing goes.
+        ("/* head */ a , /* or */ b { color : red /* so */ }", "a,b{color:red}"),
+        ("a/**/ .b > /**/ c/**/,/**/d/**/{ color : red }", "a .b>c,d{color:red}"),
+        ("@media/**/screen { a :hover { color : red } }", "@media screen{a :hover{color:red}}"),
+        ("@keyframes x { from { top : 0 } /**/ to { top : 1px } }", "@keyframes x{from{top:0}to{top:1px}}"),
+        ("@page { margin : 0; @top-left { content : 'x' } }", "@page{margin:0;@top-left{content:'x'}}"),
+    ],
+)
+def test_a_sheet_is_minified_where_white_space_means_nothing(text: str, small: str | None) -> None:
+    assert minified(text) == (text if small is None else small)
 
 
 @given(st.one_of(st.binary(max_size=200).map(lambda body: body.decode("latin-1")), SHEETS))

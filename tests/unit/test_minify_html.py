@@ -59,6 +59,7 @@ def test_nodes_are_those_of_a_browser() -> None:
     text = (
         '<!DOCTYPE html><p a="x>y" b=\'"\' c=d>1 < 2</p><!-- <b> --><script>"<p></p>"</script><textarea><b></textarea>'
     )
+    assert [type(node) for node in split("</\xe9></e>")] == [Declaration, EndTag]  # a letter of others begins no tag
     kinds = [(type(node), node.raw) for node in split(text)]
     assert kinds == [
         (Declaration, "<!DOCTYPE html>"),

@@ -51,6 +51,10 @@ def import_site(  # noqa: PLR0913 - each is an option
         left_out=imported.left_out,
         of_one_load=imported.of_one_load,
     )
+    for words in imported.doubtful[:TOLD]:
+        note(f"doubtful: {words}")
+    if len(imported.doubtful) > TOLD:
+        note(f"doubtful: {len(imported.doubtful) - TOLD:,} more")
     tell(add_site(name, imported.exchanges, facts, replace=replace, keep_secrets=keep_secrets))
 
 

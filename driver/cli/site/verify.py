@@ -66,7 +66,7 @@ def verify_site(  # noqa: PLR0913 - an option each
     manifest, archived = read_site_manifest(name), sites_folder() / name
     folder = _folder(out, name)
     site = _play(name, wish, folder / RUN, made)
-    found = verified(folder / RUN, site, archived, wish)
+    found = verified(folder / RUN, site, archived, wish, manifest.sha256)
     pictures = [
         ComparedPicture(
             each.protocol,

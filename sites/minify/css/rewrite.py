@@ -12,6 +12,7 @@ from sites.minify.css.flatten import flattened
 from sites.minify.css.images import rewritten_images
 from sites.minify.css.scan import references, whole
 from sites.minify.css.sheets import BOM, found_sheet, is_sheet, sheet_charset, without_bom
+from sites.minify.css.spaces import mean_nothing
 from sites.minify.css.sprites import sprited
 from sites.minify.html.nodes import Node, RawText, StartTag
 from sites.minify.resources import Resource
@@ -43,8 +44,8 @@ def rewrite_css(work: Work) -> None:
 
 
 def minified(text: str) -> str:
-    """Without white space and comments that mean nothing."""
-    return str(rcssmin.cssmin(text))
+    """Without white space and comments that mean nothing; as it is where that cannot be told."""
+    return str(rcssmin.cssmin(text)) if mean_nothing(text) else text
 
 
 def _style_element(work: Work, index: int, tag: StartTag) -> dict[int, Sequence[Node]]:

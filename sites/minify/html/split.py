@@ -44,19 +44,24 @@ def split(text: str) -> list[Node]:
 def _markup(text: str, place: int) -> Node | None:
     """The node that begins with this "<"; None: it is a character."""
     after = text[place + 1 : place + 2]
-    if after in ("!", "?") or (after == "/" and not text[place + 2 : place + 3].isalpha()):
+    if after in ("!", "?") or (after == "/" and not _is_letter(text[place + 2 : place + 3])):
         if text.startswith("<!--", place):
             found = COMMENT.match(text, place)
             return Comment(found[0] if found else text[place:])
         found = BOGUS.match(text, place)
         return Declaration(found[0]) if found else None
-    if not (after == "/" or (after.isascii() and after.isalpha())):
+    if not (after == "/" or _is_letter(after)):
         return None
     end = _tag_end(text, place)
     if end is None:
         return None
     raw = text[place:end]
     return EndTag(raw) if after == "/" else StartTag(raw)
+
+
+def _is_letter(character: str) -> bool:
+    """Of those with which a tag may begin."""
+    return character.isascii() and character.isalpha()
 
 
 def _tag_end(text: str, place: int) -> int | None:
