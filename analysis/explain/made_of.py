@@ -58,9 +58,9 @@ class MadeOf:
         return max(BOUNDS, key=self.due_to)
 
     def sentences(self) -> list[str]:
+        of = f"median of {counted(self.trials, 'page load')}; nearest is trial {self.nearest}"
         return [
-            f"{self.cell}: {seconds(self.plt_ms)} (median of {counted(self.trials, 'page load')}; nearest is trial "
-            f"{self.nearest}).",
+            f"{self.cell}: {seconds(self.plt_ms)} ({of}).",
             f"The time went to {self._parts()}.",
             self._bound(),
         ]
