@@ -26,6 +26,7 @@ from analysis import (
 )
 from analysis.claims.judge import judge
 from analysis.claims.terminal import summary, verdict_table
+from analysis.fitted_table import FittedTable
 from analysis.model import Run
 from analysis.numbers import change_words, counted, difference, percent, ratio, shown
 from analysis.stats import ENOUGH, interval_name
@@ -98,7 +99,7 @@ def _meaning(rows: Sequence[Row]) -> list[RenderableType]:
     return [*refused, *([Text(least.meaning(), style="dim")] if least and least.n < ENOUGH else [])]
 
 
-def result_table(run: Run, rows: Sequence[Row]) -> Table:
+def result_table(run: Run, rows: Sequence[Row]) -> FittedTable:
     sites = len({cell.site for cell in run.cells}) > 1
     names = [*(["site"] if sites else []), "link", "arm"]
     interval = interval_name(row.summary.estimate for row in rows if row.summary)
@@ -123,7 +124,10 @@ def result_table(run: Run, rows: Sequence[Row]) -> Table:
             Text(row.cell.arm.name),
             *_numbers(row, columns, bound=bound),
         )
-    return made
+    return FittedTable(
+        made,
+        ["quartiles", *(metric.column for metric in reversed(columns)), "sd", "of bound"][: len(columns) + 2 + bound],
+    )
 
 
 def _numbers(row: Row, columns: Sequence[Metric], *, bound: bool) -> list[Text]:
