@@ -124,10 +124,8 @@ def result_table(run: Run, rows: Sequence[Row]) -> FittedTable:
             Text(row.cell.arm.name),
             *_numbers(row, columns, bound=bound),
         )
-    return FittedTable(
-        made,
-        ["quartiles", *(metric.column for metric in reversed(columns)), "sd", "of bound"][: len(columns) + 2 + bound],
-    )
+    spare = ["quartiles", *(metric.column for metric in reversed(columns)), "sd", *(["of bound"] if bound else [])]
+    return FittedTable(made, spare)
 
 
 def _numbers(row: Row, columns: Sequence[Metric], *, bound: bool) -> list[Text]:
