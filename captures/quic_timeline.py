@@ -7,7 +7,7 @@ packets could be opened; elsewhere all of a datagram that is too long to be an a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,7 +19,10 @@ from captures.secrets import Secrets
 from captures.seen import Packet, Seen, Stream
 
 LONGEST_ACKNOWLEDGEMENT = 100  # bytes of a datagram
+FLIGHT_NS = 5_000_000  # datagrams of one hello are sent so close together; one that is sent again comes much later
 KINDS_OF_STREAMS = 4  # the first are those of requests: begun by the client, in both directions
+
+RoundTripNs = tuple[int, int, int, bool]  # how long, bytes of the frames up and down, whether it was a handshake
 
 
 class Piece(NamedTuple):
@@ -99,11 +102,30 @@ def _carried(opened: Iterable[Opened], found: Iterable[QuicPacket], length: int)
     return length if length > LONGEST_ACKNOWLEDGEMENT else 0
 
 
-def round_trips(connection: QuicStream) -> Iterable[tuple[int, int, int, bool]]:
-    """(ns, bytes up, bytes down, whether it was a handshake) of packets from the client, each until the first that
-    acknowledges it. Numbers are never used again, so there is no doubt which one is meant."""
+def round_trips(connection: QuicStream) -> Iterable[RoundTripNs]:
+    """Of packets from the client, each until the first that acknowledges it. Numbers are never used again, so there is
+    no doubt which one is meant. Where none of them could be opened (a snap length), of the handshake alone."""
+    if not any(packet.up and packet.number >= 0 for packet in connection.packets):
+        return _handshake(connection.stream.packets)
+    return _acknowledged(connection.packets)
+
+
+def _handshake(datagrams: Sequence[Packet]) -> Iterator[RoundTripNs]:
+    """From the client's first datagram to the server's. A server that has more to say than an acknowledgement has read
+    the whole hello, which may be in several datagrams."""
+    first = next(iter(datagrams), None)
+    answer = next((each for each in datagrams if not each.up), None)
+    if first is None or answer is None or not first.up:
+        return
+    until = min(first.at_ns + FLIGHT_NS, answer.at_ns)
+    hello = sum(each.frame_bytes for each in datagrams if each.up and each.at_ns <= until)
+    up_bytes = first.frame_bytes if answer.frame_bytes <= LONGEST_ACKNOWLEDGEMENT else hello
+    yield answer.at_ns - first.at_ns, up_bytes, answer.frame_bytes, True
+
+
+def _acknowledged(packets: Sequence[QuicPacket]) -> Iterator[RoundTripNs]:
     sent: dict[tuple[int, int], QuicPacket] = {}
-    for packet in connection.packets:
+    for packet in packets:
         space = ONE_RTT if packet.kind == Kind.ZERO_RTT else packet.kind
         if packet.up and packet.number >= 0:
             sent[space, packet.number] = packet

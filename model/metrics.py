@@ -107,6 +107,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("turnaround_ms", "turnaround: from an answer's end to the next request on its connection, median", "ms"),
     Metric("emulation_error_ms", "median error of the emulated link", "ms"),
     Metric("emulation_error_99_ms", "error of the emulated link that 99 of 100 packets stay below", "ms"),
+    Metric("capture_rtt_ms", "quickest round trip in the trial's own capture", "ms"),
     # What a trial's captures tell of loss: docs/reference/verdicts.md#loss-of-a-cell.
     Metric("told_packets_down", "packets to the client whose loss would show", "packets", whole=True),
     Metric("told_packets_up", "packets to the server whose loss would show", "packets", whole=True),

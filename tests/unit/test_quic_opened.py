@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from captures.frames import inside
 from captures.packets import open_capture, places, summarise
-from captures.quic import Kind
+from captures.quic import SMALLEST_INITIAL, Kind
 from captures.quic_frames import PING, STREAMS, Broken, frames
 from captures.quic_keys import CHACHA, VERSION_1, VERSION_2, Keys, expand, initial_keys, whole_number
 from captures.quic_session import ONE_RTT, Session
+from captures.quic_timeline import round_trips
 from captures.secrets import read_secrets
+from captures.timeline import read_timeline
 from model.evidence.packets import QuicSummary
 from model.paths import PROJECT
 from tests.kit import tshark
@@ -177,6 +179,20 @@ def test_a_short_snap_length_leaves_what_was_not_captured_unknown() -> None:
     opened = [packet for up, payload in datagrams() for packet in session.take(payload[:100], up=up)]
     assert session.client_hello is None
     assert {packet.kind for packet in opened if not packet.is_open} >= {Kind.INITIAL, ONE_RTT}
+
+
+def test_a_short_snap_length_leaves_the_round_trip_of_the_handshake() -> None:
+    recorder, answered = Recorder(), False
+    for up, payload in datagrams():
+        recorder.wait(0.0 if up or answered else 40.0)
+        answered = answered or not up
+        ends = (CLIENT, 50_000, SERVER, 443) if up else (SERVER, 443, CLIENT, 50_000)
+        recorder.add(udp(*ends, payload))
+    (connection,) = read_timeline(recorder.pcap(snaplen=96), CLIENT).quic
+    ((ns, up_bytes, _, shake),) = round_trips(connection)
+    assert shake
+    assert 40_000_000 < ns < 41_000_000
+    assert up_bytes >= SMALLEST_INITIAL
 
 
 # --- damage

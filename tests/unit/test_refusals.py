@@ -116,6 +116,13 @@ def test_the_report_and_the_terminal_say_which_cells_are_refused(tmp_path: Path)
     assert all("is refused" in sentence for sentence in links.sentences(run))
 
 
+@pytest.mark.parametrize("measure", ["capture_rtt_ms", "told_packets_down"])
+def test_what_a_capture_proves_is_not_said_to_be_unproven(tmp_path: Path, measure: str) -> None:
+    """Over HTTP/3 a capture shows round trips, rates and sizes, and no losses."""
+    run = read_run(made(tmp_path / "run", "", {measure: 40.0}))
+    assert links.sentences(run) == []
+
+
 def test_what_no_capture_proves_is_said(tmp_path: Path) -> None:
     run = read_run(made(tmp_path / "run", "", {}))
     assert links.rows(run) == []

@@ -30,7 +30,7 @@ US_PER_S, BITS = 1_000_000, 8
 SCALES = (1, 2, 3, 4, 6, 8, 12)  # blocks that are taken together
 SPACED = 30  # full frames
 SPACING = 0.02  # relative; on a busy machine their most frequent spacing was off by 1%, and always too small
-PACED_SPACING = 0.25  # of BBR, which sends more slowly than the link by itself
+PACED_SPACING = 0.25  # of BBR and QUIC, which send more slowly than the link by themselves
 PACE, PACED_US = 0.07, 10_000  # how much slower than its spacing a load would have gained this much at
 
 
@@ -112,12 +112,13 @@ def _after_silences(arrivals: Arrivals, frame_us: float) -> list[tuple[float, fl
     return spans
 
 
-def too_slow(arrivals: Arrivals, way: Direction, mtu: int, congestion_control: str) -> str | None:
-    """At which pace frames came that waited for each other, where that is slower than the rate."""
+def too_slow(arrivals: Arrivals, way: Direction, mtu: int, *, sender_paces: bool) -> str | None:
+    """At which pace frames came that waited for each other, where that is slower than the rate. `sender_paces`: it may
+    send more slowly than the link by itself."""
     if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
         return None
     paced = BITS * 1e9 / arrivals.spacing
-    tolerated = PACED_SPACING if congestion_control == "bbr" else SPACING
+    tolerated = PACED_SPACING if sender_paces else SPACING
     if paced >= (way.rate.bps if wire_bps(way) is None else wire_bps(way) or 0) * (1 - tolerated):
         return None
     nothing_faster = excess(arrivals, paced * (1 + SPACING), PUNCTUAL, allowance_us(way, mtu)) is None

@@ -46,6 +46,8 @@ def link_measures(evidence: PageLoadEvidence, link: Link) -> dict[str, float]:
     """What stands in tables, figures and exports. What a queue lost that others filled is no loss of the link."""
     measures: dict[str, float] = {}
     if evidence.link:
+        if evidence.link.round_trips:
+            measures["capture_rtt_ms"] = min(each.us for each in evidence.link.round_trips) / 1000
         for way, losses in (("down", evidence.link.losses_down), ("up", evidence.link.losses_up)):
             if link.cross or (not losses.told and _over_quic(evidence)):
                 continue  # whose losses cannot be told; 0 would say that there were none

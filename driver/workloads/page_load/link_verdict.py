@@ -182,7 +182,8 @@ class LinkVerdict:
 
     def _rates(self, seen: LinkEvidence) -> Iterator[Failure]:
         senders = {"down": self.link.server, "up": self.link.client}
-        fast = self._refused(seen)
+        packets, fast = self.evidence.packets.get("client"), self._refused(seen)
+        quic = packets is not None and bool(packets.quic)
         for name, towards in WAYS.items():
             way: Direction = getattr(self.link, name)
             arrivals: Arrivals | None = getattr(seen, name)
@@ -197,7 +198,8 @@ class LinkVerdict:
                 continue
             if self.link.cross:
                 continue  # its packets are between those of the load
-            slow = too_slow(arrivals, way, self.link.mtu, senders[name].congestion_control)
+            sender_paces = quic or senders[name].congestion_control == "bbr"
+            slow = too_slow(arrivals, way, self.link.mtu, sender_paces=sender_paces)
             if slow:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {slow} instead of {way.rate}{self._starved}")
 
