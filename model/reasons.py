@@ -44,6 +44,7 @@ class Reason(StrEnum):
     BELOW_BOUND = "below-bound"
     CAPTURE_LOST_PACKETS = "capture-lost-packets"
     ROUTER_LOST_PACKETS = "router-lost-packets"
+    ROUTER_STOPPED = "router-stopped"
     STRAY_PACKETS = "stray-packets"
     CROSS_TRAFFIC = "cross-traffic"
     CROSS_MISSING = "cross-missing"
@@ -63,6 +64,7 @@ class Reason(StrEnum):
     LINK_RTT = "link-rtt"
     LINK_DELAY = "link-delay"
     LINK_RATE = "link-rate"
+    LINK_QUEUE = "link-queue"
     LINK_TRACE = "link-trace"
     LINK_MTU = "link-mtu"
     INITIAL_WINDOW = "initial-window"
@@ -98,6 +100,8 @@ class FlagName(StrEnum):
     EMULATION_LATE = "emulation-late"
     SERVER_SLOW = "server-slow"
     DNS_SLOW = "dns-slow"
+    FETCHED_TWICE = "fetched-twice"
+    PROGRAM_STOPPED = "program-stopped"
     SAMPLES_MISSED = "samples-missed"
 
 

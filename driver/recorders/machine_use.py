@@ -90,6 +90,7 @@ class Samples(Coded):
     before: Reading
     after: Reading
     samples: tuple[Sample, ...]
+    stopped: tuple[tuple[float, str], ...]  # seconds from one look to the next, and the program that it saw
     sampling_s: float
     processors: int
 
@@ -161,7 +162,17 @@ def _use(report: MachineReport) -> MachineUse:
         hot_times=hot,
         frequency=_share(after.frequency),
         absent=absent,
+        stopped_s=_stopped(report.read.stopped),
     )
+
+
+def _stopped(seen: Sequence[tuple[float, str]]) -> dict[str, float]:
+    """About how long processes of a program stood still, without those of the harness."""
+    totals: dict[str, float] = {}
+    for seconds, name in seen:
+        if name in PROGRAMS:
+            totals[name] = round(totals.get(name, 0.0) + seconds, 3)
+    return totals
 
 
 def _span(before: Reading, after: Reading, name: str) -> float | None:
@@ -288,6 +299,9 @@ def _flags(use: MachineUse) -> list[Flag]:
         flag(FlagName.PROCESSORS_THROTTLED, f"{what} in all")
     if use.hot_times:
         flag(FlagName.PROCESSORS_THROTTLED, f"processors were too hot {use.hot_times} times and slowed down")
+    if use.stopped_s:
+        said = ", ".join(f"{name} (about {seconds:.1f} s)" for name, seconds in use.stopped_s.items())
+        flag(FlagName.PROGRAM_STOPPED, f"a signal stopped {said}")
     waited = use.wait_s.get("router", 0.0) / use.seconds
     if waited > ROUTER_WAITED:
         flag(FlagName.ROUTER_WAITED, f"the router waited for a processor for {waited:.0%} of the load's time")

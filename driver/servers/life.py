@@ -37,12 +37,13 @@ QUESTION = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n".enco
 ACCESS_LOG, ERROR_LOG = "access.log", "error.log"
 # The time of every file, so that Last-Modified and ETag are the same from every checkout: 1 January 2020.
 MODIFIED = 1577836800
+STAGED = ".staged"  # what the name of that file ends with
 # A folder made anew ($1) from the tar at stdin. What an earlier server left there (a stale pid file, logs) is gone.
 MAKE = 'umask 077; rm -rf -- "$1" && mkdir -p -- "$1" && exec tar -x -f - -C "$1"'
 # The same; it says whether the site's files ($2) are still to come. In one, since each command costs some milliseconds.
-MAKE_AND_LOOK = f'[ -d "$2" ] || echo absent; {MAKE}'
-# The same, but the folder has its name ($2) only when it is whole.
-MAKE_WHOLE = f'{MAKE.replace("exec ", "")} && mv -T -- "$1" "$2"'
+MAKE_AND_LOOK = f'[ -f "$2{STAGED}" ] || echo absent; {MAKE}'
+# The same, but the folder has its name ($2) only when it is whole, and a file beside it the time at which it was.
+MAKE_WHOLE = f'{MAKE.replace("exec ", "")} && rm -rf -- "$2" && mv -T -- "$1" "$2" && touch -- "$2{STAGED}"'
 # Kill what works in the folder $1: a server and its children are started there. (This shell works elsewhere.)
 SWEEP = """
 for each in /proc/[0-9]*; do

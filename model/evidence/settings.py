@@ -73,3 +73,5 @@ class SettingsEvidence(Coded):
     changed: tuple[Setting, ...]
     content_changed: tuple[str, ...]  # files that the server answers from, and that somebody has written to
     clock_step_us: int  # by how much the wall clock ran ahead of the steady one during the load
+    # Queueing disciplines of the router that were set anew during the load, in words; None: the link moves.
+    queues_changed: tuple[str, ...] | None = later(None)

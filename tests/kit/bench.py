@@ -24,6 +24,7 @@ from sites.prepare import prepare
 from tests.kit.handles import OpenBed
 
 EXPERIMENT = "sites: [dummy]\nlinks: {rtt: 40ms}\narms: {one: {}, two: {protocol: spdy/3.1}}\ntrials: 1\n"
+BOTH_ENDS = f"{EXPERIMENT}capture: [client, server]\n"
 TIMEOUT_S = 20
 
 
@@ -35,6 +36,7 @@ class Wanted:
     link: Mapping[str, str]
     without: str = ""  # an object that the site does not have
     name: str = "dummy"  # of the site
+    both_ends: bool = False  # are captured
 
     def made(self) -> Arm:
         return Arm.parse("arm", self.arm)
@@ -50,8 +52,8 @@ class Bench:
 
     def __init__(self, bed: Bed, folder: Path) -> None:
         self.open, self._bed, self._folder = OpenBed(bed), bed, folder
-        self._experiment = parse_experiment(EXPERIMENT, "bench", site_names())
-        self._built = Programs.built(self._experiment).paths
+        self._experiments = [parse_experiment(text, "bench", site_names()) for text in (EXPERIMENT, BOTH_ENDS)]
+        self._built = Programs.built(self._experiments[0]).paths
         self._count = 0
 
     def trial(
@@ -63,13 +65,14 @@ class Bench:
         folder = self._folder / f"{self._count:06d}"
         folder.mkdir(parents=True)
         site, arm = made.site(), made.made()
+        experiment = self._experiments[asked.both_ends]
         self._bed.end_trial()
         self._bed.set_link(Link.parse(made.link))
         spec = TrialSpec(
             site=site,
             arm=arm.on(site),
             timeout_s=TIMEOUT_S,
-            recorders=self._experiment.recorders,
+            recorders=experiment.recorders,
             folder=folder,
             authority=self._folder / "authority",
             built=self._built,
@@ -78,10 +81,12 @@ class Bench:
         spoil(self)
         data = self._bed.run_trial(TIMEOUT_S)
         wanted_site = asked.site()
-        context = TrialContext(
-            asked.made().on(wanted_site), wanted_site, Link.parse(asked.link), self._experiment, folder
-        )
+        context = TrialContext(asked.made().on(wanted_site), wanted_site, Link.parse(asked.link), experiment, folder)
         return PageLoad().finish(data, context)
+
+    @property
+    def bed_name(self) -> str:
+        return self._bed.folder.name
 
     def run(self, node: str, text: str) -> str:
         """A shell command on a node, to its end."""

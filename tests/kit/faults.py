@@ -3,12 +3,17 @@ trial's own evidence has to find it. docs/reference/faults.md is made of them.""
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from model.paths import PROJECT
 from tests.kit.bench import Bench, Wanted
+from tests.kit.stopping import stop_beside
 
 LINK = {"rate": "10mbit", "rtt": "40ms", "queue": "1000p"}
 SERVER_FOLDER = "/run/lanelab-trials/server"
@@ -35,10 +40,11 @@ class Fault:
     made_without: str = ""
     quick: bool = False  # in the usual tests too
     site: str = "dummy"
+    both_ends: bool = False
 
     @property
     def asked(self) -> Wanted:
-        return Wanted(self.arm, {**LINK, **self.link}, self.asked_without, self.site)
+        return Wanted(self.arm, {**LINK, **self.link}, self.asked_without, self.site, self.both_ends)
 
     @property
     def made(self) -> Wanted:
@@ -81,14 +87,26 @@ def paused(which: str, pause_s: float, after_s: float = 0.0) -> Spoil:
     return pause
 
 
-def meanwhile(spoilt: str, sound: str) -> Spoil:
-    """The way to the client is spoilt from the beginning, and sound again before it is read back."""
+def stopped(name: str, pause_s: float, *, times: int = 1, argument: str = "") -> Spoil:
+    """Programs of the bed stand still in the middle of the load."""
+    return lambda bench: stop_beside(bench, name, pause_s, times=times, argument=argument)
 
-    def spoil(bench: Bench) -> None:
-        bench.run("router", f"tc qdisc change dev to_client root {spoilt}")
-        bench.start("router", f"sleep 0.8; tc qdisc change dev to_client root {sound}")
 
-    return spoil
+def meanwhile(spoilt: str, sound: str, device: str = "to_client", *, word: str = "change") -> Spoil:
+    """A queue of the link is spoilt when the load is under way, and soon sound again."""
+    set_it = f"tc qdisc {word} dev {device} root"
+    return beside("router", f"{UNDER_WAY}; {set_it} {spoilt}; sleep 0.3; {set_it} {sound}")
+
+
+def make_extension(_bench: Bench) -> None:
+    """Of a browser: it fetches three of the page's images again."""
+    EXTENSION.mkdir(exist_ok=True)
+    EXTENSION.chmod(0o755)
+    script = {"matches": ["<all_urls>"], "js": ["again.js"], "run_at": "document_end"}
+    manifest = {"manifest_version": 3, "name": "again", "version": "1", "content_scripts": [script]}
+    (EXTENSION / "manifest.json").write_text(json.dumps(manifest))
+    images = [f"/images/{number}.png" for number in ("01", "02", "03")]
+    (EXTENSION / "again.js").write_text(f"for (const each of {images}) fetch(each, {{cache: 'no-store'}});")
 
 
 def flow(bench: Bench) -> None:
@@ -99,6 +117,11 @@ def flow(bench: Bench) -> None:
 
 TC, CAPTURE = "`tc` as read back after the load", "the capture"
 BOTH = f"{CAPTURE}, and {TC}"
+UNDER_WAY = (
+    "sent() { read -r bytes </sys/class/net/to_client/statistics/tx_bytes; }; sent; until=$((bytes + 150000));"
+    " for n in $(seq 100); do sent; [ $bytes -gt $until ] && break; sleep 0.05; done"
+)
+FILES_CHANGED = "when the server's kernel last saw files change, read back"
 POOLED = "the captures of a cell's trials together"
 SPEAK = (
     'python3 -c \'import socket; s = socket.create_connection(("10.10.2.2", {port}));'
@@ -116,12 +139,22 @@ for file in $(find {folder}/sites -type f -size +100k); do
 done
 """
 OF_CAPTURE = '[ "$(cat "$p/comm")" = tcpdump ] && [ "$(readlink "$p/ns/net")" = "$(readlink /proc/self/ns/net)" ]'
+REPLACE = """
+file=$(find {folder}/sites -type f -name '*.png' | head -n 1)
+cp -p "$file" {folder}/other
+printf x | dd of={folder}/other bs=1 seek=1000 conv=notrunc 2>/dev/null
+touch -d 2019-01-01 {folder}/other
+mv {folder}/other "$file"
+"""
 OF_APACHE = f'[ "$(readlink "$p/cwd")" = "{SERVER_FOLDER}/apache" ]'
 SHORTEN = (
     "file=$(find {folder}/sites -type f -name '*.jpg' -o -type f -name '*.png' | head -n 1); truncate -s -1 \"$file\""
 )
 RENEW = f"rm -rf {SERVER_FOLDER}/sites"
 TLS = {"tls": "1.3"}
+EXTENSION = Path(tempfile.gettempdir()) / f"lanelab-faults-{os.getpid()}"
+EXTENDED = {"browser_flags": [f"--disable-extensions-except={EXTENSION}", f"--load-extension={EXTENSION}",
+                              "--disable-features=DisableLoadExtensionCommandLineSwitch"]}  # fmt: skip
 
 LINK_FAULTS = (
     Fault("rates of the two directions swapped", ("link-rate", "link-settings"), BOTH,
@@ -138,6 +171,8 @@ LINK_FAULTS = (
     Fault("loss missing", ("link-settings", "link-loss"), f"{TC}; over the trials of a cell the capture",
           link={"loss_down": "2%"}, made_link={"loss_down": "0%"}),
     Fault("queue too short", ("link-settings",), TC, made_link={"queue": "20p"}),
+    Fault("queue too long", ("link-queue",), "captures at both ends", both_ends=True,
+          link={"queue": "10p"}, made_link={"queue": "1000p"}),
     Fault("another discipline of the queue", ("link-settings",), TC, made_link={"discipline": "fq_codel"}),
     Fault("jitter that nobody asked for", ("link-settings",), TC, made_link={"jitter": "3ms"}),
     Fault("packets doubled", ("link-settings",), TC, made_link={"duplicate": "5%"}),
@@ -194,12 +229,20 @@ ARM_FAULTS = (
 )  # fmt: skip
 
 CONTENT_FAULTS = (
-    Fault("object changed, of the same size", ("content-changed",), "times of the server's files, read back",
+    Fault("object changed, of the same size", ("content-changed",), FILES_CHANGED,
           spoil=on("server", CHANGE.format(folder=SERVER_FOLDER)), undo=(("server", RENEW),)),
-    Fault("object cut short", ("failed-object", "content-changed"), "browser; times of the server's files, read back",
+    Fault("object replaced by one of the same size and with an older time", ("content-changed",), FILES_CHANGED,
+          arm={"server": "nginx"}, spoil=on("server", REPLACE.format(folder=SERVER_FOLDER)), quick=True,
+          undo=(("server", RENEW),)),
+    Fault("a file more than the site has", ("content-changed",),
+          FILES_CHANGED, arm={"server": "nginx"}, undo=(("server", RENEW),),
+          spoil=on("server", f"for each in {SERVER_FOLDER}/sites/*/; do mkdir ${{each}}new; done")),
+    Fault("object cut short", ("failed-object", "content-changed"), f"browser; {FILES_CHANGED}",
           arm={"server": "nginx"}, spoil=on("server", SHORTEN.format(folder=SERVER_FOLDER)), undo=(("server", RENEW),)),
     Fault("object missing", ("failed-object",), "browser", made_without=".png"),
     Fault("a request that the site does not have", ("extra-request",), "browser", asked_without=".png"),
+    Fault("objects fetched twice", ("fetched-twice",), "the browser", made_arm=EXTENDED, before=make_extension,
+          quick=True, undo=(("client", f"rm -rf {EXTENSION}"),)),
     Fault("a request by somebody else", ("wire-mismatch",), "server's log beside the browser's word",
           spoil=beside("client", SPEAK.format(port=80, says=ASK))),
     Fault("another flow on the link", ("cross-traffic",), CAPTURE,
@@ -212,6 +255,12 @@ CONTENT_FAULTS = (
 MACHINE_FAULTS = (
     Fault("processors busy with something else", ("processors-contended",), "recorder `machine`",
           spoil=beside("client", HOG)),
+    Fault("server stopped for 300 ms, with HTTP/2", ("program-stopped", "server-slow"), "recorder `machine`",
+          arm={**TLS, "protocol": "h2"}, spoil=stopped("apache2", 0.3)),
+    Fault("browser stopped for 400 ms", ("program-stopped",), "recorder `machine`", spoil=stopped("chrom", 0.4)),
+    Fault("the page's own process stopped for 400 ms", ("program-stopped",), "recorder `machine`",
+          spoil=stopped("chrom", 0.4, argument="--type=renderer"), quick=True),
+    Fault("tcpdump stopped for 300 ms", ("program-stopped",), "recorder `machine`", spoil=stopped("tcpdump", 0.3)),
     Fault("server stopped for half a second", ("server-slow",), "server's log beside the capture",
           spoil=paused(OF_APACHE, 0.5, 0.25)),
     Fault("resolver slow", ("dns-slow",), CAPTURE, arm={"dns": "resolver"},
@@ -225,14 +274,35 @@ MACHINE_FAULTS = (
 )  # fmt: skip
 # Seen in the trials of a cell together: each trial alone is too short to tell.
 CELL_FAULTS = (
-    Fault("packets lost in the middle of each load", ("link-loss",), POOLED,
-          spoil=meanwhile("netem limit 1458 delay 19850us loss 8%", "netem limit 1458 delay 19850us loss 0%")),
-    Fault("loss missing in the middle of each load", ("link-loss",), POOLED, link={"loss_down": "10%"},
-          spoil=meanwhile("netem limit 1458 delay 19850us loss 0%", "netem limit 1458 delay 19850us loss random 10%")),
     Fault("a router that forwards nothing now and then", ("link-loss",), POOLED,
           spoil=beside("router", "for n in 1 2 3 4; do sleep 0.2; echo 0 > /proc/sys/net/ipv4/ip_forward; sleep 0.04;"
                        " echo 1 > /proc/sys/net/ipv4/ip_forward; done")),
 )  # fmt: skip
+SOUND, LOSSY = "netem limit 1458 delay 19850us", "netem limit 1458 delay 19850us loss random 10%"
+SOUND_QUEUE = "netem limit 1000 rate 10mbit"
+ANNOUNCED = "the router's kernel, which announces each change"
+# As the link asks for before the load and after it.
+MEANWHILE_FAULTS = (
+    Fault("packets lost in the middle of the load", ("link-settings",), ANNOUNCED,
+          spoil=meanwhile(LOSSY, f"{SOUND} loss 0%")),
+    Fault("loss missing in the middle of the load", ("link-settings",), ANNOUNCED, link={"loss_down": "10%"},
+          spoil=meanwhile(f"{SOUND} loss 0%", LOSSY)),
+    Fault("delay shorter for 0.3 s", ("link-settings",), ANNOUNCED,
+          spoil=meanwhile("netem limit 1458 delay 9850us", SOUND), quick=True),
+    Fault("rate higher for 0.3 s", ("link-settings",), ANNOUNCED,
+          spoil=meanwhile("netem limit 1000 rate 20mbit", SOUND_QUEUE, "queue_down")),
+    Fault("another discipline for 0.3 s", ("link-settings",), ANNOUNCED,
+          spoil=meanwhile("fq_codel", SOUND_QUEUE, "queue_down", word="replace")),
+)  # fmt: skip
+PINGS = "pings that the router answers late, and the time its process ran or waited"
+ROUTER_FAULTS = (
+    Fault("router stopped for a second", ("router-stopped",), PINGS, spoil=stopped("linux.uml", 1.0), quick=True),
+    Fault("router stopped for 300 ms, twice", ("router-stopped",), PINGS, spoil=stopped("linux.uml", 0.3, times=2)),
+    Fault("router stopped for 50 of 100 ms, eight times", ("router-stopped",), PINGS,
+          spoil=stopped("linux.uml", 0.05, times=8)),
+    Fault("router stopped for a second, with HTTP/2", ("router-stopped",), PINGS, arm={**TLS, "protocol": "h2"},
+          spoil=stopped("linux.uml", 1.0)),
+)  # fmt: skip
 CLOCK = Fault("clock set during the load", ("clock-stepped",), "the wall clock beside the steady one")
-FAULTS = (*LINK_FAULTS, *ARM_FAULTS, *CONTENT_FAULTS, *MACHINE_FAULTS)
+FAULTS = (*LINK_FAULTS, *MEANWHILE_FAULTS, *ROUTER_FAULTS, *ARM_FAULTS, *CONTENT_FAULTS, *MACHINE_FAULTS)
 ALL = (*FAULTS, *CELL_FAULTS, CLOCK)

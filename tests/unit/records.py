@@ -196,6 +196,7 @@ def settings(link: Link) -> SettingsEvidence:
         client=host(CLIENT, link.client), server=host(SERVER, link.server),
         queues=tuple(asked_queues(link, compensation)), mtus=dict.fromkeys(DEVICES, link.mtu),
         compensation_us=compensation.ns // 1000, changed=(), content_changed=(), clock_step_us=12,
+        queues_changed=(),
     )  # fmt: skip
 
 
@@ -226,7 +227,7 @@ def record(arm: Arm, site: Site = SITE, link: Link | None = None) -> Data:
             },
             "resolver": None,
             "gateway": None,
-            "router": {"lost_at_input": 0},
+            "router": {"lost_at_input": 0, "stalls": []},
             "settings": settings(link or LINK).to_json(),
             "capture": {"client": {"file": "client.pcap", "captured": 90, "received": 90, "dropped": 0}},
             "packets": {"client": packets([connection(port, arm) for port in sorted(ports_of(heard))]).to_json()},

@@ -14,7 +14,7 @@ from captures.emulation import emulation_error
 from captures.link_evidence import link_evidence
 from captures.timeline import Timeline
 from driver.experiment.arm import Arm
-from driver.workloads.page_load.link_rate import PUNCTUAL, caught_up, excess
+from driver.workloads.page_load.link_rate import PUNCTUAL, caught_up_us, excess
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from model.evidence.link import LinkEvidence
 from model.link import Link
@@ -204,6 +204,27 @@ def test_one_long_stall_needs_a_witness() -> None:
         assert [failure.reason for failure in found.failures()] == [Reason.LINK_RATE]
 
 
+@pytest.mark.parametrize(("until_ms", "plt_ms", "refused"), [
+    (500, 5000, False), (500, 3000, True), (700, 5000, True), (700, 9000, False), (1300, 9000, True),
+])  # fmt: skip
+def test_silences_excuse_a_small_share_of_a_load(until_ms: int, plt_ms: int, refused: bool) -> None:
+    """Of a router that had no processor from 300 ms on, by the machine's flags."""
+    load = Load(link(), stalls=[(300 * MS, until_ms * MS)])
+    found = verdict(load, load.link, flags=STARVED)
+    browser = found.evidence.browser
+    assert browser is not None
+    browser = replace(browser, times=replace(browser.times, plt_ms=float(plt_ms)))
+    found = replace(found, evidence=replace(found.evidence, browser=browser))
+    assert (Reason.LINK_RATE in {failure.reason for failure in found.failures()}) == refused
+
+
+@pytest.mark.parametrize(("made", "refused"), [("20p", False), ("22p", False), ("40p", True), ("1000p", True)])
+def test_a_queue_that_is_too_long_is_found_by_what_came_through_it(made: str, refused: bool) -> None:
+    load = Load(link(queue=made), (400_000,) * 4)
+    assert reasons(load, link(queue="20p")) == [Reason.LINK_QUEUE] * refused
+    assert Reason.LINK_QUEUE not in reasons(load, link(queue="20p"), both=False)  # one end does not tell
+
+
 def test_a_slow_server_excuses_no_link() -> None:
     """Only what the machine recorder saw does."""
     load = Load(link(), late=lambda _number, up: 0 if up else 3 * MS)
@@ -267,7 +288,7 @@ def test_a_real_load_on_a_starved_machine() -> None:
     (flag,) = found.flags()
     assert flag.name == FlagName.LINK_LATE
     assert "to the client, packets that were late came at once: 125,902 bytes of frames took 46.4 ms" in flag.detail
-    assert caught_up(seen.down, link().down, 1500)
+    assert caught_up_us(seen.down, link().down, 1500) == 0  # no silence is needed to excuse it
     for rate in ("9.6mbit", "8mbit", "5mbit"):
         wrong = replace(found, link=link(rate=rate))
         assert Reason.LINK_RATE in {failure.reason for failure in wrong.failures()}, rate

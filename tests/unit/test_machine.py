@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -173,7 +176,8 @@ def samples(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         {"at_s": 10.1, "total_s": 20.2, "idle_s": 8.1, "waited_s": 0.02},
         {"at_s": 10.2, "total_s": 20.4, "idle_s": 8.3, "waited_s": None},
     ]
-    return {"before": before, "after": after, "samples": between, "sampling_s": 0.001, "processors": 2}
+    read = {"before": before, "after": after, "samples": between, "stopped": []}
+    return {**read, "sampling_s": 0.001, "processors": 2}
 
 
 QUIET = samples(
@@ -243,6 +247,11 @@ FLAGGED: list[tuple[FlagName, str, Change]] = [
         "stopped programs 2 times, 0.150 s in all",
         lambda use: replace(use, throttled_times=2, throttled_s=0.15),
     ),
+    (
+        FlagName.PROGRAM_STOPPED,
+        "a signal stopped nginx (about 0.4 s)",
+        lambda use: replace(use, stopped_s={"nginx": 0.4}),
+    ),
     (FlagName.PROCESSORS_THROTTLED, "too hot 1 times", lambda use: replace(use, hot_times=1)),
     (
         FlagName.ROUTER_WAITED,
@@ -276,6 +285,38 @@ UNFLAGGED: list[Change] = [
 @pytest.mark.parametrize("change", UNFLAGGED)
 def test_a_machine_with_time_for_the_trial_is_not_flagged(change: Change) -> None:
     assert flags_of(MachineEvidence((change(quiet()),), 0.0)) == ()
+
+
+def test_looks_at_stopped_programs_are_added_up_without_those_of_the_harness() -> None:
+    seen = [[0.2, "apache2"], [0.2, "chromium"], [0.2, "apache2"], [0.2, "bash"]]
+    (use,) = recorded({**QUIET, "stopped": seen}).machines
+    assert use.stopped_s == {"apache2": 0.4, "chromium": 0.2}
+
+
+def await_true(is_so: Callable[[], bool], within_s: float = 60) -> None:
+    until = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_process_that_a_signal_stopped_is_seen_and_so_are_its_new_children() -> None:
+    """Not one that its tracer has stopped."""
+    reader = sampler.Reader()
+    shell = subprocess.Popen(["sh", "-c", "sleep 60 & wait"])
+    try:
+        pids = {shell.pid}
+        await_true(lambda: reader.stopped(pids) == [] and len(pids) == 2)
+        (child,) = pids - {shell.pid}
+        os.kill(child, signal.SIGSTOP)
+        await_true(lambda: reader.stopped(pids) == ["sleep"])
+        os.kill(child, signal.SIGCONT)
+        await_true(lambda: reader.stopped(pids) == [])
+        os.kill(child, signal.SIGKILL)
+        await_true(lambda: reader.stopped(pids) == [] and pids == {shell.pid})
+    finally:
+        shell.kill()
+        shell.wait()
 
 
 def test_what_is_not_known_is_said_and_is_no_measure() -> None:

@@ -43,7 +43,7 @@ def test_the_links_own_settings_are_told_and_no_change(timestamps: str, early: s
     kernel = dict(KERNEL)
     read_back = ReadBack(bed(kernel))
     kernel |= {"net/ipv4/tcp_timestamps": timestamps, "net/ipv4/tcp_early_retrans": early}
-    found = read_back.read("", 0, 0)
+    found = read_back.read("", 0, 0, ())
     assert (found.client.timestamps, found.server.tail_loss_probe) == (timestamps != "0", early != "0")
     assert not found.client.routes[0].delayed_ack
     assert found.changed == ()
@@ -54,8 +54,8 @@ def test_what_a_link_changed_of_the_hosts_own_is_compared_with_what_they_had() -
     """The first that is read may be another link's."""
     kernel, kept = dict(KERNEL), {("server", "net.ipv4.tcp_rmem"): "4096 131072 6291456"}
     read_back = ReadBack(bed(kernel | {"net/ipv4/tcp_rmem": "4096 65536 65536"}), kept)
-    assert [each.node for each in read_back.read("", 0, 0).changed] == ["server"]
-    assert ReadBack(bed(kernel), kept).read("", 0, 0).changed == ()
+    assert [each.node for each in read_back.read("", 0, 0, ()).changed] == ["server"]
+    assert ReadBack(bed(kernel), kept).read("", 0, 0, ()).changed == ()
 
 
 @pytest.mark.parametrize("name", ["net/ipv4/tcp_timestamps", "net/ipv4/tcp_early_retrans"])

@@ -68,6 +68,26 @@ def test_where_requests_wait_for_each_other_nothing_is_said() -> None:
     assert flags(data, sent(data), H2) == []
 
 
+def paused(wait_ms: float, part: str = "wait") -> Data:
+    data = record(H2)
+    stretches = [{"part": part, "from_ms": 300.0, "to_ms": 300.0 + wait_ms, "detail": ""}]
+    data["evidence"]["parts"] = {"stretches": stretches, "absent": None}
+    return data
+
+
+def test_a_pause_that_no_round_trip_explains_is_the_servers_whatever_the_protocol() -> None:
+    data = paused(300)
+    assert flags(data, sent(data), H2) == ["server-slow: an answer paused for 300 ms"]
+    assert flags(paused(160), sent(data), H2) == []  # a round trip, and what a machine with other work takes
+    assert flags(paused(300, "slow_start"), sent(data), H2) == []
+    lossy = Link.parse({"rtt": "40ms", "rate": "10mbit", "loss": "1%"})
+    assert flags(data, sent(data), H2, lossy) == []  # the request may have been lost
+    gateway = Arm.parse("gateway", {"protocol": "h2", "tls": "1.3", "via": "gateway"})
+    assert flags(data, sent(data), gateway) == []
+    data["evidence"]["link"]["losses_up"]["lost"] = 1
+    assert flags(data, sent(data), H2) == []
+
+
 def test_a_look_up_that_has_the_link_for_itself_is_timed() -> None:
     data = record(NAMES)
     timeline, packets = sent(data), data["evidence"]["packets"]["client"]

@@ -114,6 +114,19 @@ def put(**values: object) -> Callable[[Data], None]:
     return lambda data: data["evidence"].update(values)
 
 
+def stalls(*pairs: tuple[int, int]) -> Callable[[Data], None]:
+    """Times in ms in which the router did not answer, and how much of each it was busy; one after the other."""
+
+    def changing(data: Data) -> None:
+        at_us, found = data["evidence"]["browser"]["clock"]["asked"] + 1000, []
+        for length_ms, busy_ms in pairs:
+            found.append({"from_us": at_us, "to_us": at_us + length_ms * 1000, "busy_us": busy_ms * 1000})
+            at_us += length_ms * 1000 + 1000
+        data["evidence"]["router"]["stalls"] = found
+
+    return changing
+
+
 def queries(*names: str) -> Callable[[Data], None]:
     return put(resolver={"queries": [{"name": name, "type": "A"} for name in names]})
 
@@ -211,7 +224,8 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.CAPTURE_LOST_PACKETS, HTTP, captured(server=SEVEN_LOST), "7 packets of the capture on the"),
     (Reason.CAPTURE_LOST_PACKETS, HTTP, taken(901), "has 900 of the 901 packets that were taken"),
     (Reason.CAPTURE_LOST_PACKETS, HTTP, larger(2, 10**6), "bytes of answers; at the load event 1,"),
-    (Reason.ROUTER_LOST_PACKETS, HTTP, put(router={"lost_at_input": 3}), "3 packets"),
+    (Reason.ROUTER_LOST_PACKETS, HTTP, put(router={"lost_at_input": 3, "stalls": []}), "3 packets"),
+    (Reason.ROUTER_STOPPED, HTTP, stalls((1000, 0), (300, 20)), "stood still for 1280 ms of the load (26%)"),
     (Reason.NAVIGATION_FAILED, HTTP, times(plt_ms=None), "no page load time"),
     (Reason.LINK_SETTINGS, HTTP, setting("queues", 0, "values", limit=9.0), "limit of netem on queue_down is 9"),
     (Reason.LINK_SETTINGS, HTTP, setting("queues", 1, "values", loss=0.01), "loss of netem on to_client is 0.01 ins"),
@@ -227,6 +241,8 @@ CASES: list[tuple[Reason, Arm, Callable[[Data], None], str]] = [
     (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, minimum_rto_ms=50), "least timeout is 50 ms instead"),
     (Reason.LINK_SETTINGS, HTTP, setting("server", used_controls=["bbr", "cubic"]), "server used bbr instead of cubic"),
     (Reason.LINK_SETTINGS, HTTP, setting("server", "routes", 0, to="10.9.0.0/16"), "has no route to 10.10.0.0/16"),
+    (Reason.LINK_SETTINGS, HTTP, setting(queues_changed=["netem of to_client"]), "somebody set the netem of to_client"),
+    (Reason.LINK_SETTINGS, HTTP, setting(queues_changed=None), "the router does not tell whether its queues were set"),
     (Reason.SETTINGS_CHANGED, HTTP, setting("server", offloads=["tcp-segmentation-offload"]), "on the server tcp-seg"),
     (Reason.SETTINGS_CHANGED, HTTP, setting(changed=[SACK]), "on the client net/ipv4/tcp_sack is 0, and was 1"),
     (Reason.CONTENT_CHANGED, HTTP, setting(content_changed=["a.test/logo.png"]), "a.test/logo.png"),
@@ -256,6 +272,7 @@ def test_every_reason_that_is_judged_has_a_case() -> None:
     own = {Reason.TIMEOUT, Reason.BROWSER_CRASHED, Reason.BROWSER_FAILED, Reason.SERVER_FAILED, Reason.BED_LOST}
     own |= {Reason.GATEWAY_FAILED, Reason.LINK_OUT_OF_TOLERANCE, Reason.STRAY_PACKETS, Reason.EVIDENCE_MISSING}
     own |= {Reason.LINK_RTT, Reason.LINK_DELAY, Reason.LINK_RATE, Reason.LINK_MTU, Reason.INITIAL_WINDOW}
+    own |= {Reason.LINK_QUEUE}
     own |= {Reason.EARLY_DATA_IGNORED, Reason.DEVICE_IGNORED}
     own |= {Reason.STREAM_SETTINGS, Reason.PUSH_MISSING, Reason.PUSH_UNASKED, Reason.HINTS_IGNORED}
     own |= {Reason.GENERATOR_FAILED, Reason.GENERATOR_LIMITED, Reason.STOPPED}

@@ -17,6 +17,8 @@ from typing import Any
 
 EVERY_S = 0.1
 MOST_SAMPLES = 600  # of one trial; a longer one has them further apart
+STATES_EVERY = 2  # samples: it looks whether one of our processes was stopped
+STOPPED = "T"  # by a signal; "t" is a tracer's, as UML's kernel is of its programs
 PRESSURES = ("cpu", "io", "memory")
 IDLE = (3, 4)  # positions of idle and iowait in the first line of /proc/stat
 STEAL, COUNTED = 7, 8  # guest times follow, which user time includes
@@ -148,6 +150,20 @@ class Reader:
         own, children = ((int(words[at]) + int(words[at + 1])) * self._tick for at in (11, 13))
         return {"pid": pid, "names": names, "cpu_s": own, "children_s": children, "wait_s": self._waited(pid)}
 
+    def stopped(self, pids: set[int]) -> list[str]:
+        """Names of those of these processes, and of their children, that are stopped. New children join them."""
+        names = set()
+        for pid in list(pids):
+            text = self._text(f"{pid}/stat")
+            if text is None:
+                pids.discard(pid)
+                continue
+            before, _, after = text.rpartition(")")
+            if after[1:2] == STOPPED:
+                names.add(before.partition("(")[2])
+            pids.update(map(int, (self._text(f"{pid}/task/{pid}/children") or "").split()))
+        return sorted(names)
+
     def _waited(self, pid: int) -> float | None:
         """Seconds in which threads of this process were ready to run and had no processor."""
         try:
@@ -189,6 +205,7 @@ class Sampler:
         self._reader = reader
         self._stop = threading.Event()
         self._samples: list[dict[str, float | None]] = []
+        self._stopped: list[tuple[float, str]] = []  # seconds that one look stands for, and who was stopped
         self._used_s = 0.0  # processor time of the thread
         self._thread = threading.Thread(target=self._watch, name="sampler", daemon=True)
 
@@ -205,6 +222,7 @@ class Sampler:
             "before": self._before,
             "after": after,
             "samples": self._samples,
+            "stopped": self._stopped,
             "sampling_s": self._used_s,
             "processors": os.cpu_count(),
         }
@@ -215,9 +233,13 @@ class Sampler:
             self._thread.join()
 
     def _watch(self) -> None:
-        every = EVERY_S
+        every, looks = EVERY_S, 0
+        pids = {process["pid"] for process in self._before["processes"]}
         while True:
             self._samples.append(self._reader.sample())
+            if looks % STATES_EVERY == 0:
+                self._stopped += [(every * STATES_EVERY, name) for name in self._reader.stopped(pids)]
+            looks += 1
             if len(self._samples) > MOST_SAMPLES:
                 self._samples, every = self._samples[::2], every * 2
             self._used_s = time.thread_time()

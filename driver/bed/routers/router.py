@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from driver.bed.commands import set_kernel
 from driver.bed.node import Node
+from driver.bed.routers.pulse import Pulse
 from model.units import Rate
 
 
@@ -43,6 +44,10 @@ class Router(ABC):
     def lost_at_input(self) -> int:
         """Packets that the router was too slow to take in since this was last asked: lost, but not by the link."""
         return 0
+
+    def pulse(self) -> Pulse | None:
+        """What watches for one load whether it runs; None: it is no process of this machine."""
+        return None
 
     def forward(self, *, on: bool) -> None:
         """Let packets pass, or none at all."""

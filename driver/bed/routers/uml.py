@@ -31,6 +31,7 @@ from driver.bed.node import Node
 from driver.bed.remote import uml_boot
 from driver.bed.remote.uml_boot import MODULES, MODULES_ROOT
 from driver.bed.remote_files import remote_files
+from driver.bed.routers.pulse import Pulse
 from driver.bed.routers.router import Router
 from driver.host.find_program import find, search_path
 from driver.shaping.addresses import (
@@ -162,6 +163,9 @@ class UmlRouter(Router):
 
     def lost_at_input(self) -> int:
         return uml_boot.dropped(self._cables)
+
+    def pulse(self) -> Pulse:
+        return Pulse(ROUTER_MANAGEMENT.address, self._process.pid)
 
     def _end_with_process(self, agent: AgentConnection) -> None:
         self._process.wait()

@@ -22,6 +22,7 @@ from driver.workloads.page_load.link_reading import link_measures, with_link
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from driver.workloads.page_load.moving_verdict import MovingVerdict
 from driver.workloads.page_load.parts import with_parts
+from driver.workloads.page_load.refetched import Refetched
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.slow import Slow
 from driver.workloads.page_load.streams import stream_measures
@@ -55,6 +56,7 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
     record = _with_evidence(record, evidence, context)
     record = with_parts(record, context, _secrets(context.folder))
     record = _flagged(record, context)
+    record = replace(record, flags=(*record.flags, *Refetched(record, context.site).flags()))
     record = replace(record, failures=(*record.failures, *unread))
     record = replace(record, failures=(*judge(record, _expected(context)), *cross_failures(record, context.link)))
     record = replace(record, flags=(*record.flags, *LinkVerdict(record, evidence, context.link).flags()))

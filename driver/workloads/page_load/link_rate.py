@@ -10,7 +10,8 @@ earliest of a block of frames with that of a later block: the longer the blocks,
 
 A router that had no processor stands still, and then sends at once all that it should have sent meanwhile. That is as
 fast as no link, and yet right: from before it stood still on, the rate holds. So where the machine is known to have
-been starved, what came soon after a silence is not compared with what came later; what came before the silence is.
+been starved, what came soon after a silence is not compared with what came later; what came before the silence is. A
+load may be excused like that for a small share of its time.
 
 That refuses a link that is too fast. One that is too slow shows in the time between two full frames, where they wait
 for each other, and in a pace that is the same over the whole load: what waits for something else than the link comes
@@ -32,6 +33,7 @@ SPACED = 30  # full frames
 SPACING = 0.02  # relative; on a busy machine their most frequent spacing was off by 1%, and always too small
 PACED_SPACING = 0.25  # of BBR and QUIC, which send more slowly than the link by themselves
 PACE, PACED_US = 0.07, 10_000  # how much slower than its spacing a load would have gained this much at
+Silence = tuple[int, int]  # from when to when nothing came, in us
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,26 @@ def too_fast(arrivals: Arrivals, way: Direction, mtu: int, late: Lateness) -> st
     )
 
 
-def caught_up(arrivals: Arrivals, way: Direction, mtu: int) -> bool:
-    """Whether what came faster than the rate only made up for a time in which nothing came."""
+def caught_up_us(arrivals: Arrivals, way: Direction, mtu: int) -> float | None:
+    """For how long nothing came, where what came faster than the rate only made up for that: the silences without which
+    it would be too fast, together. None: it is too fast with all of them."""
     if way.rate is None or _is_paced_faster(arrivals, way):
-        return False
+        return None
     bps = way.rate.bps * (1 + 2 * way.copies.fraction)
-    after = _after_silences(arrivals, (mtu + HEADER) * BITS * US_PER_S / bps)
-    return excess(arrivals, bps, STARVED, allowance_us(way, mtu), after) is None
+    frame_us = (mtu + HEADER) * BITS * US_PER_S / bps
+
+    def is_excused(silences: Sequence[Silence]) -> bool:
+        after = _after_silences(silences, frame_us)
+        return excess(arrivals, bps, STARVED, allowance_us(way, mtu), after) is None
+
+    needed = list(arrivals.silences)
+    if not is_excused(needed):
+        return None
+    for each in sorted(arrivals.silences, key=lambda each: each[0] - each[1]):  # the longest first
+        others = [other for other in needed if other != each]
+        if is_excused(others):
+            needed = others
+    return sum(end - begin - frame_us for begin, end in needed)
 
 
 def _is_paced_faster(arrivals: Arrivals, way: Direction) -> bool:
@@ -100,11 +115,11 @@ def _is_paced_faster(arrivals: Arrivals, way: Direction) -> bool:
     return paced > way.rate.bps * (1 + PACE) and _gain_us(arrivals, paced * (1 - PACE)) >= PACED_US
 
 
-def _after_silences(arrivals: Arrivals, frame_us: float) -> list[tuple[float, float]]:
+def _after_silences(silences: Sequence[Silence], frame_us: float) -> list[tuple[float, float]]:
     """From when to when what came may be late: after each silence for as long as that was."""
     spans: list[tuple[float, float]] = []
     until = 0.0
-    for begin, end in arrivals.silences:
+    for begin, end in silences:
         length = end - begin - frame_us
         if length > 0:
             until = max(until, end) + length

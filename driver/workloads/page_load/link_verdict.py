@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from driver.shaping.bottleneck import wire_bps
 from driver.workloads.page_load.bound import COMPENSATION, quickest
-from driver.workloads.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up, too_fast, too_slow
+from driver.workloads.page_load.link_rate import PUNCTUAL, Lateness, allowance_us, caught_up_us, too_fast, too_slow
 from driver.workloads.page_load.link_rate import STARVED as STARVED_RATE
 from model.evidence.link import Arrivals, LinkEvidence, RoundTrip, WayError, Windows
 from model.evidence.page_load import PageLoadEvidence
@@ -27,6 +27,9 @@ EARLY_US = 200  # beyond what the router's lateness is made up for
 LATE_US, LATE_SHARE = 1500, 0.02  # what the quickest of all round trips may be too long
 STARVED = 4.0  # times that on a machine that was starved, or that nobody watched
 FEWEST_PACKETS = 50  # whose median error tells a rate
+SILENT_SHARE = 0.05  # of a load time, in which a router without a processor may have sent nothing
+# Packets that came although the queue was full: on a machine with fifteen programs to run for each processor 4 of 800.
+MOST_PASSED, MOST_PASSED_SHARE = 10, 0.02
 TAIL_PROBE = 1  # packet that TCP sends beyond its window where acknowledgements are late (RFC 8985)
 LARGE_FRAME = 400  # bytes of a request, whose time on the wire tells the rate up
 WHOLE_WINDOW = 40  # packets: what the other side takes at first
@@ -59,6 +62,7 @@ class LinkVerdict:
         yield from self._round_trip(seen)
         yield from self._delays()
         yield from self._rates(seen)
+        yield from self._queues()
         yield from self._mtu(seen)
         yield from self._windows(seen)
 
@@ -203,6 +207,18 @@ class LinkVerdict:
             if slow:
                 yield Failure(Reason.LINK_RATE, f"{towards}, {slow} instead of {way.rate}{self._starved}")
 
+    def _queues(self) -> Iterator[Failure]:
+        """Whether packets came that must have found the queue full, where there are captures at both ends."""
+        if self.evidence.emulation is None or self.link.cross:
+            return
+        for name, towards in WAYS.items():
+            way: Direction = getattr(self.link, name)
+            error: WayError = getattr(self.evidence.emulation, name)
+            if error.passed_full > max(MOST_PASSED, MOST_PASSED_SHARE * error.packets):
+                queue = f"{way.queue_packets} packets" if way.queue_packets else f"{way.queue_bytes} bytes"
+                what = f"{towards}, {error.passed_full} of {error.packets} packets came that a queue of {queue}"
+                yield Failure(Reason.LINK_QUEUE, f"{what} would have dropped")
+
     def _early(self, name: str, way: Direction) -> str:
         """With captures at both ends it is plain whether packets come before their time, which no machine makes."""
         error: WayError | None = getattr(self.evidence.emulation, name) if self.evidence.emulation else None
@@ -228,9 +244,16 @@ class LinkVerdict:
         return {name: words for name, words in what.items() if words}
 
     def _only_caught_up(self, seen: LinkEvidence, name: str) -> bool:
-        """Whether that was a router that made up for the time in which it had no processor. Who claims that a machine
-        was starved has to have watched it."""
-        return bool(self._of_the_machine) and caught_up(getattr(seen, name), getattr(self.link, name), self.link.mtu)
+        """Whether that was a router that made up for a short time in which it had no processor. Who claims that a
+        machine was starved has to have watched it."""
+        silent_us = caught_up_us(getattr(seen, name), getattr(self.link, name), self.link.mtu)
+        return bool(self._of_the_machine) and silent_us is not None and silent_us <= self._most_silent_us
+
+    @property
+    def _most_silent_us(self) -> float:
+        browser = self.evidence.browser
+        plt_ms = browser.times.plt_ms if browser else None
+        return max(STARVED_RATE.long_us, SILENT_SHARE * (plt_ms or 0.0) * 1000)
 
     def _may_be_early_us(self, name: str) -> float:
         """In one direction."""

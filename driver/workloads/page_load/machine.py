@@ -23,6 +23,7 @@ from driver.recorders.tcpdump import Captures
 from driver.servers.registry import SERVERS
 from driver.workloads.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
 from driver.workloads.page_load.read_back import ReadBack
+from driver.workloads.page_load.router_watch import RouterWatch
 from driver.workloads.page_load.server_log import has_every_answer, read_server_log
 from driver.workloads.page_load.under_way import UnderWay
 from driver.workloads.spec import TrialSpec
@@ -52,6 +53,7 @@ class PageLoadOnBed:
         self._count = 0
         self._trial: UnderWay | None = None
         self._read_back = ReadBack(place.substrate, place.kept)
+        self._router = RouterWatch(place.substrate.router)
         self._thread = ThreadPoolExecutor(1, "settings")
         for node in (self._client, self._server):
             node.run(["mkdir", "-p", f"{place.folder}/captures"])
@@ -81,6 +83,8 @@ class PageLoadOnBed:
             if warm and trial.served:
                 trial.served.forget()  # the load that warmed the browser
             self._start_recorders(trial)
+            with trial.failing(Reason.BED_LOST):
+                self._router.prepare()
         trial.prepare_s = time.monotonic() - started
         return tuple(trial.failures)
 
@@ -157,7 +161,7 @@ class PageLoadOnBed:
             server=read_server_log(trial, has_every_answer(requests, gateway), close_connections),
             resolver=ResolverLog(trial.served.resolver.queries()) if trial.served and trial.served.resolver else None,
             gateway=gateway,
-            router=RouterCounts(self._lost_at_input()),
+            router=RouterCounts(self._lost_at_input(), trial.stalls),
             settings=settings.result(),
             capture=captures.by_node if isinstance(captures, Captures) else {},
             packets={},
@@ -194,6 +198,7 @@ class PageLoadOnBed:
             return None
         player = None
         trial.recorders.load_begins()
+        self._router.begin(moves=self._place.link().moves)
         with trial.failing(Reason.LINK_TRACE):
             player = self._place.player()
             if player:
@@ -202,6 +207,7 @@ class PageLoadOnBed:
         with trial.failing(Reason.LINK_TRACE):
             if player:
                 trial.played = player.end()
+        trial.stalls = self._router.end()
         trial.recorders.load_ended()
         return trial.page.record()
 
@@ -212,7 +218,8 @@ class PageLoadOnBed:
             found, began = None, time.monotonic()
             with trial.failing(Reason.BED_LOST):
                 content = trial.served.server.content if trial.served else ""
-                found = self._read_back.read(content, self._place.compensation_us, clock_step_us)
+                changed = self._router.queues_changed()
+                found = self._read_back.read(content, self._place.compensation_us, clock_step_us, changed)
             trial.settings_s = time.monotonic() - began
             return found
 
@@ -223,6 +230,7 @@ class PageLoadOnBed:
 
     def end(self) -> None:
         trial, self._trial = self._trial, None
+        self._router.drop()
         if trial is None:
             return
         if trial.recorders:

@@ -12,7 +12,7 @@ from driver.bed.remote import cross
 from driver.bed.remote.offloads import LENGTHENING
 from driver.bed.substrate import Substrate
 from driver.bed.sysctls import SYSCTLS
-from driver.servers.life import MODIFIED
+from driver.servers.life import STAGED
 from driver.shaping.addresses import CLIENT, LINK_NETWORK, SERVER
 from driver.shaping.addresses import Host as BedHost
 from driver.shaping.asked import shown_queues
@@ -23,6 +23,8 @@ from model.evidence.settings import HostSettings, KernelSettings, RouteSettings,
 
 NOT_CROSS = f"not sport = :{cross.PORT} not dport = :{cross.PORT}"
 # One command for each node, and few programs in it: each costs some milliseconds. What one does not say is missed here.
+# The kernel sets the time of a file's last change (ctime) by itself, also where a file with an older time takes the
+# place of another. That of a folder changes with the names in it.
 PARTS = "\n--\n"
 HOST = f"""
 device=$1 content=$2
@@ -30,7 +32,8 @@ shift 2
 ip -j route show dev "$device"; echo; echo --
 ip -j -d link show dev "$device"; echo; echo --
 ethtool -k "$device"; echo; echo --
-[ -z "$content" ] || find "$content" -type f -newermt @{MODIFIED} -printf '%P\\n'; echo; echo --
+if [ -f "$content{STAGED}" ]; then find "$content" -newercm "$content{STAGED}" -printf '%P\\n'
+elif [ "$content" ]; then echo "all of it"; fi; echo; echo --
 (cd /proc/sys && head -v -n 1 "$@" 2>/dev/null); echo; echo --
 ss -H -t -n -i state established src {LINK_NETWORK} dst {LINK_NETWORK} {NOT_CROSS}
 """
@@ -52,7 +55,9 @@ class ReadBack:
         self._kept: Mapping[tuple[str, str], str] = {} if kept is None else kept
         self._first = {host.name: _host(self._ask_host(host, ""), host)[2] for host in (CLIENT, SERVER)}
 
-    def read(self, content: str, compensation_us: int, clock_step_us: int) -> SettingsEvidence:
+    def read(
+        self, content: str, compensation_us: int, clock_step_us: int, queues_changed: tuple[str, ...] | None
+    ) -> SettingsEvidence:
         """`content`: the folder on the server that it answers from. Raises RecordError for what cannot be read."""
         with ThreadPoolExecutor(3, "read-back") as threads:
             client = threads.submit(self._ask_host, CLIENT, "")
@@ -70,6 +75,7 @@ class ReadBack:
             changed=tuple(each for name, (_, _, now) in ends.items() for each in _changes(name, self._was(name), now)),
             content_changed=ends["server"][1],
             clock_step_us=clock_step_us,
+            queues_changed=queues_changed,
         )
 
     def _was(self, node: str) -> Kernel:

@@ -28,7 +28,7 @@ class SettingsVerdict:
 
     def failures(self) -> Iterator[Failure]:
         for reason, faults in (
-            (Reason.LINK_SETTINGS, [*self._queues(), *self._hosts()]),
+            (Reason.LINK_SETTINGS, [*self._queues(), *self._changed_meanwhile(), *self._hosts()]),
             (Reason.SETTINGS_CHANGED, [*self._offloads(), *self._changed()]),
         ):
             if faults:
@@ -49,6 +49,14 @@ class SettingsVerdict:
             mtu = self.settings.mtus.get(device)
             if mtu != self.link.mtu:
                 yield f"the MTU of {device} is {mtu} instead of {self.link.mtu}"
+
+    def _changed_meanwhile(self) -> Iterator[str]:
+        """What is as it should be now, and was set in between, may have been something else."""
+        changed = self.settings.queues_changed
+        if changed:
+            yield f"during the load somebody set the {few(list(changed))}"
+        if changed is None and not self.link.moves:
+            yield "the router does not tell whether its queues were set during the load"
 
     def _hosts(self) -> Iterator[str]:
         for host, asked, found in (

@@ -17,11 +17,13 @@ from driver.workloads.page_load.requests import few
 from driver.workloads.page_load.witnesses import Witnesses, served_target
 from model.evidence.packets import PacketSummary
 from model.evidence.page_load import PageLoadEvidence
+from model.evidence.parts import Part
 from model.evidence.server import ServedRequest
 from model.link import Link
 from model.reasons import Flag, FlagName
 
 PATIENCE_US = 50_000  # what a busy machine takes; flags of the machine begin earlier
+PAUSE_US = 80_000  # the same of what the decomposition takes for a pause, to which a router that is late adds
 AT_ONCE = 14_000  # bytes that a kernel takes from a server whatever the client has acknowledged
 ENOUGH = 3
 
@@ -34,7 +36,7 @@ class Slow:
     timeline: Timeline | None  # of the client's capture; None: there is none
 
     def flags(self) -> Iterator[Flag]:
-        waits = self._served_late()
+        waits = [*self._served_late(), *self._paused()]
         if waits:
             yield Flag(FlagName.SERVER_SLOW, few(waits))
         names = [] if self.link.moves else self._looked_up_late()
@@ -57,6 +59,19 @@ class Slow:
         if len(lateness) >= ENOUGH:
             said += [f"{_name(line)} waited {wait / 1000:.0f} ms to be read" for wait, line in late]
         return said
+
+    def _paused(self) -> list[str]:
+        """Times in which the link was idle and an answer was due for longer than a round trip takes, and no packet was
+        lost: whatever the protocol, the server had something to send. Where a gateway stands between it may have been
+        the one that waited."""
+        parts, link = self.evidence.parts, self.evidence.link
+        if parts is None or link is None or self.arm.via == "gateway" or self.link.moves:
+            return []
+        if self.link.up.mean_loss or self.link.down.mean_loss or link.losses_down.lost or link.losses_up.lost:
+            return []
+        limit_ms = self.link.rtt.milliseconds + (PAUSE_US + self._on_the_way_us()) / 1000
+        waits = [each.to_ms - each.from_ms for each in parts.stretches if each.part == Part.WAIT]
+        return [f"an answer paused for {wait:.0f} ms" for wait in waits if wait > limit_ms]
 
     def _lateness_us(self, lines: list[ServedRequest]) -> list[tuple[int, ServedRequest]]:
         """From the last packet with data from the client until the server read a request: at most as long as that

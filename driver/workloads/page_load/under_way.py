@@ -15,6 +15,7 @@ from driver.servers.certificates import Leaf
 from driver.workloads.serving import Served
 from driver.workloads.spec import TrialSpec
 from model.errors import BedError, RecordError
+from model.evidence.capture import RouterStall
 from model.evidence.moving import Played
 from model.reasons import Failure, Reason
 from sites.prepare.variant import RECORDED
@@ -36,6 +37,7 @@ class UnderWay:
     page: Page | None = None
     recorders: TrialRecorders | None = None
     played: Played | None = None  # of a link that moves
+    stalls: tuple[RouterStall, ...] | None = None  # of the router during the load
     failures: list[Failure] = field(default_factory=list)
 
     @property

@@ -36,6 +36,7 @@ from driver.workloads.page_load.requests import (
     on_network,
     target,
 )
+from driver.workloads.page_load.router_verdict import RouterVerdict
 from driver.workloads.page_load.settings_verdict import SettingsVerdict
 from driver.workloads.page_load.streams import StreamsVerdict
 from driver.workloads.page_load.witnesses import Witnesses
@@ -99,6 +100,7 @@ class _Trial:
         if self.evidence.browser:
             yield from device_failures(self.arm.on(self.site), self.evidence.browser, self.record.flags)
         yield from self._on_the_wire()
+        yield from RouterVerdict(self.evidence).failures()
         yield from self._compression()
         yield from HintsVerdict(self.arm, self.site, self.requests).failures()
         yield from Objects(self.record, self.arm, self.site, self.tolerances).failures()

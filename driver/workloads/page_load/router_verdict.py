@@ -1,0 +1,32 @@
+"""Whether the router forwarded packets all the time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from model.evidence.page_load import PageLoadEvidence
+from model.reasons import Failure, Reason
+
+LARGEST_SHARE = 0.05  # of the load time, in which the router may stand still, all such times together
+LEAST_MS = 20.0  # what is shorter than that is no share of a short load
+
+
+@dataclass(frozen=True, slots=True)
+class RouterVerdict:
+    evidence: PageLoadEvidence
+
+    def failures(self) -> Iterator[Failure]:
+        """A router that waits for a processor is flagged (`router-waited`). One that stands still without waiting is no
+        link."""
+        browser = self.evidence.browser
+        stalls = self.evidence.router.stalls or ()
+        if browser is None or browser.clock is None or browser.times.plt_ms is None:
+            return
+        begin, plt_ms = browser.clock.asked, browser.times.plt_ms
+        inside = [each for each in stalls if each.to_us > begin and each.from_us < begin + plt_ms * 1000]
+        stood_ms = sum(each.stood_us for each in inside) / 1000
+        if stood_ms > max(LEAST_MS, plt_ms * LARGEST_SHARE):
+            what = f"the router stood still for {stood_ms:.0f} ms of the load ({stood_ms / plt_ms:.0%})"
+            longest = max(each.to_us - each.from_us for each in inside) / 1000
+            yield Failure(Reason.ROUTER_STOPPED, f"{what}, and did not wait for a processor; longest: {longest:.0f} ms")
