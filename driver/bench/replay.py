@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from driver.bench.figures import Figure
-from driver.bench.replay_servers import Server, both, made_site
+from driver.bench.replay_large import measure_large
+from driver.bench.replay_servers import REPLAY, STATIC, Server, both, made_site
+from driver.bench.rounds import Round, compared
 from driver.host.find_program import find
 from model.errors import BedError
 from model.site.site import Site, SiteObject
@@ -29,7 +31,7 @@ ROUNDS, QUICK_ROUNDS = 7, 2
 ROUND_S, QUICK_ROUND_S = 3, 1
 FIRST_BYTES, QUICK_FIRST_BYTES = 3_000, 300
 CONNECTIONS, STREAMS = 16, 10
-LEAST_RATIO, MOST_LATER_MS = 1.0, 0.1
+MOST_LATER_MS = 0.1
 HOST_OF_H2 = "h0.test"  # h2load names one host in all requests
 # Requests in random order, made before the load begins.
 WRK_SCRIPT = """
@@ -56,15 +58,8 @@ def measure_replay(*, quick: bool, tell: Tell) -> list[Figure]:
             tell(f"{load.program} is not installed: requests over {load.protocol} are not counted")
             continue
         figures += [figure for size in SIZES for figure in _rates(load, *size, quick=quick)]
+    figures += measure_large(quick=quick)
     return figures + [_first_byte(*size, quick=quick) for size in SIZES]
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What one server did in one round."""
-
-    requests_per_s: float
-    processor_us: float  # of the server's, for each request
 
 
 def _rates(load: Load, objects: int, hosts: int, *, quick: bool) -> list[Figure]:
@@ -81,33 +76,14 @@ def _rates(load: Load, objects: int, hosts: int, *, quick: bool) -> list[Figure]
     finally:
         shutil.rmtree(scratch)
     ours, files = (rounds[server.name] for server in servers)
-    return _figures(f"{load.protocol}, {objects:,} objects on {hosts} hosts, by {load.program}", ours, files)
+    what = f"{load.protocol}, {objects:,} objects on {hosts} hosts, by {load.program}"
+    return compared(what, (REPLAY, STATIC), ours, files)
 
 
 def _round(load: Load, server: Server, site: Site, scratch: Path, seconds: int) -> Round:
     before = server.processor_s()
     rate = load.rate(server, site, scratch, seconds)
     return Round(rate, (server.processor_s() - before) / (rate * seconds) * 1e6)
-
-
-def _figures(what: str, ours: Sequence[Round], files: Sequence[Round]) -> list[Figure]:
-    """Requests per second are what is wanted; where others use the machine too, processor time is the steadier one."""
-    rates = tuple(one.requests_per_s / other.requests_per_s for one, other in zip(ours, files, strict=True))
-    times = tuple(other.processor_us / one.processor_us for one, other in zip(ours, files, strict=True))
-    medians = [statistics.median(each.requests_per_s for each in rounds) for rounds in (ours, files)]
-    took = [statistics.median(each.processor_us for each in rounds) for rounds in (ours, files)]
-    ratio = statistics.median(rates)
-    target = f">= {LEAST_RATIO}"
-    return [
-        Figure(
-            f"{what}: requests/s of mod_replay / of files",
-            f"{ratio:.2f} ({medians[0]:,.0f} and {medians[1]:,.0f})", target, ratio >= LEAST_RATIO, rates,
-        ),
-        Figure(
-            f"{what}: processor time of files / of mod_replay",
-            f"{statistics.median(times):.2f} ({took[1]:.0f} and {took[0]:.0f} µs a request)", "", None, times,
-        ),
-    ]  # fmt: skip
 
 
 def _wrk(server: Server, site: Site, scratch: Path, seconds: int) -> float:

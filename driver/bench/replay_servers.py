@@ -51,13 +51,13 @@ class Server:
         return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def made_site(folder: Path, objects: int, hosts: int) -> Site:
+def made_site(folder: Path, objects: int, hosts: int, size_bytes: int = OBJECT_BYTES) -> Site:
     """Objects of one size, in turns on the hosts; bodies are all different."""
     content = folder / "content"
     content.mkdir(parents=True)
     listed = []
     for number in range(objects):
-        body = hashlib.shake_128(str(number).encode()).digest(OBJECT_BYTES)
+        body = hashlib.shake_128(str(number).encode()).digest(size_bytes)
         digest = hashlib.sha256(body).hexdigest()
         (content / digest).write_bytes(body)
         host, path = f"h{number % hosts}.test", f"/{number // hosts}.bin"
@@ -98,10 +98,9 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
     """What a trial's server has, at another port; without mod_replay for files."""
     modules = next(Path(name) for name in MODULE_FOLDERS.split() if Path(name).is_dir())
     there = frozenset(each.stem.removeprefix("mod_") for each in modules.glob("mod_*.so"))
-    arm = Arm.parse(server.name, {"protocol": protocol, "keepalive_requests": 0})
-    text = configuration(
-        arm, site, Place(str(folder), str(folder)), Modules(str(modules), there, str(module(REPLAY)), "")
-    )
+    arm = Arm.parse(server.name, _settings(protocol))
+    own = Modules(str(modules), there, str(module(REPLAY)), str(module("mod_spdy")) if arm.spdy else "")
+    text = configuration(arm, site, Place(str(folder), str(folder)), own)
     text = text.replace(f"0.0.0.0:{PORTS['http']} ", f"127.0.0.1:{server.port} ")
     if server.name == REPLAY:
         (folder / pack.FILE).write_bytes(pack.pack(site.objects, lambda each: site.file(each).read_bytes()))
@@ -112,6 +111,11 @@ def _configured(folder: Path, site: Site, protocol: str, server: Server) -> str:
         file.write_bytes(site.file(each).read_bytes())
     head = text[: text.index("<VirtualHost")].replace("LoadModule replay_module", "#").replace(PACK_LINE, "#")
     return head + _files(folder, site, server, modules) + user_lines()
+
+
+def _settings(protocol: str) -> dict[str, object]:
+    """SPDY ends no connection after a number of requests, and no browser speaks it."""
+    return {"protocol": protocol, **({"via": "gateway"} if protocol.startswith("spdy") else {"keepalive_requests": 0})}
 
 
 def _files(folder: Path, site: Site, server: Server, modules: Path) -> str:
