@@ -30,7 +30,7 @@ def sentences(run: Run) -> list[str]:
 
 def caveats(run: Run) -> list[str]:
     """Sentences on what makes numbers of this run meaningless; none where nothing does."""
-    return [*_emulated(run), *_accepted_links(run), *link_drift.sentences(run)]
+    return [*_emulated(run), *_accepted_links(run), *link_drift.sentences(run), *_unverified(run)]
 
 
 def emulated(session: Session) -> bool | None:
@@ -61,6 +61,12 @@ def used_out_of_tolerance(run: Run) -> dict[str, int]:
     return dict(Counter(trial.cell.link.label for trial in run.ok if not fit.get(trial.number, True)))
 
 
+def trials_out_of_tolerance(run: Run) -> Counter[int]:
+    """Number of a cell -> the same."""
+    fit = in_tolerance(run)
+    return Counter(trial.cell.number for trial in run.ok if not fit.get(trial.number, True))
+
+
 def _emulated(run: Run) -> list[str]:
     counting = {trial.session for trial in run.ok} or {session.number for session in run.sessions}
     sessions = [session for session in run.sessions if session.number in counting]
@@ -82,6 +88,15 @@ def _accepted_links(run: Run) -> list[str]:
         return []
     counts = ", ".join(f"{label} ({number} of {of[label]} trials)" for label, number in used.items())
     return [f"These links were out of tolerance and used all the same (--accept-links): {counts}."]
+
+
+def _unverified(run: Run) -> list[str]:
+    if not run.unverified:
+        return []
+    some = "None" if run.unverified == len(run.trials) else f"{run.unverified} of {len(run.trials)}"
+    of_trials = "of its trials has a digest" if some == "None" else "trials have no digest"
+    why = "They were stored by an earlier lanelab, or the digests were removed"
+    return [f"{some} {of_trials}: whether they are what was measured cannot be verified. {why}."]
 
 
 def changes(run: Run) -> list[str]:

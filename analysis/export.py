@@ -14,7 +14,7 @@ from analysis.claims.exported import judged_json
 from analysis.claims.judge import judge
 from analysis.claims.together import together
 from analysis.model import Run, Trial
-from analysis.run_folder import artifact_path, each_record, each_request, each_series
+from analysis.run_folder import each_record, each_request, each_series, unchanged_artifacts
 from analysis.sites import about_sites
 from analysis.text import visible_everywhere
 from model.errors import StoreError
@@ -71,15 +71,23 @@ def _whole() -> set[str]:
 
 def series_rows(run: Run) -> Iterator[dict[str, Any]]:
     """Each point of each series of each trial."""
-    trials = {trial.number: trial for trial in run.trials}
+    trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
     for number, name, t_ms, value in each_series(run.folder):
         if number in trials:
-            yield {"run": run.name, **_identity(trials[number]), "series": name, "t_ms": t_ms, "value": value}
+            of_link = {"link_in_tolerance": fit.get(number)}
+            yield {
+                "run": run.name,
+                **_identity(trials[number]),
+                **of_link,
+                "series": name,
+                "t_ms": t_ms,
+                "value": value,
+            }
 
 
 def request_rows(run: Run) -> Iterator[dict[str, Any]]:
     """Each request of each trial, with its timings."""
-    trials = {trial.number: trial for trial in run.trials}
+    trials, fit = {trial.number: trial for trial in run.trials}, conditions.in_tolerance(run)
     for number, position, request in each_request(run.folder):
         trial = trials.get(number)
         if trial is None:  # stored after the run was read
@@ -89,6 +97,7 @@ def request_rows(run: Run) -> Iterator[dict[str, Any]]:
             "run": run.name,
             **_identity(trial),
             "status": "ok" if trial.ok else "failed",
+            "link_in_tolerance": fit.get(number),
             "number": position,
             **{name: visible_everywhere(request.get(key)) for name, key in _REQUEST.items()},
             **_on_the_wire(request),
@@ -323,7 +332,7 @@ def write_hars(run: Run, folder: Path, *, median: bool = False) -> tuple[list[Pa
     written, lacking = [], 0
     for trial in trials:
         try:
-            content = gzip.decompress(artifact_path(run.folder, trial.number, HAR).read_bytes())
+            content = gzip.decompress((unchanged_artifacts(run.folder, trial.number, (HAR,)) / HAR).read_bytes())
         except (OSError, EOFError):
             lacking += 1
             continue

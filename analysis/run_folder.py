@@ -12,7 +12,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -40,6 +40,18 @@ from model.load_series import SERIES
 from model.looks import Look
 from model.metrics import primary_of
 from model.record import Series
+from model.run_digests import (
+    FILES,
+    OF_RECORD,
+    OF_RESULTS,
+    RECORD,
+    REQUESTS,
+    changed,
+    file_digest,
+    require_unchanged,
+    without_digests,
+)
+from model.run_digests import SERIES as SERIES_PART
 
 LOCK = "in-use"  # held by the lanelab that writes
 JOURNAL = "-journal"
@@ -53,7 +65,7 @@ def read_run(folder: Path) -> Run:
 
 
 def _read_run(folder: Path) -> Run:
-    with _database(folder) as database:
+    with opened_database(folder) as database:
         database.execute("BEGIN")
         meta = {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
         links = _links(database)
@@ -64,6 +76,8 @@ def _read_run(folder: Path) -> Run:
                 "SELECT cell, id, site, link, arm FROM cells ORDER BY cell"
             )
         )
+        require_unchanged(database, folder, parts=OF_RESULTS)
+        require_unchanged(database, folder, kind="self-test")
         workload = meta["workload"]
         run_format.check_workload(folder, workload, meta.get("lanelab"))
         return Run(
@@ -89,17 +103,25 @@ def _read_run(folder: Path) -> Run:
             variant=meta.get(run_format.VARIANT, ""),
             machines=_machines(database),
             versions=_versions(database),
+            unverified=len(without_digests(database)),
         )
+
+
+def read_meta(folder: Path) -> dict[str, str]:
+    """What is known of the run as a whole."""
+    with opened_database(folder) as database:
+        return {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
 
 
 def read_record(folder: Path, trial: int) -> dict[str, Any]:
     """Everything recorded about a trial, its requests included."""
-    with _database(folder) as database:
+    with opened_database(folder) as database:
         row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
         if row is None:
             last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
             remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
             raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
+        require_unchanged(database, folder, number=trial, parts=OF_RECORD)
         record = json.loads(row[0])
         series = {name: {**series, "points": []} for name, series in record["series"].items()}
         for name, t_ms, value in database.execute(
@@ -113,35 +135,37 @@ def read_record(folder: Path, trial: int) -> dict[str, Any]:
 def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """(trial, number, request) of all trials."""
     query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
-    for trial, (number, data) in _each(folder, query):
+    for trial, (number, data) in _each(folder, query, REQUESTS):
         yield trial, number, json.loads(data)
 
 
 def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(trial, record) of all trials, without requests, measures and the points of series."""
-    for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?"):
+    for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
         yield trial, json.loads(record)
 
 
 def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
     """(trial, which witnesses its verdict used, for each question) of all trials; None where that was not noted."""
     query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
-    for trial, (text,) in _each(folder, query):
+    for trial, (text,) in _each(folder, query, RECORD):
         yield trial, None if text is None else json.loads(text)
 
 
-def _each(folder: Path, query: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """What the query finds for each trial. It is finished before anything is given out: whoever takes it may pause for
-    as long as they like, and an open query would keep the run from storing its trials."""
-    with _database(folder) as database:
+def _each(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """What the query finds for each trial, of this part of it. It is finished before anything is given out: whoever
+    takes it may pause for as long as they like, and an open query would keep the run from storing its trials."""
+    with opened_database(folder) as database:
         for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial").fetchall():
+            require_unchanged(database, folder, number=trial, parts=(part,))
             for row in database.execute(query, (trial,)).fetchall():
                 yield trial, row
 
 
 def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
     """(name, bytes, sha256) of each file of a trial."""
-    with _database(folder) as database:
+    with opened_database(folder) as database:
+        require_unchanged(database, folder, number=trial, parts=(FILES,))
         query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
         return [(str(name), int(size), str(digest)) for name, size, digest in database.execute(query, (trial,))]
 
@@ -150,11 +174,21 @@ def artifact_path(folder: Path, trial: int, name: str) -> Path:
     return folder / run_format.ARTIFACTS / f"{trial:06d}" / name
 
 
+def unchanged_artifacts(folder: Path, trial: int, names: Collection[str] | None = None) -> Path:
+    """The folder of a trial's files, for whoever reads those with these names, or all. ChangedError where one is not
+    what was stored; one that was removed is not there."""
+    for name, _, sha256 in read_artifacts(folder, trial):
+        path = artifact_path(folder, trial, name)
+        if (names is None or name in names) and path.is_file() and file_digest(path) != sha256:
+            raise changed(folder, f"trial {trial}: its file {name} was changed")
+    return artifact_path(folder, trial, ".")
+
+
 # --- opening
 
 
 @contextlib.contextmanager
-def _database(folder: Path) -> Iterator[sqlite3.Connection]:
+def opened_database(folder: Path) -> Iterator[sqlite3.Connection]:
     """The database, for reading. Whatever is wrong with it becomes an error with a remedy."""
     path = folder / run_format.DATABASE
     if not path.is_file():
@@ -354,7 +388,8 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
 
 def read_series(folder: Path, trial: int, names: Sequence[str]) -> dict[str, Series]:
     """Series of a trial by their names; those that it does not have are not there. Their unit is that of the table."""
-    with _database(folder) as database:
+    with opened_database(folder) as database:
+        require_unchanged(database, folder, number=trial, parts=(SERIES_PART,))
         return _series(database, trial, names)
 
 
@@ -374,7 +409,8 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
     if not places:
         return run
     names = dict.fromkeys(name for place in places for name in (place.series, USERS, SERIES[place.series].weight))
-    with _database(run.folder) as database:
+    with opened_database(run.folder) as database:
+        require_unchanged(database, run.folder, parts=(SERIES_PART,))
         made = []
         for trial in run.trials:
             series = _series(database, trial.number, list(filter(None, names)))
@@ -387,7 +423,7 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
 def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
     """(trial, name, ms since the trial began, value) of every point of all trials."""
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
-    for trial, (name, t_ms, value) in _each(folder, query):
+    for trial, (name, t_ms, value) in _each(folder, query, SERIES_PART):
         yield trial, name, t_ms, value
 
 

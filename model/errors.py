@@ -4,6 +4,7 @@
     ├── InputError            something that the user wrote is wrong              exit 2
     ├── CaptureError          a packet capture cannot be read or written          exit 1
     ├── StoreError            the run folder could not be read or written         exit 1
+    │   └── ChangedError      it does not hold what was stored there
     ├── RecordError           the record of a trial lacks a key, or has a wrong one exit 1
     ├── Interrupted           the user stopped a run                              exit 130
     ├── BuildError            a program of ours could not be built                exit 1
@@ -69,6 +70,10 @@ class InputError(LanelabError):
 
 class StoreError(LanelabError):
     """The run folder could not be read or written; what it holds is intact."""
+
+
+class ChangedError(StoreError):
+    """The run folder does not hold what was stored there: something was changed, damaged or removed since."""
 
 
 class RecordError(LanelabError):

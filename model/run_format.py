@@ -1,7 +1,8 @@
 """The format of a run folder: what a finished or unfinished run consists of, and nothing about how it is made.
 
 Described for readers in docs/reference/run-folder.md. Change VERSION when a reader of the old format would go wrong.
-Format 3, which knew no machines, is still read; it becomes format 4 when somebody goes on with the run.
+Formats 3, which knew no machines, and 4, which had no digests, are still read; they become format 5 when somebody
+goes on with the run.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from pathlib import Path
 from model.errors import StoreError
 from model.metrics import LOAD, TRIALS
 
-VERSION = 4
-READABLE = ("3", "4")
+VERSION = 5
+READABLE = ("3", "4", "5")
+WITHOUT_MACHINES = "3"
 DATABASE = "run.sqlite"
 EXPERIMENT = "experiment.yaml"  # verbatim
 ARTIFACTS = "trials"  # trials/000012/…: one folder for each trial, complete when the trial is in the database
@@ -49,8 +51,19 @@ CREATE TABLE versions (
 ) STRICT;
 """
 
+# Digests of trials and self-tests: model/run_digests.py.
+DIGESTS = """
+CREATE TABLE digests (
+  kind TEXT NOT NULL CHECK (kind IN ('trial', 'self-test')),
+  number INTEGER NOT NULL,
+  parts TEXT NOT NULL,
+  PRIMARY KEY (kind, number)
+) STRICT, WITHOUT ROWID;
+"""
+
 SCHEMA = (
     MACHINES
+    + DIGESTS
     + """
 CREATE TABLE meta (
   key TEXT PRIMARY KEY,
@@ -155,16 +168,16 @@ CREATE TABLE artifacts (
 """
 )
 
-# What makes format 4 of format 3.
-UPGRADE = (
+_TO_4 = (
     MACHINES
     + """
 ALTER TABLE trials ADD COLUMN asked TEXT NOT NULL DEFAULT '';
 ALTER TABLE trials ADD COLUMN versions TEXT NOT NULL DEFAULT '';
 ALTER TABLE trials ADD COLUMN origin TEXT NOT NULL DEFAULT '';
-UPDATE meta SET value = '4' WHERE key = 'format';
 """
 )
+_TO_5 = f"{DIGESTS} UPDATE meta SET value = '5' WHERE key = 'format';"  # noqa: S608 - names from here
+UPGRADES = {"3": _TO_4 + _TO_5, "4": _TO_5}  # what makes the present format of an older one
 
 
 def identifier_of(meta: Mapping[str, str]) -> str:
@@ -184,6 +197,6 @@ def check_workload(folder: Path, workload: str, lanelab: str | None) -> None:
 def other_format(folder: Path, version: str) -> StoreError:
     """What every command says of a run folder that is not of this format."""
     return StoreError(
-        f"the run in {folder} has format {version}, and this lanelab reads formats {' and '.join(READABLE)}",
+        f"the run in {folder} has format {version}, and this lanelab reads formats {READABLE[0]} to {READABLE[-1]}",
         "Use the lanelab that made it, or make the run again",
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis import axes, tables
-from analysis.film import Film, film_of
+from analysis.film import FILMSTRIP, SCREENSHOT, Film, film_of
 from analysis.load_parts import LoadView
-from analysis.load_view import load_view, timeline_of
+from analysis.load_view import CAPTURE, load_view, timeline_of
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import seconds
 from analysis.report.film import films, progress_strip
@@ -17,8 +17,9 @@ from analysis.report.part_strip import part_strip
 from analysis.report.sections import section
 from analysis.report.sequence import sequence
 from analysis.report.waterfall import waterfall
-from analysis.run_folder import artifact_path, read_record
+from analysis.run_folder import read_record, unchanged_artifacts
 
+READ = (CAPTURE, FILMSTRIP, SCREENSHOT)  # files of a trial
 NOTE = (
     "The trial nearest to each cell's median; all are on one time scale, in ms since the page was asked for. Point at "
     "a bar, tap it, or choose a drawing with the Tab key and go through it with the arrow keys: address, protocol, "
@@ -63,9 +64,10 @@ def drawn_loads(run: Run, *, pictures: bool = True) -> list[Drawn]:
         if not record["requests"]:
             continue
         rate = axes.link_numbers(dict(row.cell.link.settings))["rate_down_mbit"]
-        timeline = timeline_of(artifact_path(run.folder, trial.number, "."), record["evidence"])
+        folder = unchanged_artifacts(run.folder, trial.number, READ)
+        timeline = timeline_of(folder, record["evidence"])
         view = load_view(record, timeline, rate)
-        film = film_of(artifact_path(run.folder, trial.number, "."), record) if pictures else None
+        film = film_of(folder, record) if pictures else None
         found.append(Drawn(row.cell, trial, view, film, _said(row)))
     return found
 

@@ -67,6 +67,7 @@ def _abstract(facts: Appendix) -> Iterator[str]:
         f", variant {plain(about.variant)} ({plain(study.variants.get(about.variant, ''))})" if about.variant else ""
     )
     yield f"It holds one run of the study{variant}, begun {about.created_utc}. {plain(facts.judged.outcome())}"
+    yield "\n".join(f"- {plain(sentence)}" for sentence in facts.read.caveats())
 
 
 def _checklist(facts: Appendix) -> Iterator[str]:

@@ -18,8 +18,10 @@ from analysis.numbers import NONE, counted
 from analysis.study.judged import JudgedStudy, StudyVerdict
 from analysis.study.run import ReadStudyRun
 from model.errors import InputError
+from model.run_format import ID
 
-TOLD = ("agree", "differ", "not tested", "missing")
+TOLD = ("agree", "differ", "inconclusive in both", "not tested", "missing")
+IS_ITSELF = "Both are one run: that their numbers and verdicts agree says nothing."
 MARGIN = 0.05  # within which medians are said to agree
 NOT_PAIRED = (
     "Trials of two runs have nothing in common, so nothing is paired between them: the change of a cell is the shift "
@@ -49,6 +51,8 @@ class ClaimPair:
         verdicts = {self.first.judged.verdict, self.other.judged.verdict}
         if Verdict.NOT_TESTED in verdicts:  # which is no verdict: two of them agree on nothing
             return "not tested"
+        if verdicts == {Verdict.INCONCLUSIVE}:  # which says nothing that two runs could agree on
+            return "inconclusive in both"
         return "agree" if len(verdicts) == 1 else "differ"
 
 
@@ -75,6 +79,12 @@ class StudyComparison:
         """Whether there are verdicts, and each is the same in both."""
         return bool(self.claims) and all(pair.agree for pair in self.claims)
 
+    def caveats(self) -> list[str]:
+        """What makes the numbers and verdicts of each run mean less."""
+        sides = zip(names_of(self), (self.first, self.other), strict=True)
+        same = [IS_ITSELF] if is_same(self.first, self.other) else []
+        return [*same, *(f"Run {name}: {sentence}" for name, read in sides for sentence in read.caveats())]
+
     def outcome(self) -> str:
         """One sentence."""
         counts = [(word, sum(pair.words == word for pair in self.claims)) for word in TOLD]
@@ -87,6 +97,7 @@ class StudyComparison:
             "first": _run_json(self.first),
             "other": _run_json(self.other),
             "verdicts_agree": self.all_agree,
+            "caveats": self.caveats(),
             "claims": [_pair_json(pair) for pair in self.claims],
             "figures": [_figure_json(figure) for figure in self.figures],
             "conditions": [{"name": name, "first": one, "other": two} for name, one, two in self.conditions],
@@ -142,6 +153,12 @@ def verdict_cells(verdict: StudyVerdict | None) -> tuple[str, str, str]:
     effects = effects_of(judged.places)
     interval = interval_words(judged.claim, effects[0].interval_95) if len(effects) == 1 else NONE
     return verdict_words(judged.verdict, judged.detail), measured_words(judged), interval
+
+
+def is_same(first: ReadStudyRun, other: ReadStudyRun) -> bool:
+    """Whether both are one run, wherever their folders are. An artifact has a copy of its run."""
+    ours, theirs = ({run.meta.get(ID) for run in read.runs.values() if run} - {None, ""} for read in (first, other))
+    return bool(ours & theirs)
 
 
 def names_of(made: StudyComparison) -> tuple[str, str]:

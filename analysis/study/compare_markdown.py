@@ -23,6 +23,7 @@ def comparison_markdown(made: StudyComparison, before: Sequence[str] = ()) -> st
         *before,
         "## Verdicts",
         plain(made.outcome()),
+        "\n".join(f"- {plain(sentence)}" for sentence in made.caveats()),
         table(claim_heads(names), claim_rows(made)),
         "## Figures",
         plain(NOT_PAIRED),

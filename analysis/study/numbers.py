@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis import axes, tables
 from analysis.comparisons import ComparisonRow
+from analysis.conditions import trials_out_of_tolerance
 from analysis.courses import COURSE
 from analysis.drawing import figures_of
 from analysis.marks import CHANGE, Mark, marks, refused_cells
@@ -92,6 +93,7 @@ def _published(run: Run, metric: Metric) -> dict[int, float]:
 def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:
     """The same for other programs: one row for each cell and metric."""
     keys = list(dict.fromkeys(key for link in run.links for key in link.settings))
+    out = trials_out_of_tolerance(run)
     for each in cell_numbers(run):
         mark, cell = each.mark, each.cell
         comparison = each.against.comparison if each.against else None
@@ -111,6 +113,7 @@ def figure_rows(number: int, run: Run) -> Iterator[dict[str, Any]]:
                 "n": mark.n if mark else 0,
                 "failed": each.failed,
                 "refused": each.refused,
+                "trials_out_of_tolerance": out[cell.number],
                 "median": mark.middle if mark else None,
                 "low": mark.low if mark else None,
                 "high": mark.high if mark else None,

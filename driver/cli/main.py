@@ -24,6 +24,7 @@ from driver.cli import (
     site,
     study,
     tools,
+    verify,
     vm,
     worker,
 )
@@ -54,6 +55,7 @@ for _command in (
     runs.run,
     worker.worker,
     *results.COMMANDS,
+    *verify.COMMANDS,
     *compare.COMMANDS,
     *merge.COMMANDS,
     *explain.COMMANDS,

@@ -117,6 +117,15 @@ class BedOptions:
         return self == BedOptions()
 
     @property
+    def may_go_on(self) -> bool:
+        """Whether a run that goes on may be given these: links may be accepted for a session, all else is as it was."""
+        return replace(self, accept_links=False).is_default
+
+    def going_on(self, asked: BedOptions) -> BedOptions:
+        """Those that a run began with, in a session that is given `asked`."""
+        return replace(self, accept_links=self.accept_links or asked.accept_links)
+
+    @property
     def kind(self) -> SubstrateKind:
         """Raises InputError where options do not fit the substrate."""
         return registry.kind_meant(self.substrate, self.given)

@@ -72,9 +72,9 @@ def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected
     from analysis.load_clock import ports_of  # noqa: PLC0415
     from analysis.load_parts import Told  # noqa: PLC0415
     from analysis.request_packets import Dissected  # noqa: PLC0415
-    from analysis.run_folder import artifact_path  # noqa: PLC0415
+    from analysis.run_folder import unchanged_artifacts  # noqa: PLC0415
 
-    capture = artifact_path(folder, trial, CAPTURE)
+    capture = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
     summary = record["evidence"]["packets"].get("client")
     if summary is None or not capture.is_file():
         raise InputError(f"trial {trial} has no capture of the client", "Captures are off, or its files were removed")

@@ -108,11 +108,9 @@ def run(  # noqa: PLR0913 - an option each
     from driver.schedule.portions import require_portions  # noqa: PLC0415
 
     start.require_not_both(file, resumed)
-    if resumed and (out or seed is not None or beds is not None or scale or variant or not made.is_default):
+    if resumed and (out or seed is not None or beds is not None or scale or variant or not made.may_go_on):
         what = "a run that goes on keeps its folder, its seed and how its beds are made"
-        options = (
-            "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router, --pin and --accept-links"
-        )
+        options = "--out, --seed, --beds, --scale, --variant, --substrate, --inventory, --router and --pin"
         raise InputError(what, f"Leave {options} out")
     sweep.check(made)
     check_reuse(reused)
@@ -125,7 +123,7 @@ def run(  # noqa: PLR0913 - an option each
         begun = start.resume(find_run(resumed or ""))
     store = begun.store
     try:
-        made = BedOptions.from_json(json.loads(store.meta("bed")))
+        made = BedOptions.from_json(json.loads(store.meta("bed"))).going_on(made)
         if resumed:
             made.nodes()
         warn_of(made)

@@ -15,6 +15,7 @@ from driver.recorders.screenshot import FILE as PICTURE
 from model import run_format
 from model.errors import StoreError
 from model.record import TrialRecord
+from model.run_digests import require_unchanged
 
 TRIALS = "SELECT trial, name, round, record FROM trials JOIN cells USING (cell) JOIN arms USING (arm) ORDER BY trial"
 
@@ -54,6 +55,7 @@ def _all(run: Path) -> Iterator[KeptLoad]:
     file = run / run_format.DATABASE
     try:
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+            require_unchanged(database, run)
             for trial, protocol, number, text in database.execute(TRIALS).fetchall():
                 record = TrialRecord.from_stored({**json.loads(text), **_apart(database, trial)}, f"trial {trial}")
                 yield KeptLoad(trial, protocol, number, record, run / run_format.ARTIFACTS / f"{trial:06d}")

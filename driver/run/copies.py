@@ -7,9 +7,11 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from model.coded import Coded
+from model.run_digests import require_unchanged, without_digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class TrialCopy(Coded):
     asked: str  # digest of what was asked for: driver/run/trial_keys.py
     versions: str  # digest of the versions that it was made with
     origin: str  # the run that made it, where that is another one
+    digested: bool = True  # False: it was stored by a lanelab that made no digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,17 @@ _TRIAL = (
 )
 
 
-def trial_copies(database: sqlite3.Connection, trials: Iterable[int]) -> list[TrialCopy]:
-    """Of a run of the present format."""
-    return [_trial_copy(database, trial) for trial in trials]
+def trial_copies(database: sqlite3.Connection, folder: Path, trials: Iterable[int]) -> list[TrialCopy]:
+    """Of a run that knows its machines. Raises ChangedError for a trial that is not what was stored."""
+    unknown = set(without_digests(database))
+    return [_trial_copy(database, folder, trial, digested=trial not in unknown) for trial in trials]
 
 
-def _trial_copy(database: sqlite3.Connection, trial: int) -> TrialCopy:
-    number, bed, cell, in_round, attempt, wall_s, text, *rest = database.execute(_TRIAL, (trial,)).fetchone()
+def _trial_copy(database: sqlite3.Connection, folder: Path, trial: int, *, digested: bool) -> TrialCopy:
+    require_unchanged(database, folder, number=trial)
+    number, bed, cell, in_round, attempt, wall_s, text, asked, versions, origin = database.execute(
+        _TRIAL, (trial,)
+    ).fetchone()
     record = json.loads(text)
     series = {name: {**one, "points": []} for name, one in record["series"].items()}
     query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY rowid"
@@ -70,7 +77,8 @@ def _trial_copy(database: sqlite3.Connection, trial: int) -> TrialCopy:
     query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
     artifacts = tuple(Artifact(*row) for row in database.execute(query, (trial,)))
     whole = {**record, "measures": measures, "series": series, "requests": requests}
-    return TrialCopy(number, bed, cell, in_round, attempt, wall_s, whole, artifacts, *rest)
+    where = (number, bed, cell, in_round, attempt, wall_s)
+    return TrialCopy(*where, whole, artifacts, asked, versions, origin, digested)
 
 
 def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfTestCopy]:

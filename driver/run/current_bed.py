@@ -3,7 +3,6 @@ takes its place."""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import time
@@ -75,8 +74,7 @@ class CurrentBed:
         began = time.monotonic()
         bed = self._bed = self._beds.open(self._stack)
         self.number = self._note(bed)
-        accept = bool(json.loads(self._store.meta("bed") or "{}").get("accept_links"))
-        self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=accept)
+        self._links = LinkKeeper(bed, self.number, self._store, self._tell, accept=self._store.accepts_links)
         self._count += 1
         own = bed.facts()
         self._note_versions(bed, own)

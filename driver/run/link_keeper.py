@@ -3,6 +3,7 @@ Those that trials used are measured again when the bed ends."""
 
 from __future__ import annotations
 
+import os
 import time
 
 from driver.channel.client import Bed
@@ -76,6 +77,8 @@ class LinkKeeper:
         known = {**data, "tc": self._bed.tc_state()}
         self._store.add_self_test(label, known, bed=self._number, passed=result.passed, moment=moment)
         told = {"link": label, "moment": moment, "passed": result.passed, "failures": "; ".join(result.failures)}
-        self._tell(Event("self-test", {**told, "not_measured": result.not_measured}))
+        machine = {"load": round(os.getloadavg()[0], 1), "processors": len(os.sched_getaffinity(0))}
+        accepted = {"accepted": self._accept and not result.passed}
+        self._tell(Event("self-test", {**told, **accepted, **machine, "not_measured": result.not_measured}))
         self.measuring_s += time.monotonic() - started
         return result

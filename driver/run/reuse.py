@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,10 @@ from driver.run.events import Event, Listener
 from driver.run.reuse_plan import Available, Plan, Planner, Taken, difference
 from driver.run.sources import SourceRun, SourceTrial, found_in
 from driver.run.start import BegunRun
-from driver.run.store import Damaged
 from driver.run.taking import Taker, Wanted
 from driver.run.trial_keys import AskedKeys
 from model.coded import Coded
-from model.errors import LanelabError
+from model.errors import ChangedError, LanelabError
 
 SEQUENTIAL = "sequential"
 Versions = Mapping[str, Mapping[str, str]]  # by digest
@@ -35,8 +33,7 @@ class Reused(Coded):
 def reuse(begun: BegunRun, store: Path, versions: Versions, tell: Listener) -> Reused:
     """Take from the runs in `store` what this run would make just so. `versions`: those that its own trials would have,
     on any of its machines. Called in a session of the run, before its schedule is made."""
-    accept = bool(json.loads(begun.store.meta("bed") or "{}").get("accept_links"))
-    keys = AskedKeys(begun.experiment, begun.sites, accept_links=accept)
+    keys = AskedKeys(begun.experiment, begun.sites, accept_links=begun.store.accepts_links)
     asked = {cell.id: keys.of(cell) for cell in begun.experiment.cells}
     own = {f"{begun.store.run_id}/{trial}" for trial in begun.store.trials_after(0)}  # other runs may have copies
     used = own | begun.store.origins()
@@ -97,7 +94,7 @@ def _take(begun: BegunRun, plan: Plan, folders: Mapping[str, Path], tell: Listen
             for each in (taken for taken in plan.taken if taken.run == run):
                 try:
                     origin.take([_wanted(each, *one) for one in each.trials])
-                except Damaged as error:
+                except ChangedError as error:
                     plan.why_not["are damaged"] += each.results
                     tell(Event("not-reused", {"what": error.what}))
                     continue

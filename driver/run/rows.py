@@ -14,6 +14,7 @@ from typing import Any
 from driver.experiment.model import Cell
 from model.metrics import measured
 from model.record import TrialRecord
+from model.run_digests import note_digests
 
 Listed = Sequence[tuple[str, int, str]]  # name, size and digest of each artifact of a trial
 IN_TABLES = ("requests", "measures")  # parts of a record that have tables of their own
@@ -37,6 +38,7 @@ class TrialRow:
     asked: str
     versions: str
     origin: str
+    digested: bool = True  # False: it comes from a run without digests, and nobody can tell what it was
 
 
 def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed) -> None:
@@ -62,6 +64,8 @@ def insert_trial(database: sqlite3.Connection, row: TrialRow, artifacts: Listed)
     names, marks = ", ".join(values), ", ".join("?" * len(values))
     database.execute(f"INSERT INTO trials ({names}) VALUES ({marks})", tuple(values.values()))  # noqa: S608
     _insert_details(database, row.trial, record, artifacts)
+    if row.digested:
+        note_digests(database, "trial", row.trial)
 
 
 def _insert_details(database: sqlite3.Connection, trial: int, record: TrialRecord, artifacts: Listed) -> None:

@@ -7,7 +7,6 @@ any other.
 from __future__ import annotations
 
 import itertools
-import json
 import queue
 import threading
 import time
@@ -108,8 +107,7 @@ class Runner:
         self._agenda: Agenda = NOTHING
         beds = Beds(open_bed, tell, lambda: stop.asked)
         self.current = CurrentBed(beds, experiment, store, tell, self._check_arms, self._programs)
-        accept = bool(json.loads(store.meta("bed") or "{}").get("accept_links"))
-        self._asked = AskedKeys(experiment, begun.sites, accept_links=accept)
+        self._asked = AskedKeys(experiment, begun.sites, accept_links=store.accepts_links)
         self._ahead: Preparation | None = None
 
     def __enter__(self) -> Runner:

@@ -20,6 +20,7 @@ from model import run_format
 from model.errors import InputError, StoreError
 from model.machines import BedFacts, MachineFacts
 from model.reasons import timed_out
+from model.run_digests import require_unchanged
 
 CLONE = 0x40049409  # FICLONE of Linux: both files share their content on the disk until one of them changes
 
@@ -80,10 +81,10 @@ class SourceRun:
                     shutil.copyfile(path.with_name(name), copy / name)
             database = scratch.enter_context(contextlib.closing(_connect(copy / path.name, "rw")))
             version = _format_of(database)
-        if version in run_format.READABLE and version != str(run_format.VERSION):
+        if version == run_format.WITHOUT_MACHINES:
             what = f"the run in {folder} has format {version}, which does not say what its trials were made with"
             raise StoreError(what, "Leave this run out")
-        if version != str(run_format.VERSION):
+        if version not in run_format.READABLE:
             raise run_format.other_format(folder, version)
         return cls(folder, database, scratch)
 
@@ -149,9 +150,10 @@ class SourceRun:
         return int(number)
 
     def copies(self, trials: Iterable[int]) -> list[TrialCopy]:
-        return trial_copies(self._database, trials)
+        return trial_copies(self._database, self.folder, trials)
 
     def self_tests(self) -> list[SelfTestCopy]:
+        require_unchanged(self._database, self.folder, "self-test")
         return self_test_copies(self._database)
 
     def beds(self) -> dict[int, BedFacts]:

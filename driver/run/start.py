@@ -46,7 +46,7 @@ def begin(
 ) -> BegunRun:
     """A new run of an experiment, in a folder of its own. `bed`: how its beds are made, also when it goes on."""
     check_loads(experiment)
-    sites = ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
+    sites = _served(experiment)
     check_objects(experiment, sites.site)
     chosen = next(value for value in (seed, experiment.seed, secrets.randbelow(LARGEST_SEED + 1)) if value is not None)
     meta = {**_meta(experiment, sites, version, chosen), "bed": json.dumps(bed)}
@@ -72,7 +72,7 @@ def resume(folder: Path) -> BegunRun:
         if [cell.id for cell in experiment.cells] != store.cell_ids():
             what = f"this lanelab reads other cells from {path} than the one that began the run"
             raise StoreError(what, f"Go on with lanelab {store.meta('lanelab')}, or begin a new run")
-        sites = ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
+        sites = _served(experiment)
         if json.loads(store.meta("sites")) != sites.digests():
             raise StoreError("a site has changed since this run began", "Begin a new run")
         Authority.make(store.folder / AUTHORITY)
@@ -80,6 +80,15 @@ def resume(folder: Path) -> BegunRun:
         store.close()
         raise
     return BegunRun(experiment, sites, store)
+
+
+def digests_now(folder: Path, meta: Mapping[str, str]) -> dict[str, str]:
+    """Of the sites of the run in this folder, as the archive has them now. `meta`: the run's."""
+    return _served(read_back(folder / run_format.EXPERIMENT, meta, site_names())).digests()
+
+
+def _served(experiment: Experiment) -> ServedSites:
+    return ServedSites.of(experiment, {name: load_target(name) for name in experiment.sites})
 
 
 def load_target(name: str) -> Site:

@@ -22,11 +22,12 @@ from driver.run.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_
 from driver.schedule.results import Attempt
 from model import run_format
 from model.clock import utc_now
-from model.errors import InputError, StoreError
+from model.errors import ChangedError, InputError, StoreError
 from model.machines import BedFacts, MachineFacts
 from model.metrics import PRIMARY
 from model.reasons import Reason, timed_out
 from model.record import TrialRecord
+from model.run_digests import note_digests
 from model.writing import writing
 
 LOCK = "in-use"
@@ -68,6 +69,7 @@ class Store:
         self._database = database
         self._lock = lock
         self.session = 0
+        self._accepts_links = False  # in this session
         self.machine: MachineFacts | None = None  # that this session's own beds are on
         self._cells: dict[str, int] = {}
         self._links: dict[str, int] = {}
@@ -120,7 +122,7 @@ class Store:
             if version not in run_format.READABLE:
                 raise run_format.other_format(folder, version)
             if version != str(run_format.VERSION):
-                store._database.executescript(f"BEGIN; {run_format.UPGRADE} COMMIT;")
+                store._database.executescript(f"BEGIN; {run_format.UPGRADES[version]} COMMIT;")
             store._load()
             store._forget_unfinished()
         except BaseException:
@@ -202,7 +204,7 @@ class Store:
 
     def copies(self, trials: Iterable[int]) -> list[TrialCopy]:
         """Trials as another run folder takes them."""
-        return trial_copies(self._database, trials)
+        return trial_copies(self._database, self.folder, trials)
 
     def origins(self) -> set[str]:
         """Of all trials that were made by other runs."""
@@ -239,9 +241,15 @@ class Store:
         with writing("note the state of the run"), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+    @property
+    def accepts_links(self) -> bool:
+        """Whether links that are out of tolerance are used: since the run began, or in this session."""
+        return self._accepts_links or bool(json.loads(self.meta("bed") or "{}").get("accept_links"))
+
     def begin_session(self, provenance: Mapping[str, Any], machine: MachineFacts) -> None:
         """`machine`: this one."""
         self.machine = machine
+        self._accepts_links = bool(provenance.get("bed_options", {}).get("accept_links"))
         with writing("begin a session"), self._database:
             # One that was killed could not say how it ended.
             self._database.execute("UPDATE sessions SET ending = 'killed' WHERE ending IS NULL")
@@ -295,7 +303,7 @@ class Store:
         """`moment`: before trials used the link on this bed, or after them."""
         with writing("store a self-test"), self._database:
             row = (self.session, bed, self._links[link], moment, utc_now(), int(passed), json.dumps(data))
-            self._database.execute(_SELF_TEST, row)
+            self._insert_self_test(row)
 
     def begin_trial(self) -> tuple[int, Path]:
         """A number for the next trial and an empty folder for its artifacts."""
@@ -328,6 +336,8 @@ class Store:
                 for table in (*_DETAILS, "trials"):
                     query = f"DELETE FROM {table} WHERE trial = ?"  # noqa: S608 - our own names
                     self._database.executemany(query, [(trial,) for trial in trials])
+                query = "DELETE FROM digests WHERE kind = 'trial' AND number = ?"
+                self._database.executemany(query, [(trial,) for trial in trials])
             for trial in trials:
                 shutil.rmtree(self.folder / run_format.ARTIFACTS / f"{trial:06d}", ignore_errors=True)
 
@@ -365,7 +375,7 @@ class Store:
         for number, copy in enumerate(trials, first):
             record, cell = TrialRecord.from_stored(copy.record), self._cells[copy.cell]
             numbers = (number, self.session, beds[copy.bed], cell, copy.round, copy.attempt)
-            row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin)
+            row = TrialRow(*numbers, copy.wall_s, record, copy.asked, copy.versions, copy.origin, copy.digested)
             folder = content / f"{copy.trial:06d}"
             rows.append((row, folder, require_artifacts(folder, copy)))
         with writing(f"store {len(trials)} trials"):
@@ -382,13 +392,18 @@ class Store:
                 moved.append(final)
             sync(self.folder / run_format.ARTIFACTS)
             with self._database:
-                self._database.executemany(_SELF_TEST, self_tests)
+                for test in self_tests:
+                    self._insert_self_test(test)
                 for row, _, artifacts in rows:
                     insert_trial(self._database, row, artifacts)
         except Exception:  # not Ctrl-C, which may come when the row is there: the next opening sees which it was
             for final in moved:
                 shutil.rmtree(final, ignore_errors=True)
             raise
+
+    def _insert_self_test(self, row: tuple[Any, ...]) -> None:
+        (number,) = self._database.execute(_SELF_TEST, row).fetchone()
+        note_digests(self._database, "self-test", number)
 
     def _self_test_row(self, test: SelfTestCopy, beds: Mapping[int, int]) -> tuple[Any, ...]:
         place = (self.session, beds[test.bed], self._links[test.link])
@@ -397,20 +412,19 @@ class Store:
 
 _DETAILS = ("measures", "series", "failures", "flags", "requests", "artifacts")  # tables of what belongs to a trial
 _MACHINE = "INSERT INTO machines (name, facts) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET facts = excluded.facts"
-_SELF_TEST = "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-
-class Damaged(StoreError):
-    """Artifacts of a trial that is taken from elsewhere are not what its record names."""
+_SELF_TEST = (
+    "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "RETURNING self_test"
+)
 
 
 def require_artifacts(folder: Path, copy: TrialCopy) -> Listed:
-    """Those in the folder. Raises Damaged unless they are just the artifacts of this trial."""
+    """Those in the folder. Raises ChangedError unless they are just the artifacts of this trial."""
     listed = artifacts_in(folder)
     there = {name: digest for name, _, digest in listed}
     if there != {each.name: each.sha256 for each in copy.artifacts}:
         what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
-        raise Damaged(what, "They were changed or damaged on their way; copy the run again from where it was made")
+        raise ChangedError(what, "They were changed or damaged on their way; copy the run again from where it was made")
     return listed
 
 

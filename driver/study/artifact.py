@@ -102,7 +102,16 @@ def stage_run(folder: Path, about: StudyRun, into: Path, private: Private, *, ca
             (copy / run_format.REPORT).write_text(private.hide_names((own / run_format.REPORT).read_text()))
         (copy / DIGESTS).write_text("".join(_artifact_lines(copy / run_format.DATABASE)))
         if captures:
-            shutil.copytree(own / run_format.ARTIFACTS, copy / run_format.ARTIFACTS)
+            _copy_files(own, copy)
+
+
+def _copy_files(own: Path, copy: Path) -> None:
+    """The files of every trial, without what a killed run has left beside them."""
+    with closing(sqlite3.connect(f"{(copy / run_format.DATABASE).resolve().as_uri()}?mode=ro", uri=True)) as opened:
+        for trial, name in opened.execute("SELECT trial, name FROM artifacts"):
+            file = Path(run_format.ARTIFACTS) / f"{trial:06d}" / name
+            (copy / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(own / file, copy / file)
 
 
 def _artifact_lines(database: Path) -> Iterator[str]:

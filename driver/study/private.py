@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from model.run_digests import has_digests, note_digests
 from model.writing import writing
 
 HIDDEN = "(removed)"
@@ -122,3 +123,7 @@ def _hide_in(database: sqlite3.Connection, private: Private) -> None:
         for table, column in COLUMNS:
             query = f"UPDATE {table} SET {column} = hide({column}) WHERE {column} != hide({column})"  # noqa: S608
             database.execute(query)
+        for kind, number in (
+            database.execute("SELECT kind, number FROM digests").fetchall() if has_digests(database) else ()
+        ):
+            note_digests(database, kind, number)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from driver.experiment.model import Cell
 from driver.run.measuring_code import measuring_digest
 from driver.run.start import BegunRun
+from driver.run.store import Store
 from driver.sweep.messages import VERSION, Assignment
 from driver.sweep.permissions import asked_of
 from model import run_format, version
@@ -25,11 +27,19 @@ def assignment_of(begun: BegunRun) -> Assignment:
         lanelab=version.VERSION,
         measuring=measuring_digest(),
         files=files,
-        meta=store.all_meta(),
+        meta=_meta(store),
         cells=cells_digest(experiment.cells),
         sites=begun.sites.digests(),
         asks=asked_of(experiment),
     )
+
+
+def _meta(store: Store) -> dict[str, str]:
+    """The run's, with links accepted where this session accepts them."""
+    meta = store.all_meta()
+    if not store.accepts_links:
+        return meta
+    return {**meta, "bed": json.dumps({**json.loads(meta.get("bed") or "{}"), "accept_links": True})}
 
 
 def cells_digest(cells: Iterable[Cell]) -> str:

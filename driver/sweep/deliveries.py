@@ -13,7 +13,7 @@ from pathlib import Path
 from driver.run.copies import TrialCopy
 from driver.run.events import Event, Listener
 from driver.run.start import BegunRun
-from driver.run.store import SCRATCH, Damaged, Stored, attempt_of
+from driver.run.store import SCRATCH, Stored, attempt_of
 from driver.schedule.portions import PlannedPortion, Spread
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
@@ -21,7 +21,7 @@ from driver.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
 from driver.sweep.our_clock import trial_at_our_clock
 from driver.sweep.packs import PackFile
 from model.clock import utc_now
-from model.errors import PackError, RecordError
+from model.errors import ChangedError, PackError, RecordError
 from model.metrics import primary_of
 from model.reasons import Reason, timed_out
 from model.record import TrialRecord
@@ -123,7 +123,7 @@ class Deliveries:
                 why_not = self._unpack(one, content)
             if not why_not:
                 self._adopt(one, content)
-        except (Damaged, RecordError) as error:  # of what this worker sent; another one's may be whole
+        except (ChangedError, RecordError) as error:  # of what this worker sent; another one's may be whole
             why_not = str(error)
         finally:
             shutil.rmtree(content, ignore_errors=True)

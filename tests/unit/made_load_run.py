@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -27,8 +28,9 @@ from model.link import Link
 from model.load import LoadSettings, Stage
 from model.load_series import SERIES
 from model.record import Series
-from tests.unit.made_run import PROVENANCE, stamp
+from tests.unit.made_run import PROVENANCE, digest_all, stamp
 
+TEXT = "name: ramp\n"
 WORKERS = {"HTTP": 100.0, "SPDY": 600.0}  # users that each can carry
 GAP = range(600, 660)  # seconds in which nothing was read of the server
 SETTINGS = LoadSettings(
@@ -81,11 +83,12 @@ def report_of() -> LoadReport:
 def make_load_run(folder: Path, *, rounds: int = 2, claims: Sequence[Claim] = ()) -> Path:
     folder.mkdir(parents=True)
     (folder / run_format.ARTIFACTS).mkdir()
-    (folder / run_format.EXPERIMENT).write_text("name: ramp\n")
+    (folder / run_format.EXPERIMENT).write_text(TEXT)
     database = sqlite3.connect(folder / run_format.DATABASE)
     database.executescript(run_format.SCHEMA)
     with database:
         _write(database, rounds, claims)
+        digest_all(database)
     database.close()
     return folder
 
@@ -103,7 +106,8 @@ def _write(database: sqlite3.Connection, rounds: int, claims: Sequence[Claim]) -
     meta = {
         "format": str(run_format.VERSION), "workload": "load", "name": "ramp", "description": "", "seed": "7",
         "created_utc": stamp(0), "lanelab": "0.1.0", "state": "finished", "figures": json.dumps(FIGURES),
-        "plan": json.dumps(plan), "experiment_sha256": "0" * 64, run_format.VARIANT: "",
+        "plan": json.dumps(plan), "experiment_sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
+        run_format.VARIANT: "",
         run_format.CLAIMS: json.dumps([claim.to_json() for claim in claims]),
         run_format.CLAIMS_DIGEST: digest_of(claims),
     }  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gzip
 import hashlib
 import json
 import random
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from model import run_format
 from model.claims import Claim, digest_of
 from model.link import Link
 from model.machines import BedFacts, MachineFacts
+from model.run_digests import note_digests
 from model.site.about import AboutSite
 
 BEGAN = datetime.datetime(2026, 11, 20, 9, 30, tzinfo=datetime.UTC)
@@ -122,8 +124,25 @@ def make_run(folder: Path, made: Made | None = None) -> Path:
     database.executescript(run_format.SCHEMA)
     with database:
         _Writer(folder, database, made, random.Random(made.seed)).write()
+        digest_all(database)
     database.close()
     return folder
+
+
+@contextlib.contextmanager
+def changing(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a made run, which is digested anew with what a test changes in it: it was stored like that."""
+    with contextlib.closing(sqlite3.connect(folder / run_format.DATABASE)) as database, database:
+        yield database
+        digest_all(database)
+
+
+def digest_all(database: sqlite3.Connection) -> None:
+    database.execute("DELETE FROM digests")
+    for (trial,) in database.execute("SELECT trial FROM trials").fetchall():
+        note_digests(database, "trial", trial)
+    for (test,) in database.execute("SELECT self_test FROM self_tests").fetchall():
+        note_digests(database, "self-test", test)
 
 
 def label(settings: Mapping[str, str]) -> str:
@@ -206,7 +225,7 @@ class _Writer:
             "workload": "page_load", "name": made.name, "description": made.description,
             "created_utc": stamp(0), "seed": "7", "lanelab": "0.1.0", "state": made.state,
             "figures": json.dumps(list(made.figures)),
-            "plan": json.dumps(self.plan()), "experiment_sha256": "0" * 64,
+            "plan": json.dumps(self.plan()), "experiment_sha256": hashlib.sha256(made.text.encode()).hexdigest(),
             **({run_format.ID: made.id} if made.id else {}),
             **({run_format.ABOUT_SITES: json.dumps(about)} if about else {}),
             run_format.VARIANT: made.variant,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,11 +20,10 @@ from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment, Tolerances
 from driver.workloads.page_load.workload import PageLoad
 from driver.workloads.workload import TrialContext
-from model import run_format
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
 from model.link import Link
 from tests.unit.gateway_records import Exchange, Plan
-from tests.unit.made_run import Made, make_run
+from tests.unit.made_run import Made, changing, make_run
 from tests.unit.records import SITE, record
 
 ALL, BLIND = ["gateway", "server", "capture"], ["gateway", "server"]
@@ -46,12 +44,10 @@ def made(folder: Path, noted: Mapping[int, object]) -> Run:
     fails = lambda _trial, _attempt: False  # noqa: E731
     arms = {"native": NATIVE, "spdy": SPDY}
     make_run(folder, Made(arms=arms, rounds=3, links=({"rtt": "20ms"},), fails=fails))
-    database = sqlite3.connect(folder / run_format.DATABASE)
-    with database:
+    with changing(folder) as database:
         for trial, witnesses in {**dict.fromkeys((1, 3, 5), browsers(WHOLE)), **noted}.items():
             query = "UPDATE trials SET record = json_set(record, '$.evidence.witnesses', json(?)) WHERE trial = ?"
             database.execute(query, (json.dumps(witnesses), trial))
-    database.close()
     return read_run(folder)
 
 

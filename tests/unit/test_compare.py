@@ -22,7 +22,7 @@ from analysis.run_folder import read_run
 from analysis.stats.two_samples import innermost, shift
 from driver.cli.compare import compare
 from model.errors import InputError, StoreError
-from tests.unit.made_run import Made, make_run
+from tests.unit.made_run import Made, changing, make_run
 
 SMALL = {"http": {"protocol": "http/1.1"}, "h2": {"protocol": "h2", "tls": "1.3"}}
 LOST = {"told_packets_down": 2000.0, "lost_packets_down": 200.0, "overflowed_packets_down": 0.0}
@@ -181,13 +181,11 @@ def test_cells_that_only_have_the_same_name_are_compared_with_a_warning(
 
 def renumbered(folder: Path) -> Path:
     """The run with other ids of its cells, as they have where settings differ."""
-    database = sqlite3.connect(folder / "run.sqlite")
-    with database:
+    with changing(folder) as database:
         database.execute("UPDATE cells SET id = 'other' || id")
         database.execute(
             "UPDATE meta SET value = replace(value, '\"0000', '\"other0000') WHERE key != 'experiment_sha256'"
         )
-    database.close()
     return folder
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from analysis.model import Run
 from analysis.report import page
 from analysis.report.sentences import sentences
 from analysis.run_folder import read_run
-from model import run_format
-from tests.unit.made_run import PROVENANCE, Made, make_run, self_test, stamp
+from tests.unit.made_run import PROVENANCE, Made, changing, make_run, self_test, stamp
 
 ALL = "The nodes' processors were emulated: page load times tell how slow these machines are"
 SOME = "The nodes' processors were emulated in session 2: page load times tell how slow these machines are"
@@ -29,9 +27,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def change(folder: Path, statement: str, *values: object) -> None:
-    with sqlite3.connect(folder / run_format.DATABASE) as database:
+    with changing(folder) as database:
         database.execute(statement, values)
-    database.close()
 
 
 def measured(folder: Path, link: int, second: float, *, passed: bool, session: int = 1) -> None:

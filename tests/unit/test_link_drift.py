@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 from analysis import conditions, export, link_drift
 from analysis.report import page
 from analysis.run_folder import read_run
-from model import run_format
-from tests.unit.made_run import Made, make_run, self_test, stamp
+from tests.unit.made_run import Made, changing, make_run, self_test, stamp
 
 
 @pytest.fixture
@@ -33,12 +31,11 @@ def measured(folder: Path, link: int, moment: str = "after", **changed: float) -
 
 
 def add(folder: Path, link: int, data: dict[str, Any], moment: str, *, passed: bool) -> None:
-    with sqlite3.connect(folder / run_format.DATABASE) as database:
+    with changing(folder) as database:
         database.execute(
             "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (1, 1, ?, ?, ?, ?, ?)",
             (link, moment, stamp(590 + link), int(passed), json.dumps(data)),
         )
-    database.close()
 
 
 def settings(folder: Path, link: int) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,11 +16,10 @@ from driver.channel.client import Bed
 from driver.experiment.model import Cell, LinkCase
 from driver.run.link_keeper import LinkKeeper
 from driver.run.store import Store
-from model import run_format
 from model.link import Link
 from model.link.results import Result, SelfTest, Verdict
 from tests.unit.experiments import read
-from tests.unit.made_run import Made, make_run
+from tests.unit.made_run import Made, changing, make_run
 
 CELL = read("sites: [dummy]\nlinks: {rtt: 20ms}\narms: {a: {}}\ntrials: 1\n").cells[0]
 
@@ -91,13 +89,12 @@ def test_a_link_is_refused_for_all_its_cells() -> None:
 def folder(tmp_path: Path) -> Path:
     """A run whose second link is the first one under another label, and was not measured for itself."""
     made = make_run(tmp_path / "run", Made(rounds=3))
-    with sqlite3.connect(made / run_format.DATABASE) as database:
+    with changing(made) as database:
         database.execute("UPDATE links SET settings = (SELECT settings FROM links WHERE link = 1) WHERE link = 2")
         database.execute("DELETE FROM self_tests WHERE link = 2")
         data = json.loads(database.execute("SELECT data FROM self_tests WHERE link = 1").fetchone()[0])
         data["results"][0]["verdict"] = "out"
         database.execute("UPDATE self_tests SET passed = 0, data = ?", (json.dumps(data),))
-    database.close()
     return made
 
 

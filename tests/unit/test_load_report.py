@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from analysis.terminal import results
 from model import run_format
 from model.load_places import LoadPlace, metric_of_claim, place_named
 from tests.unit.made_load_run import claim_of, make_load_run, series_of
+from tests.unit.made_run import changing
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,7 @@ def test_names_of_places_read_back() -> None:
 def with_limits(folder: Path, *, http: tuple[float, bool], spdy: tuple[float, bool]) -> Path:
     """Six rounds in which this is where each arm broke, and whether it did not."""
     made = make_load_run(folder, rounds=6)
-    database = sqlite3.connect(made / run_format.DATABASE)
-    with database:
+    with changing(made) as database:
         for cell, (users, censored) in ((1, http), (2, spdy)):
             for name, value in (("users_at_limit", users), ("users_at_limit_censored", float(censored))):
                 database.execute(
@@ -147,7 +146,6 @@ def with_limits(folder: Path, *, http: tuple[float, bool], spdy: tuple[float, bo
                     " trial IN (SELECT trial FROM trials WHERE cell = ?)",
                     (value, name, name, cell),
                 )
-    database.close()
     return made
 
 

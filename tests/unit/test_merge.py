@@ -21,7 +21,7 @@ from driver.run.start import resume
 from driver.run.store import Store
 from model import run_format
 from model.errors import InputError, LanelabError, StoreError
-from tests.unit.made_run import Made, MadeMachine, make_run
+from tests.unit.made_run import Made, MadeMachine, changing, make_run
 
 ROUNDS = 3
 
@@ -108,11 +108,9 @@ def test_a_round_that_was_merged_in_part_goes_on_in_its_place(tmp_path: Path) ->
     begun = tmp_path / "begun"
     shutil.copytree(whole, begun)
     last = rows(whole, "SELECT max(trial) FROM trials")[0][0]
-    database = sqlite3.connect(begun / run_format.DATABASE)
-    with database:
+    with changing(begun) as database:
         for table in ("measures", "series", "failures", "flags", "requests", "artifacts", "trials"):
             database.execute(f"DELETE FROM {table} WHERE trial > ?", (last - 2,))  # noqa: S608
-    database.close()
     other = made_run(tmp_path, "other", fails=lambda _trial, _attempt: False)
     first = merge([begun, other], tmp_path / "first", "0.1.0")
     made = merge([first.folder, whole], tmp_path / "second", "0.1.0")

@@ -47,7 +47,7 @@ text = "sites: [dummy]\\nlinks: {rtt: 20ms}\\narms: {a: {}}\\nfigures: {x: arm, 
 experiment = parse_experiment(text, "made.yaml", ["dummy"])
 figures = json.dumps([figure.to_json() for figure in experiment.figures])
 plan = {"order": "interleaved", "looks": [[1, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
-meta = {"format": "4", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
+meta = {"format": "5", "workload": "page_load", "name": "made", "seed": "7", "state": "finished", "figures": figures,
         "lanelab": "0.1.0",
         "plan": json.dumps(plan)}
 store = Store.create(folder, text, meta, experiment.cells)

@@ -7,7 +7,6 @@ import io
 import json
 import random
 import re
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -33,9 +32,8 @@ from analysis.report.waterfall import MOST_ROWS, waterfall
 from analysis.run_folder import artifact_path, each_series, read_record, read_run
 from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
-from model import run_format
 from model.errors import StoreError
-from tests.unit.made_run import ARMS, Made, made_requests, make_run
+from tests.unit.made_run import ARMS, Made, changing, made_requests, make_run
 
 EVIL = "</title><script>alert(1)</script>\x00\x1b[31m&\"'<img src=x>"
 MADE: dict[str, Callable[[], Made]] = {
@@ -369,13 +367,12 @@ def test_a_trial_that_is_stored_during_an_export_is_left_out(quick: Path, monkey
 )
 def test_every_command_says_the_same_of_a_run_of_another_format(tmp_path: Path, words: str) -> None:
     folder = make_run(tmp_path / "run", Made(rounds=1))
-    with sqlite3.connect(folder / run_format.DATABASE) as database:
+    with changing(folder) as database:
         database.execute("UPDATE meta SET value = '1' WHERE key = 'format'")
-    database.close()
     with pytest.raises(StoreError) as refused:
         CliRunner().invoke(lanelab, words.format(folder).split(), catch_exceptions=False, standalone_mode=False)
     assert str(refused.value) == (
-        f"the run in {folder} has format 1, and this lanelab reads formats 3 and 4. "
+        f"the run in {folder} has format 1, and this lanelab reads formats 3 to 5. "
         "Use the lanelab that made it, or make the run again"
     )
 
@@ -463,10 +460,9 @@ def test_next_to_nothing_is_shown_as_such(tmp_path: Path) -> None:
     assert [numbers.ratio(value) for value in (None, 1.084, 241.3)] == ["-", "1.08", "241"]
     assert [numbers.difference(value) for value in (-0.4, 3, -1230)] == ["-0.4", "+3.0", "-1,230"]
     folder = make_run(tmp_path / "run", Made(rounds=6, fails=lambda _trial, _attempt: False))
-    with sqlite3.connect(folder / run_format.DATABASE) as database:
+    with changing(folder) as database:
         names, own = "'bytes_down', 'connections', 'bound_ms'", "SELECT trial FROM trials WHERE cell = 2"
         database.execute(f"UPDATE measures SET value = 0 WHERE name IN ({names}) AND trial IN ({own})")  # noqa: S608
-    database.close()
     run = read_run(folder)
     row = tables.rows(run)[1]
     assert (row.medians["bytes_down"], row.medians["connections"], row.ratio) == (0, 0, None)

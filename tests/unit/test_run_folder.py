@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -18,7 +19,7 @@ from analysis.run_folder import each_record, each_request, read_artifacts, read_
 from analysis.runs import find_run, list_runs
 from model import run_format
 from model.errors import InputError, StoreError
-from tests.unit.made_run import TEXT, Made, make_run
+from tests.unit.made_run import TEXT, Made, changing, make_run
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +136,8 @@ def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def change(folder: Path, statement: str) -> None:
-    with sqlite3.connect(folder / run_format.DATABASE) as database:
+    with contextlib.closing(sqlite3.connect(folder / run_format.DATABASE)) as database, database:
         database.execute(statement)
-    database.close()
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,16 @@ def change(folder: Path, statement: str) -> None:
     [
         (
             "UPDATE meta SET value = '1' WHERE key = 'format'",
-            "has format 1, and this lanelab reads formats 3 and 4",
+            "has format 1, and this lanelab reads formats 3 to 5",
         ),
         ("DELETE FROM meta WHERE key = 'format'", "has format none"),
         ("UPDATE arms SET settings = '{'", "cannot be read"),
-        ("UPDATE trials SET started_utc = 'yesterday'", "cannot be read"),
+        ("UPDATE trials SET started_utc = 'yesterday'", "trial 1: its cell, round or status were changed"),
         ("DROP TABLE failures", "cannot be read"),
         ("DROP TABLE measures", "cannot be read"),
         ("DELETE FROM meta WHERE key = 'workload'", "cannot be read"),
         ("UPDATE meta SET value = 'tea' WHERE key = 'workload'", "does not know"),
-        ("DELETE FROM cells WHERE cell = 1", "cannot be read"),
+        ("DELETE FROM cells WHERE cell = 1", "is not what was stored: trial 1"),
     ],
 )
 def test_another_format_and_damage_are_told(folder: Path, tmp_path: Path, statement: str, words: str) -> None:
@@ -210,13 +210,12 @@ def test_what_changed_within_a_run_is_told(folder: Path, tmp_path: Path) -> None
         "bed": bed,
         "bed 2": other,
     }
-    with sqlite3.connect(there / run_format.DATABASE) as database:
+    with changing(there) as database:
         database.execute("UPDATE sessions SET provenance = ?", (json.dumps(first),))
         row = (2, "2026-11-21T00:00:00.000Z", None, None, json.dumps(second))
         database.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", row)
         product = "json_set(record, '$.evidence.browser.facts.product', 'Chromium/141.0')"
         database.execute(f"UPDATE trials SET record = {product} WHERE trial > 20")  # noqa: S608
-    database.close()
     run = read_run(there)
     assert conditions.changes(run) == [
         (
@@ -231,13 +230,12 @@ def test_what_changed_within_a_run_is_told(folder: Path, tmp_path: Path) -> None
 def test_browsers_of_arms_are_named_with_their_versions(folder: Path, tmp_path: Path) -> None:
     there = Path(shutil.copytree(folder, tmp_path / "run"))
     arm = read_run(there).arms[0]
-    with sqlite3.connect(there / run_format.DATABASE) as database:
+    with changing(there) as database:
         settings = json.dumps({**arm.settings, "browser": "firefox"})
         database.execute("UPDATE arms SET settings = ? WHERE arm = ?", (settings, arm.number))
         product = "json_set(record, '$.evidence.browser.facts.product', 'Firefox 153.7.0esr')"
         cells = "SELECT cell FROM cells WHERE arm = ?"
         database.execute(f"UPDATE trials SET record = {product} WHERE cell IN ({cells})", (arm.number,))  # noqa: S608
-    database.close()
     run = read_run(there)
     (sentence,) = conditions.changes(run)
     assert sentence.startswith("Arms differ in the browser: ")

@@ -7,9 +7,10 @@ import contextlib
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
@@ -41,7 +42,7 @@ from sites.load import load_site
 
 PLAN = {"order": "interleaved", "looks": [[9, 0.05]], "timeout_s": 60, "compared": [], "not_compared": []}
 META = {
-    "format": "4",
+    "format": "5",
     "workload": "page_load",
     "name": "made",
     "seed": "1",
@@ -126,11 +127,16 @@ class Play:
     experiment: Experiment
     events: list[Event] = field(default_factory=list)
 
-    def on(self, *beds: StandIn | Exception, stop: StopRequest | None = None) -> dict[str, list[bool]]:
+    def on(
+        self,
+        *beds: StandIn | Exception,
+        stop: StopRequest | None = None,
+        provenance: Mapping[str, Any] = MappingProxyType({}),
+    ) -> dict[str, list[bool]]:
         """Run with these beds, one after the other; which trials of each arm counted, in order."""
         exists = (self.folder / "run.sqlite").exists()
         store = Store.open(self.folder) if exists else Store.create(self.folder, "", META, self.experiment.cells)
-        store.begin_session({}, this_machine())
+        store.begin_session(dict(provenance), this_machine())
         waiting = list(beds)
 
         @contextlib.contextmanager
@@ -233,6 +239,18 @@ def test_a_link_out_of_tolerance_is_used_where_that_was_asked_for_and_is_stored_
     assert run.on(bed) == {"a": [True] * 2, "b": [True] * 2}
     assert (bed.self_tests, bed.after) == (1, 0)
     assert [event.data["passed"] for event in run.events if event.kind == "self-test"] == [False]
+
+
+def test_a_session_may_accept_links_that_the_run_did_not_begin_with(play: Callable[[str], Play]) -> None:
+    run = play(f"{TWO_ARMS}trials: 2\n")
+    wrong = [StandIn(lambda _arm, _number: 100.0, link_is_right=False) for _ in range(3)]
+    assert not any(any(ok) for ok in run.on(wrong[0]).values())
+    accepting = {"bed_options": {"router": "auto", "pinned": {}, "accept_links": True}}
+    assert {arm: ok.count(True) for arm, ok in run.on(wrong[1], provenance=accepting).items()} == {"a": 2, "b": 2}
+    store = Store.open(run.folder)
+    store.begin_session({}, this_machine())
+    assert not store.accepts_links
+    store.close()
 
 
 def test_a_machine_that_is_away_for_a_while_costs_beds_and_not_the_run(play: Callable[[str], Play]) -> None:

@@ -27,7 +27,7 @@ CELLS = [
     for label in ("20ms", "100ms")
     for name, settings in (("on", {}), ("off", {"keepalive": "false"}))
 ]
-META = {"format": "4", "workload": "page_load", "name": "made", "seed": "7"}
+META = {"format": "5", "workload": "page_load", "name": "made", "seed": "7"}
 
 
 def made(folder: Path) -> Store:

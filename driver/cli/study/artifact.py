@@ -65,12 +65,25 @@ def artifact(name: str, *, output: Path | None, captures: bool) -> None:
     if going_on:
         what = f"the run in {read.folder} goes on with figure {going_on[0]}"
         raise StoreError(what, "Wait until it has ended, or stop it")
+    _require_unchanged(read, captures=captures)
     words = "-".join(filter(None, (read.about.study.name, read.about.variant, "artifact")))
     target = output or Path(f"{words}.tar.gz")
     with tempfile.TemporaryDirectory(prefix="lanelab-artifact-") as scratch:
         files = _files(read, Path(scratch) / RUN, target.name, captures=captures)
         write_archive(target, files)
     note(f"written: {target}, {target.stat().st_size / 1e6:.1f} MB, {len(files) + 1} files")
+
+
+def _require_unchanged(read: ReadStudyRun, *, captures: bool) -> None:
+    """Raises ChangedError where what would be packed is not what was stored."""
+    from analysis.verification import verify  # noqa: PLC0415
+
+    without = ", or pack without --captures where only files of trials differ" if captures else ""
+    for run in filter(None, read.runs.values()):
+        remedy = (
+            f"lanelab verify {run.folder} lists all that differs. Copy the run again from where it was made{without}"
+        )
+        verify(run.folder, files=captures).require(remedy)
 
 
 def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) -> dict[str, Content]:
@@ -91,7 +104,7 @@ def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) ->
     facts = ArtifactAbout(ARTIFACT_FORMAT, about.study.name, about.variant, about.lanelab, digests, captures)
     files: dict[str, Content] = {
         ABOUT: (json.dumps(facts.to_json(), indent=1, sort_keys=True) + "\n").encode(),
-        CLAIMS: _claims(judged),
+        CLAIMS: _claims(judged, copied),
         **files_below(staged, RUN),
         **sites,
         **lock_files(),
@@ -102,10 +115,10 @@ def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) ->
     return {**files, APPENDIX: text.encode()}
 
 
-def _claims(judged: JudgedStudy) -> bytes:
+def _claims(judged: JudgedStudy, read: ReadStudyRun) -> bytes:
     from analysis.study.data import claim_rows  # noqa: PLC0415
 
-    rows = list(claim_rows(judged))
+    rows = list(claim_rows(judged, read))
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]))

@@ -57,8 +57,8 @@ def check(  # noqa: PLR0913 - an option each
     Verifies every file of ARCHIVE, runs its experiments with its sites, and writes the comparison to check.md in the
     folder of the check. The same command again goes on with a check that was stopped.
 
-    Exit status: 0 where all verdicts agree, 3 where some differ, were not tested or are missing, 2 for bad input, 1 for
-    a failure or an archive that is damaged, 130 after Ctrl-C.
+    Exit status: 0 where all verdicts agree, 3 where some differ, were not tested, are inconclusive in both or are
+    missing, 2 for bad input, 1 for a failure or an archive that is damaged, 130 after Ctrl-C.
 
     \b
     Examples:
@@ -74,6 +74,7 @@ def check(  # noqa: PLR0913 - an option each
     unpacked = opened(archive, out or Path(RUNS) / f"check-{_stem(archive)}")
     note(f"every file of {archive} is as its digest says; unpacked into {unpacked.folder}")
     there = read_study_run(unpacked.run)
+    _require_unchanged(there, files=unpacked.about.captures)
     wanted = chosen(there.about.study, figures)
     failed = False
     if there_already:
@@ -88,6 +89,14 @@ def check(  # noqa: PLR0913 - an option each
         sys.exit(EXIT_FAILED)
     if not agreed:
         sys.exit(EXIT_INCOMPLETE)
+
+
+def _require_unchanged(there: ReadStudyRun, *, files: bool) -> None:
+    """Raises ChangedError where the archive has other results or captures than it says itself."""
+    from analysis.verification import verify  # noqa: PLC0415
+
+    for run in filter(None, there.runs.values()):
+        verify(run.folder, files=files).require("Do not trust this archive")
 
 
 def _stem(archive: Path) -> str:
@@ -120,7 +129,7 @@ def _run(unpacked: Unpacked, there: ReadStudyRun, asked: AskedStudy, *, run_prog
             _, begun = begin_study(study, asked)
         try:
             with opened_run(here, begun) as run:
-                played = play_figures(run, asked.figures, BedOptions.from_json(begun.bed))
+                played = play_figures(run, asked.figures, BedOptions.from_json(begun.bed).going_on(asked.made))
         except (Interrupted, KeyboardInterrupt) as error:
             remedy = f"Go on with the same command and --out {unpacked.folder}"
             raise Interrupted("stopped; everything that was finished is stored", remedy) from error

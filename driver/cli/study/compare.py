@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
@@ -59,6 +60,8 @@ def show(made: StudyComparison) -> None:
         note(f"{name}: {read.folder}{variant}, begun {read.about.created_utc}")
     out.print(table(claim_heads(names), list(claim_rows(made))))
     out.print(f"{made.outcome()}\n")
+    for sentence in made.caveats():
+        out.print(Text(sentence, style="yellow"))
     for figure in made.figures:
         out.print(f"Figure {figure.number}. {figure.title}")
         if figure.against is None:

@@ -100,9 +100,12 @@ def run_study(  # noqa: PLR0913 - an option each
         raise InputError(what, "Use --workers, or --cluster with a scheduler that stays", key="--listen")
     if resumed:
         given = (variant, trials, beds, scale, seed, out)
-        if any(value is not None for value in given) or not made.is_default:
+        if any(value is not None for value in given) or not made.may_go_on:
             what = "a run that goes on keeps its variant, its trials, its folder, its seed and how its beds are made"
-            raise InputError(what, "Leave these options out; --figure may be given")
+            options = (
+                "--variant, --trials, --beds, --scale, --seed, --out, --substrate, --inventory, --router and --pin"
+            )
+            raise InputError(what, f"Leave {options} out; --figure and --accept-links may be given")
         folder, about = _to_go_on_with(resumed)
     else:
         asked = AskedStudy(Asked(trials, beds, scale), variant, figures, seed, out, made)
@@ -110,7 +113,7 @@ def run_study(  # noqa: PLR0913 - an option each
     wanted = chosen(about.study, figures)
     try:
         with opened(folder, about) as run:
-            played = play_figures(run, wanted, BedOptions.from_json(about.bed), sweep)
+            played = play_figures(run, wanted, BedOptions.from_json(about.bed).going_on(made), sweep)
     except (Interrupted, KeyboardInterrupt) as error:
         only = "".join(f" --figure {number}" for number in wanted)
         remedy = f"Go on with: lanelab study run --resume {folder}{only}"
@@ -255,7 +258,7 @@ def _play_figure(run: OpenStudyRun, number: int, made: BedOptions, sweep: SweepO
         shutil.rmtree(folder, ignore_errors=True)  # what was killed before it had its database
         own = placed(made, experiment).to_json()
         begun = start.begin(experiment, VERSION, folder, figure_seed(run.about.seed, number), own)
-    made = BedOptions.from_json(json.loads(begun.store.meta("bed")))
+    made = BedOptions.from_json(json.loads(begun.store.meta("bed"))).going_on(made)
     try:
         play(begun, programs_of(begun.experiment, made, sweep), made, sweep, as_json=False)
         missing = tell_missing(begun, as_json=False)

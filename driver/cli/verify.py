@@ -1,0 +1,106 @@
+"""lanelab verify: whether a run folder holds what was stored there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from driver.cli.options import json_option
+from driver.cli.output import note, print_json
+from model import run_format
+from model.errors import EXIT_FAILED, InputError, LanelabError
+
+if TYPE_CHECKING:
+    from analysis.verification import Verification
+
+MOST = 20
+
+
+@click.command("verify")
+@click.argument("name", metavar="RUN")
+@json_option
+def verify(name: str, *, as_json: bool) -> None:
+    """Compare a run folder with what was stored there: records, measures, verdicts, self-tests, files, experiment.
+
+    RUN is a folder, the name of a run in ./runs, or `latest`; of a study's run, every figure is verified. Says what was
+    compared, and whether the sites are still what the run loaded.
+
+    Exit status: 0; 1 where something is not what was stored.
+
+    \b
+    Examples:
+      lanelab verify latest
+      lanelab verify runs/20261120T101500Z-quickstart --json
+    """
+    from analysis.verification import verify as verified  # noqa: PLC0415 - the command line should start fast
+
+    made = [(folder, verified(folder), list(_sites(folder))) for folder in _folders(name)]
+    if as_json:
+        print_json([_json(one, sites) for _, one, sites in made])
+    else:
+        for folder, one, sites in made:
+            note(f"{folder}:")
+            for sentence in (*one.sentences(), *sites, *_verdict(one)):
+                click.echo(f"  {sentence}")
+    if any(one.wrong for _, one, _ in made):
+        sys.exit(EXIT_FAILED)
+
+
+def _folders(name: str) -> list[Path]:
+    """That of the run, or those of the figures of a study's run."""
+    from analysis.runs import find_run  # noqa: PLC0415
+    from analysis.study.run import read_about  # noqa: PLC0415
+    from analysis.study.runs import find_study_run  # noqa: PLC0415
+
+    try:
+        return [find_run(name)]
+    except InputError as no_run:
+        try:
+            folder = find_study_run(name)
+        except InputError:
+            raise no_run from None
+        figures = [folder / each.folder for each in read_about(folder).figures]
+        return [figure for figure in figures if (figure / run_format.DATABASE).is_file()]
+
+
+def _verdict(one: Verification) -> Iterator[str]:
+    if not one.wrong:
+        yield "nothing differs" + (", as far as it can be verified" if one.unverified else "")
+        return
+    yield f"{len(one.wrong)} {'differs' if len(one.wrong) == 1 else 'differ'}:"
+    yield from (f"  {what}" for what in one.wrong[:MOST])
+    if len(one.wrong) > MOST:
+        yield f"  and {len(one.wrong) - MOST} more (--json lists all)"
+
+
+def _json(one: Verification, sites: list[str]) -> dict[str, object]:
+    numbers = {key: getattr(one, key) for key in ("trials", "unverified", "self_tests", "unread", "files", "bytes")}
+    return {"folder": str(one.folder), **numbers, "experiment": one.experiment, "sites": sites, "wrong": one.wrong}
+
+
+def _sites(folder: Path) -> Iterator[str]:
+    """Whether each site of the archive is what the run loaded. It is no fault of the run where one is not."""
+    from analysis.run_folder import read_meta  # noqa: PLC0415
+    from driver.run.start import digests_now  # noqa: PLC0415
+
+    meta = read_meta(folder)
+    then = json.loads(meta.get("sites") or "{}")
+    try:
+        now = digests_now(folder, meta)
+    except LanelabError as error:
+        yield f"whether sites are still what the run loaded cannot be said: {error}"
+        return
+    same = sorted(name for name in then if now.get(name) == then[name])
+    other = sorted(name for name in then if now.get(name) != then[name])
+    if same:
+        yield f"sites that are still what the run loaded: {', '.join(same)}"
+    if other:
+        yield f"sites that were changed since the run loaded them: {', '.join(other)}"
+
+
+COMMANDS = (verify,)

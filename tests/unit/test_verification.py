@@ -1,0 +1,194 @@
+"""What was stored is found changed by whoever reads it, and by lanelab verify."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from analysis.conditions import caveats
+from analysis.run_folder import each_record, each_request, each_series, read_record, read_run, unchanged_artifacts
+from analysis.verification import verify
+from driver.cli.main import lanelab
+from driver.run.sources import SourceRun
+from driver.run.store import Store
+from model import run_format
+from model.errors import ChangedError
+from tests.unit.made_run import Made, make_run
+
+HAR = "page.har.gz"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("whole") / "run", Made(rounds=3))
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "run"))
+
+
+def edit(folder: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(folder / run_format.DATABASE)) as database, database:
+        for statement in statements:
+            database.execute(statement)
+
+
+def as_before_digests(folder: Path) -> Path:
+    edit(folder, "DROP TABLE digests", "UPDATE meta SET value = '4' WHERE key = 'format'")
+    return folder
+
+
+def test_what_nobody_changed_is_as_it_was_stored(folder: Path) -> None:
+    made = verify(folder)
+    assert made.wrong == []
+    assert (made.trials, made.unverified) == (len(read_run(folder).trials), 0)
+    assert made.files == made.trials
+    assert made.experiment
+    assert not any("verified" in sentence for sentence in caveats(read_run(folder)))
+
+
+RESULTS = {
+    "measures were changed": "UPDATE measures SET value = value * 0.8 WHERE name = 'plt_ms' AND trial = 4",
+    "failures were changed": "DELETE FROM failures WHERE trial = 7",
+    "flags were changed": "INSERT INTO flags VALUES (4, 'router-waited', 'for long')",
+    "cell, round or status": "UPDATE trials SET round = 9 WHERE trial = 4",
+}
+
+
+@pytest.mark.parametrize(("part", "statement"), RESULTS.items())
+def test_a_changed_result_is_refused_and_names_the_trial(folder: Path, part: str, statement: str) -> None:
+    edit(folder, statement)
+    with pytest.raises(ChangedError, match=f"trial [47]: its .*{part.split(maxsplit=1)[0]}") as caught:
+        read_run(folder)
+    assert "lanelab verify" in caught.value.remedy
+    for command in ("show", "report", "export --format csv"):
+        ended = CliRunner().invoke(lanelab, [*command.split(), str(folder)])
+        assert isinstance(ended.exception, ChangedError), command
+
+
+def test_labels_of_arms_cannot_be_swapped(folder: Path) -> None:
+    swap = "UPDATE arms SET name = CASE name WHEN 'h2' THEN 'http' ELSE 'h2' END || ' ' WHERE name IN ('h2', 'http')"
+    edit(folder, swap)
+    with pytest.raises(ChangedError):
+        read_run(folder)
+
+
+def test_a_trial_that_was_taken_out_is_missed(folder: Path) -> None:
+    tables = ("measures", "series", "failures", "flags", "requests", "artifacts", "trials")
+    edit(folder, *(f"DELETE FROM {table} WHERE trial = 9" for table in tables))  # noqa: S608
+    with pytest.raises(ChangedError, match="trial 9 is gone"):
+        read_run(folder)
+
+
+def test_a_self_test_that_was_made_to_pass_is_refused(folder: Path) -> None:
+    edit(folder, "UPDATE self_tests SET data = json_set(data, '$.results[0].achieved', 1) WHERE self_test = 2")
+    with pytest.raises(ChangedError, match="self-test 2"):
+        read_run(folder)
+
+
+READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "record": (
+        "UPDATE trials SET record = json_set(record, '$.marks.prepare_s', 9) WHERE trial = 3",
+        lambda folder: list(each_record(folder)),
+    ),
+    "requests": (
+        "UPDATE requests SET data = json_set(data, '$.status', 500) WHERE trial = 3 AND number = 2",
+        lambda folder: list(each_request(folder)),
+    ),
+    "series": ("UPDATE series SET value = 2 WHERE trial = 3", lambda folder: list(each_series(folder))),
+}
+
+
+@pytest.mark.parametrize("part", READERS)
+def test_what_is_large_is_compared_when_it_is_read(folder: Path, part: str) -> None:
+    statement, read = READERS[part]
+    edit(folder, statement)
+    read_run(folder)  # does not read it
+    with pytest.raises(ChangedError, match=f"trial 3: its {part}"):
+        read(folder)
+    with pytest.raises(ChangedError, match=f"trial 3: its {part}"):
+        read_record(folder, 3)
+    assert read_record(folder, 2)
+
+
+def test_trials_are_not_taken_from_a_run_that_was_changed(folder: Path) -> None:
+    edit(folder, RESULTS["measures were changed"])
+    with SourceRun.open(folder) as source:
+        assert len(source.copies([3])) == 1
+        with pytest.raises(ChangedError, match="trial 4: its measures were changed"):
+            source.copies([3, 4])
+
+
+def test_a_changed_file_is_found_when_it_is_read(folder: Path) -> None:
+    path = folder / run_format.ARTIFACTS / "000002" / HAR
+    path.write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(ChangedError, match=r"trial 2: its file page\.har\.gz was changed"):
+        unchanged_artifacts(folder, 2)
+    ended = CliRunner().invoke(lanelab, ["export", str(folder), "--format", "har", "--output", str(folder / "out")])
+    assert isinstance(ended.exception, ChangedError)
+
+
+def test_verify_lists_all_that_differs(folder: Path) -> None:
+    edit(folder, RESULTS["measures were changed"], RESULTS["flags were changed"])
+    trials = folder / run_format.ARTIFACTS
+    (trials / "000001" / HAR).unlink()
+    (trials / "000002" / HAR).write_bytes(b"text")
+    (trials / "000003" / "other.txt").write_text("")
+    (folder / run_format.EXPERIMENT).write_text("name: other\n")
+    assert verify(folder).wrong == [
+        "trial 4: its measures were changed",
+        "trial 4: its flags were changed",
+        "trial 4: it took 918.6 ms, and the link allows 987.5 ms or more",
+        "trial 1: its file page.har.gz is gone",
+        "trial 2: its file page.har.gz was changed",
+        "trial 3: other.txt in its folder is none of its files",
+        "experiment.yaml was changed",
+    ]
+
+
+def test_a_load_that_took_less_than_the_link_allows_is_found_without_digests(folder: Path) -> None:
+    edit(folder, "UPDATE measures SET value = 10 WHERE name = 'plt_ms' AND trial = 4")
+    made = verify(as_before_digests(folder))
+    assert made.unverified == made.trials
+    assert [what for what in made.wrong if "the link allows" in what] == made.wrong != []
+
+
+def test_a_run_from_before_digests_is_read_and_says_so(folder: Path) -> None:
+    run = read_run(as_before_digests(folder))
+    assert run.unverified == len(run.trials)
+    (sentence,) = (each for each in caveats(run) if "verified" in each)
+    assert sentence.startswith("None of its trials has a digest: ")
+    assert verify(folder).wrong == []
+
+
+def test_digests_that_were_removed_are_missed(folder: Path) -> None:
+    edit(folder, "DELETE FROM digests WHERE kind = 'trial' AND number IN (3, 4)")
+    assert any(sentence.startswith("2 of 25 trials have no digest: ") for sentence in caveats(read_run(folder)))
+
+
+def test_going_on_with_an_older_run_digests_only_what_is_new(folder: Path) -> None:
+    Store.open(as_before_digests(folder)).close()
+    run = read_run(folder)
+    assert run.meta["format"] == str(run_format.VERSION)
+    assert run.unverified == len(run.trials)
+
+
+def test_the_command_says_what_was_compared(folder: Path) -> None:
+    ended = CliRunner().invoke(lanelab, ["verify", str(folder)])
+    assert (ended.exit_code, "nothing differs" in ended.output) == (0, True)
+    assert "25 trials and 2 self-tests: compared with their digests" in ended.output
+    assert "25 files" in ended.output
+    edit(folder, RESULTS["measures were changed"])
+    ended = CliRunner().invoke(lanelab, ["verify", str(folder), "--json"])
+    assert ended.exit_code == 1
+    (told,) = json.loads(ended.output)
+    assert told["wrong"][0] == "trial 4: its measures were changed"
