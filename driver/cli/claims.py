@@ -38,6 +38,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
     from analysis.claims.exported import judged_json  # noqa: PLC0415 - the command line should start fast
     from analysis.claims.terminal import behind, summary, verdict_table  # noqa: PLC0415
     from analysis.claims.together import together  # noqa: PLC0415
+    from analysis.conditions import caveats  # noqa: PLC0415
     from analysis.run_folder import read_run, with_places  # noqa: PLC0415
     from analysis.runs import find_run  # noqa: PLC0415
 
@@ -55,6 +56,7 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
             "claims": [judged_json(each, p) for each, p in zip(judged, whole.adjusted, strict=True)],
             "tested": whole.tested,
             "false_at_most": whole.false_at_most,
+            "caveats": caveats(run),
         })  # fmt: skip
         return
     console().print(verdict_table(judged))
@@ -66,6 +68,8 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
             click.echo(textwrap.fill(line.strip(), WIDTH, initial_indent="  ", subsequent_indent="    "))
     click.echo()
     click.echo(summary(judged))
+    for sentence in caveats(run):
+        click.echo(textwrap.fill(sentence, WIDTH))
 
 
 def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:

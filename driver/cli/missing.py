@@ -12,6 +12,7 @@ import click
 from driver.cli.output import note
 from driver.run.events import Event
 from driver.schedule.missing import Lacking, lacking
+from model.reasons import Reason
 
 if TYPE_CHECKING:
     from driver.run.start import BegunRun
@@ -53,6 +54,11 @@ def lines(short: Sequence[Lacking], reasons: Reasons, cells: int, folder: Path) 
     if again:
         trials = "1 trial is" if again == 1 else f"{again} trials are"
         told.append(f"{trials} made by going on: lanelab run --resume {folder}")
+    if any(Reason.LINK_OUT_OF_TOLERANCE in reasons.get(one.cell.id, {}) for one in short):
+        told.append(
+            "links were out of tolerance, as on a busy machine: wait until it is idle, or add --accept-links to see "
+            "the effect all the same"
+        )
     if any(one.counted + one.again < one.asked for one in short):
         told.append(
             f"{'the others' if again else 'they'} are not tried again: lanelab show {folder} says what failed, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,9 @@ from rich.text import Text
 
 from driver.run.events import Event, Listener
 from model.metrics import Metric
+from model.reasons import Reason
+
+MOST_OF_A_LINK = 160  # characters of what is wrong with a link; the run folder has all
 
 
 class Counter:
@@ -24,6 +28,8 @@ class Counter:
 
     def __init__(self, trials: int, done: int, primary: Metric) -> None:
         self.trials, self.done, self.failed = trials, done, 0
+        self.refused = 0  # trials that did not begin, because their link was out of tolerance
+        self.refused_links: set[str] = set()  # that were told
         self.primary = primary
         self.last = ""  # value of the primary metric
         self.now = "making the bed"
@@ -32,7 +38,9 @@ class Counter:
 
     def see(self, event: Event) -> None:
         data = event.data
-        if event.kind == "trial":
+        if event.kind == "trial" and is_refused(data):
+            self.refused += 1  # in no time, which says nothing of those that begin
+        elif event.kind == "trial":
             self._walls = [*self._walls[-19:], data["wall_s"]]
             if data["status"] == "ok":
                 self.done += 1
@@ -112,6 +120,8 @@ def _line(counter: Counter) -> Text:
         line.append(f"  last {counter.last}")
     if counter.failed:
         line.append(f"  {counter.failed} failed", style="bold red")
+    if counter.refused:
+        line.append(f"  {counter.refused} refused with their link", style="yellow")
     line.no_wrap, line.overflow = True, "ellipsis"
     return line
 
@@ -128,7 +138,27 @@ def _plain(counter: Counter) -> Listener:
 
 def _words(event: Event, counter: Counter) -> str:
     """A line for a person, or nothing."""
-    return _trial_words(event.data, counter) if event.kind == "trial" else words_of_run(event)
+    if event.kind == "trial":
+        return "" if is_refused(event.data) else _trial_words(event.data, counter)
+    if event.kind == "self-test" and _is_told(event.data, counter.refused_links):
+        return ""
+    return words_of_run(event)
+
+
+def is_refused(trial: Mapping[str, Any]) -> bool:
+    """Whether a trial was not begun because of its link: told once for all of them, when the link is measured."""
+    failures = trial["failures"]
+    return bool(failures) and all(failure["reason"] == Reason.LINK_OUT_OF_TOLERANCE for failure in failures)
+
+
+def _is_told(data: Mapping[str, Any], refused: set[str]) -> bool:
+    """Whether it is known that this link is refused. Each round measures it again."""
+    if data["passed"] or data["moment"] == "after":
+        refused.discard(data["link"])
+        return False
+    known = data["link"] in refused
+    refused.add(data["link"])
+    return known
 
 
 def words_of_run(event: Event) -> str:
@@ -140,9 +170,21 @@ def words_of_run(event: Event) -> str:
 def self_test_words(data: Mapping[str, Any]) -> str:
     again = " after its trials" if data["moment"] == "after" else ""
     if not data["passed"]:
-        return f"link {data['link']} is NOT what was asked for{again}: {data['failures']}"
+        why = textwrap.shorten(data["failures"], MOST_OF_A_LINK, placeholder=" …")
+        return f"link {data['link']} is NOT what was asked for{again}: {why}{'' if again else _of_refusal(data)}"
     untold = f" (not measured: {', '.join(data['not_measured'])})" if data["not_measured"] and not again else ""
     return f"link {data['link']} is what was asked for{again}{untold}"
+
+
+def _of_refusal(data: Mapping[str, Any]) -> str:
+    """Why that may be, and what to do."""
+    load, processors = data["load"], data["processors"]
+    many = f"{processors} processor{'' if processors == 1 else 's'}"
+    busy = f"this machine is busy: load {load:.0f} on {many}" if load > processors else ""
+    if data["accepted"]:
+        return ". Its trials are made all the same (--accept-links)" + (f"; {busy}" if busy else "")
+    waits = "its trials wait until it passes. `--accept-links` shows the effect all the same"
+    return f". {busy}; {waits}" if busy else f". {waits}"
 
 
 def _trial_words(data: Mapping[str, Any], counter: Counter) -> str:

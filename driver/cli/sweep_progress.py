@@ -17,11 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from driver.cli.output import notes_to
-from driver.cli.progress import failed_words, self_test_words, words_of_run
+from driver.cli.progress import failed_words, is_refused, self_test_words, words_of_run
 from driver.cli.sweep_state import SweepState
 from driver.run.events import Event, Listener
 from model.metrics import Metric
-from model.reasons import Reason
 
 EVERY_S = 30.0  # plain lines of how far it is
 PLAIN_LINES = 16  # of beds; of more, machines are told
@@ -121,7 +120,7 @@ def event_words(event: Event) -> str:
 def _worker_words(data: dict[str, Any]) -> str:
     """Of what a worker says, only what went wrong: trials that count are too many to tell."""
     told = data["told"]
-    if told["event"] == "trial" and told["status"] != "ok" and not _is_of_the_link(told):
+    if told["event"] == "trial" and told["status"] != "ok" and not is_refused(told):
         words = failed_words(told)
     elif told["event"] == "self-test" and not told["passed"]:
         words = self_test_words(told)
@@ -130,11 +129,6 @@ def _worker_words(data: dict[str, Any]) -> str:
     else:
         return ""
     return f"{data['name']}: {words}"
-
-
-def _is_of_the_link(trial: Mapping[str, Any]) -> bool:
-    """Whether it was not begun: then the link's refusal is told, once for all its trials."""
-    return all(failure["reason"] == Reason.LINK_OUT_OF_TOLERANCE for failure in trial["failures"])
 
 
 def _qualified_words(data: Mapping[str, Any]) -> str:

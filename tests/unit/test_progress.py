@@ -1,0 +1,69 @@
+"""What is shown of a run on one bed while it goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from driver.cli.progress import Counter, watching
+from driver.run.events import Event
+from model.metrics import PAGE_LOAD, primary_of
+
+PRIMARY = primary_of(PAGE_LOAD)
+WRONG = "rate down is 7.1 Mbit/s instead of 10 Mbit/s; " * 8
+
+
+def trial(number: int, *reasons: str, wall_s: float = 2.0) -> Event:
+    failures = [{"reason": reason, "detail": "the link is not what was asked for"} for reason in reasons]
+    named = {"site": "dummy", "link": "slow", "arm": "HTTP", "round": number, "trial": number, "attempt": 1}
+    status = "failed" if reasons else "ok"
+    return Event("trial", {**named, "status": status, "plt_ms": 1000.0, "wall_s": wall_s, "failures": failures})
+
+
+def self_test(*, passed: bool, load: float = 13.2, accepted: bool = False, link: str = "slow") -> Event:
+    data = {"link": link, "moment": "before", "passed": passed, "failures": "" if passed else WRONG}
+    machine = {"load": load, "processors": 2, "accepted": accepted, "not_measured": []}
+    return Event("self-test", {**data, **machine})
+
+
+def told(capsys: pytest.CaptureFixture[str], *events: Event) -> list[str]:
+    with watching(as_json=False, trials=12, done=0, primary=PRIMARY) as tell:
+        for event in events:
+            tell(event)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_a_refused_link_is_one_line_for_all_its_trials_and_rounds(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = [trial(number, "link-out-of-tolerance", wall_s=0.01) for number in range(1, 7)]
+    (line,) = told(capsys, self_test(passed=False), *refused[:3], self_test(passed=False), *refused[3:])
+    assert "this machine is busy: load 13 on 2 processors" in line
+    assert "`--accept-links` shows the effect all the same" in line
+    assert len(line) < 350
+
+
+def test_a_link_that_passes_later_is_told_and_one_that_fails_then_too(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = told(capsys, *(self_test(passed=passed) for passed in (False, True, False, False)))
+    assert ["NOT" in line for line in lines] == [True, False, True]
+
+
+def test_an_idle_machine_is_not_called_busy_and_an_accepted_link_is_not_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    idle, accepted = told(capsys, self_test(passed=False, load=0.2), self_test(passed=False, accepted=True, link="b"))
+    assert "busy" not in idle
+    assert "made all the same (--accept-links)" in accepted
+    assert "shows the effect" not in accepted
+
+
+def test_trials_that_fail_for_themselves_are_told_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(told(capsys, trial(1, "timeout"), trial(2, "timeout", "link-out-of-tolerance"))) == 2
+
+
+def test_refused_trials_say_nothing_of_how_long_the_others_take() -> None:
+    counter = Counter(12, 0, PRIMARY)
+    for number in range(1, 7):
+        counter.see(trial(number, "link-out-of-tolerance", wall_s=0.01))
+    assert (counter.eta, counter.refused, counter.failed) == ("?", 6, 0)
+    counter.see(trial(7))
+    assert counter.eta == "22 s"
+    counter.see(trial(8, "link-out-of-tolerance", wall_s=0.01))
+    assert counter.eta == "22 s"
