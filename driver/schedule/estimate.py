@@ -20,6 +20,7 @@ from model.site.site import SiteObject
 BED_S, SELF_TEST_S, AGAIN_S, BROWSER_S = 3.0, 4.0, 3.0, 0.15  # a link is measured again after its trials
 OVERHEAD_S = {"fresh-process": 1.0, "fresh-context": 0.5, "warm": 0.5}
 PORTION_S = 0.5  # to give a bed its next portion, and to fetch what it made of the last
+RTO_S, LEAST_RTT_S = 0.2, 0.001  # by which Linux waits longer than a round trip before it sends again
 SEGMENT, FRAME = 1448, 1514  # bytes: of TCP's payload, on the wire
 LOADED_PER_S, LOAD_OVERHEAD_S, LOAD_BYTES, SECOND_BYTES = 8000, 0.5, 20_000, 1300  # of a server under load
 RECORD_BYTES, HAR_BYTES = 4000, 500  # per request: in the database, and in the compressed HAR
@@ -65,8 +66,8 @@ class Estimate:
 
 
 def estimate(experiment: Experiment, loads: Mapping[str, SiteLoad]) -> Estimate:
-    """Time and disk. Roughly: page load times are worked out from round trips and rates, without losses. `loads`: of
-    each site of the experiment."""
+    """Time and disk. Roughly: page load times are worked out from round trips, rates and losses. `loads`: of each site
+    of the experiment."""
     cells = tuple(_estimate_cell(experiment, cell, loads[cell.site]) for cell in experiment.cells)
     self_tests = len({cell.link.link for cell in experiment.cells})
     bed_s = BED_S + self_tests * (SELF_TEST_S + AGAIN_S)
@@ -155,4 +156,18 @@ def expected_plt(load: SiteLoad, link: Link, arm: Arm) -> float:
     growth = math.log2(1 + load.bytes / (flows * link.server.initial_window * SEGMENT)) if flows else 0.0
     carried = (load.bytes + HEADERS * load.objects) * FRAME / SEGMENT
     transfer = carried * 8 / link.down.rate.bps if link.down.rate else 0.0
-    return BROWSER_S + (connect + 1) * rtt + max((waves + growth) * rtt, transfer)
+    recovered = lossy_transfer_s(load.bytes, link, flows or parallel)
+    return BROWSER_S + (connect + 1) * rtt + max((waves + growth) * rtt, transfer, recovered)
+
+
+def lossy_transfer_s(size: int, link: Link, flows: int) -> float:
+    """How long so many bytes take, divided over so many connections, where packets on their way down are lost: by
+    the model of Padhye, Firoiu, Towsley and Kurose (PFTK), for Reno and long transfers. CUBIC and short pages are
+    faster."""
+    lost = link.down.loss.mean_loss
+    if not lost or not size:
+        return 0.0
+    rtt = max(link.rtt.seconds, LEAST_RTT_S)
+    timeout_s = max(rtt + RTO_S, 2 * rtt)
+    timeouts = min(1.0, 3 * math.sqrt(3 * lost / 8)) * lost * (1 + 32 * lost * lost)
+    return size / SEGMENT * (rtt * math.sqrt(2 * lost / 3) + timeout_s * timeouts) / flows

@@ -6,7 +6,7 @@ import itertools
 
 from driver.experiment.model import Experiment
 from driver.schedule.estimate import CellEstimate, Estimate
-from driver.schedule.verdicts import claim_warnings
+from driver.schedule.verdicts import claim_warnings, has_enough
 from model.looks import ALPHA
 from model.metrics import LOAD
 
@@ -19,7 +19,7 @@ def warnings(experiment: Experiment, made: Estimate) -> list[str]:
     """A sentence for each thing that is allowed, and perhaps not what was meant."""
     warned = []
     repeat = experiment.repeat
-    if repeat.max < FEW_TRIALS:
+    if repeat.max < FEW_TRIALS and not has_enough(experiment):
         trials = "1 trial" if repeat.max == 1 else f"{repeat.max} trials"
         warned.append(f"{trials} in each cell: enough to look, too few for an interval that means something")
     if experiment.beds == 2:

@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 
 from driver.cli.experiments import minutes, new, plan, size
 from driver.experiment import read_experiment
+from driver.schedule.estimate import SiteLoad, estimate
+from driver.schedule.warnings import warnings
 from model.errors import InputError
 from model.paths import PROJECT
 
@@ -68,6 +70,14 @@ def test_what_new_writes_is_an_experiment(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(InputError, match=r"FILE: experiment\.yaml is there already, and stays as it is"):
         run_new()
     assert Path("experiment.yaml").read_text() == text
+
+
+def test_what_new_writes_warns_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_new()
+    experiment = read_experiment(Path("experiment.yaml"))
+    loads = dict.fromkeys(experiment.sites, SiteLoad(24, 1, 1_100_000))
+    assert warnings(experiment, estimate(experiment, loads)) == []
 
 
 def test_new_can_print() -> None:

@@ -67,6 +67,20 @@ def test_estimates_are_near_what_is_known() -> None:
     assert seconds({"keepalive": False}, "1ms") == pytest.approx(seconds({}, "1ms"), rel=0.1)
 
 
+def test_losses_make_a_load_longer_and_fewer_connections_more_so() -> None:
+    """Of 1.115 MB over one connection with 1% lost and 100 ms, Reno makes about 110 packets a second."""
+    link = {"rtt": "100ms", "rate": "10mbit"}
+    one, six = Arm.parse("a", {"connections_per_host": 1}), Arm.parse("b", {})
+    h2 = Arm.parse("c", {"protocol": "h2", "tls": "1.3"})
+    clean, lossy = Link.parse(link), Link.parse({**link, "loss": "1%"})
+    assert 5 < expected_plt(LOADS["dummy"], lossy, h2) < 10
+    assert expected_plt(LOADS["dummy"], lossy, one) > 2 * expected_plt(LOADS["dummy"], lossy, six)
+    assert expected_plt(LOADS["dummy"], lossy, six) >= expected_plt(LOADS["dummy"], clean, six)
+    assert expected_plt(LOADS["dummy"], Link.parse({**link, "loss": "0.001%"}), h2) == pytest.approx(
+        expected_plt(LOADS["dummy"], clean, h2)
+    )
+
+
 @PATIENT
 @given(st.integers(1, 1000), st.integers(1, 20), st.integers(0, 10**8), st.sampled_from(["h2", "http/1.1"]))
 def test_estimates_never_fail(objects: int, hosts: int, size: int, protocol: str) -> None:

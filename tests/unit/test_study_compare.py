@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from analysis.study.compare import StudyComparison, compare_studies
+from analysis.claims.verdict import Verdict
+from analysis.study.compare import ClaimPair, StudyComparison, compare_studies
 from analysis.study.compare_markdown import comparison_markdown
+from analysis.study.judged import StudyVerdict
 from analysis.study.report import judge_study
 from analysis.study.run import read_study_run
 from driver.cli.main import lanelab
 from model.errors import InputError
 from tests.unit.made_run import Made
-from tests.unit.made_study import make_study_run, study
+from tests.unit.made_study import claims, judged, make_study_run, study
 
 
 def compared(first: Path, other: Path, figures: tuple[int, ...] = ()) -> StudyComparison:
@@ -32,6 +35,23 @@ def test_a_run_agrees_with_itself_in_every_claim_and_cell(tmp_path: Path) -> Non
     for figure in made.figures:
         assert figure.against is not None
         assert {row.verdict for row in figure.against.cells} == {"agree"}
+
+
+def test_a_run_that_is_compared_with_itself_says_so(tmp_path: Path) -> None:
+    folder, same = tmp_path / "one", tmp_path / "copy"
+    make_study_run(folder, made=lambda number: Made(rounds=3, id=f"run {number}"))
+    shutil.copytree(folder, same)
+    made = compared(folder, same)
+    assert made.caveats()[0].startswith("Both are one run")
+    assert made.caveats()[0] in comparison_markdown(made)
+    other = make_study_run(tmp_path / "other", made=lambda number: Made(rounds=3, id=f"other {number}"))
+    assert not any("one run" in sentence for sentence in compared(folder, other).caveats())
+
+
+def test_two_inconclusive_verdicts_agree_on_nothing() -> None:
+    verdict = StudyVerdict(1, judged(claims(1)[0], Verdict.INCONCLUSIVE), None)
+    pair = ClaimPair("made", "", 1, verdict, verdict)
+    assert (pair.words, pair.agree) == ("inconclusive in both", False)
 
 
 def test_a_slower_machine_shows_in_the_medians_and_too_few_trials_agree_with_nothing(tmp_path: Path) -> None:
