@@ -20,8 +20,6 @@ PROGRAM = "lanelab-k6"
 PROTOCOLS = ("http/1.1", "h2", "spdy/2", "spdy/3", "spdy/3.1")
 FIGURES, LOG, SETTINGS, MAIN, SCRIPT = "load.jsonl", "k6.log", "load.json", "main.js", "script.js"
 SUMMARY = "handle-summary.json"
-# What says how many users there are, and for how long: the experiment file does.
-LOAD_OPTIONS = ("scenarios", "stages", "vus", "duration", "iterations")
 SOURCES = Path(__file__).parent.parent / "scripts"
 FINE = (0, 99, None)  # 99: thresholds that a user's script has of its own were crossed; the load is whole
 MOST_LACKING_S = 1.0  # of a trial's time, before it is one that was stopped
@@ -110,12 +108,7 @@ def main_script(target: Target) -> str:
     }
     if settings.script in SCRIPTS:
         usual["systemTags"] = ["scenario"]  # the others cost time, and nobody reads them
-    ours = {
-        **dict.fromkeys(LOAD_OPTIONS),
-        "scenarios": {"load": scenario(settings)},
-        "noVUConnectionReuse": False,
-        "noConnectionReuse": False,
-    }
+    ours = {"scenarios": {"load": scenario(settings)}, "noVUConnectionReuse": False, "noConnectionReuse": False}
     return f"""\
 // Written by lanelab: {SCRIPT} as the experiment file says.
 import lab from 'k6/x/lab';
@@ -126,12 +119,12 @@ export * from './{SCRIPT}';
 const usual = {_js(usual)};
 const ours = {_js(ours)};
 
-export const options = Object.assign(usual, script.options, ours);
-// k6 takes an option that is null for one that is there.
-for (const name of Object.keys(options)) if (options[name] === null) delete options[name];
+// How many users there are, and for how long, is the experiment file's to say.
+const {{ scenarios, stages, vus, duration, iterations, ...own }} = script.options || {{}};
+export const options = {{ ...usual, ...own, ...ours }};
 
 // The functions of the script's own scenarios are called in turn.
-const named = Object.values((script.options || {{}}).scenarios || {{}}).map((one) => one.exec || 'default');
+const named = Object.values(scenarios || {{}}).map((one) => one.exec || 'default');
 const functions = [...new Set(named.length ? named : ['default'])];
 for (const name of functions) {{
   if (typeof script[name] !== 'function') throw new Error(`the script exports no function '${{name}}'`);
