@@ -114,6 +114,11 @@ def without_digests(database: sqlite3.Connection) -> list[int]:
     return [int(trial) for (trial,) in database.execute(query)]
 
 
+def digested(database: sqlite3.Connection, kind: Kind) -> int:
+    """How many have digests."""
+    return len(_noted(database, kind, None))
+
+
 def file_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
