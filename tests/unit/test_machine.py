@@ -308,6 +308,7 @@ def test_a_process_that_a_signal_stopped_is_seen_and_so_are_its_new_children() -
         pids = {shell.pid}
         await_true(lambda: reader.stopped(pids) == [] and len(pids) == 2)
         (child,) = pids - {shell.pid}
+        await_true(lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n")  # until then it is the shell's copy
         os.kill(child, signal.SIGSTOP)
         await_true(lambda: reader.stopped(pids) == ["sleep"])
         os.kill(child, signal.SIGCONT)
