@@ -170,7 +170,7 @@ func (m *multiplexed) connect(ctx context.Context, s *session, host string) {
 	if s.err == nil {
 		s.conn, s.err = m.begin(s)
 	}
-	if wanted := m.isReady(s); s.err != nil {
+	if wanted := m.handOut(s); s.err != nil {
 		return
 	} else if !wanted {
 		_ = s.conn.Close()
@@ -198,8 +198,8 @@ func (m *multiplexed) begin(s *session) (exchange.Conn, error) {
 	}
 }
 
-// isReady lets everybody have the session, and says whether it is wanted: all may have been ended while it was being made.
-func (m *multiplexed) isReady(s *session) bool {
+// handOut lets everybody have the session, and says whether it is wanted: all may have been ended while it was being made.
+func (m *multiplexed) handOut(s *session) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	_, wanted := m.all[s]
