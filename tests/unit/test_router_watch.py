@@ -46,6 +46,8 @@ def refused(*stalls: tuple[float, float, float]) -> bool:
         (((100, 2000, 1700),), True),
         (((100, 50, 5000), (400, 260, 0)), True),  # what was busy beyond one silence says nothing of another
         (((-1000, 900, 0), (PLT_MS + 10, 900, 0)), False),  # ahead of the load, and after it
+        (((-100, 340, 0), (PLT_MS - 5, 900, 0)), False),  # only what is inside of the load counts
+        (((-100, 340, 0), (PLT_MS - 20, 900, 0)), True),
     ],
 )
 def test_a_router_may_stand_still_for_so_long(stalls: tuple[tuple[float, float, float], ...], wrong: bool) -> None:

@@ -23,10 +23,12 @@ class RouterVerdict:
         stalls = self.evidence.router.stalls or ()
         if browser is None or browser.clock is None or browser.times.plt_ms is None:
             return
-        begin, plt_ms = browser.clock.asked, browser.times.plt_ms
-        inside = [each for each in stalls if each.to_us > begin and each.from_us < begin + plt_ms * 1000]
-        stood_ms = sum(each.stood_us for each in inside) / 1000
+        begin_us, plt_ms = browser.clock.asked, browser.times.plt_ms
+        end_us = begin_us + plt_ms * 1000
+        inside = [each for each in stalls if each.to_us > begin_us and each.from_us < end_us]
+        overlaps_us = [min(each.to_us, end_us) - max(each.from_us, begin_us) for each in inside]
+        stood_ms = sum(min(each.stood_us, us) for each, us in zip(inside, overlaps_us, strict=True)) / 1000
         if stood_ms > max(LEAST_MS, plt_ms * LARGEST_SHARE):
             what = f"the router stood still for {stood_ms:.0f} ms of the load ({stood_ms / plt_ms:.0%})"
-            longest = max(each.to_us - each.from_us for each in inside) / 1000
+            longest = max(overlaps_us) / 1000
             yield Failure(Reason.ROUTER_STOPPED, f"{what}, and did not wait for a processor; longest: {longest:.0f} ms")
