@@ -17,6 +17,7 @@ from driver.recorders.recorder import Context, Role
 from driver.recorders.server_series import ServerSeries, ServerSeriesOptions
 from driver.recorders.tcpdump import Capture
 from driver.shaping.host_kernel import KERNEL
+from driver.workloads.page_load.router_watch import RouterWatch
 from model.errors import NodeError
 from model.evidence.machine import MachineEvidence
 from model.evidence.server_series import ServerSeriesEvidence
@@ -160,6 +161,30 @@ def its_link_is_shaped_and_measured(bed: InsideBed) -> None:
         assert abs(found[f"queue {way}"]["achieved"] / found[f"queue {way}"]["target"] - 1) < 0.3
 
 
+def its_router_is_watched(bed: InsideBed) -> None:
+    watch = RouterWatch(bed.substrate.router)
+    watch.prepare()
+    try:
+        watch.begin(moves=False)
+        assert watch.queues_changed() == ()
+        bed.link.set({"rtt": "30ms"})
+        assert watch.queues_changed()
+    finally:
+        watch.drop()
+
+
+def its_link_moves(bed: InsideBed) -> None:
+    bed.link.set({"rtt": "20ms", "rate": "10mbit", "outage": "100ms every 500ms"})
+    player = bed.link.mover()
+    assert player
+    player.begin()
+    time.sleep(1.2)
+    played = player.end()
+    assert played
+    assert len(played.steps) >= 4, played
+    bed.link.set({})
+
+
 def tcp_of_the_hosts_is_set_and_taken_back(bed: InsideBed) -> None:
     def found(node: Node) -> tuple[list[str], bool]:
         files = [f"/proc/sys/{name.replace('.', '/')}" for name in KERNEL]
@@ -214,6 +239,8 @@ if __name__ == "__main__":
         a_file_of_the_systems_is_covered_here_alone,
         nobody_in_it_is_root,
         its_link_is_shaped_and_measured,
+        its_router_is_watched,
+        its_link_moves,
         tcp_of_the_hosts_is_set_and_taken_back,
         packets_are_as_on_the_wire,
     )
