@@ -14,9 +14,9 @@ from analysis.claims.exported import judged_json
 from analysis.claims.judge import judge
 from analysis.claims.together import together
 from analysis.model import Run, Trial
-from analysis.run_folder import each_record, each_request, each_series, unchanged_artifacts
 from analysis.sites import about_sites
 from analysis.text import visible_everywhere
+from analysis.trial_content import each_record, each_request, each_series, unchanged_artifacts
 from model.errors import StoreError
 from model.metrics import LOAD, METRICS, metric_named, metrics_of
 

@@ -15,7 +15,7 @@ from analysis.marks import Mark, Measured
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import counted
 from analysis.published_points import PublishedFigure
-from analysis.run_folder import each_record
+from analysis.trial_content import each_record
 from model.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
 from model.metrics import LOAD
 
