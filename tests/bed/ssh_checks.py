@@ -11,6 +11,7 @@ import pytest
 
 from driver.bed.commands import set_kernel
 from driver.bed.node import NODE_NAMES, Command, Node, Stdio
+from driver.bed.remote import sampler
 from driver.bed.ssh.router import settle_cable
 from driver.recorders.machine import Machine, MachineOptions
 from driver.recorders.recorder import Context, Role
@@ -66,6 +67,15 @@ def the_server_is_looked_at(bed: InsideBed) -> None:
     assert "connections" in found.series
     assert isinstance(found.evidence, ServerSeriesEvidence)
     assert found.evidence.absent == {}
+
+
+def programs_of_ours_are_brought(bed: InsideBed) -> None:
+    """Machines that share their files with this one would find them without, and others would not."""
+    for name in NODE_NAMES:
+        node = bed.substrate.node(name)
+        path = node.program_of_ours(Path(sampler.__file__))
+        assert path.startswith("/run/"), name
+        assert node.read(path) == Path(sampler.__file__).read_bytes()
 
 
 def arguments_are_nobody_elses(bed: InsideBed) -> None:
@@ -174,11 +184,11 @@ def its_router_is_watched(bed: InsideBed) -> None:
 
 
 def its_link_moves(bed: InsideBed) -> None:
-    bed.link.set({"rtt": "20ms", "rate": "10mbit", "outage": "100ms every 500ms"})
+    bed.link.set({"rtt": "20ms", "rate": "10mbit", "outage": "100ms every 1s"})
     player = bed.link.mover()
     assert player
     player.begin()
-    time.sleep(1.2)
+    time.sleep(2.2)
     played = player.end()
     assert played
     assert len(played.steps) >= 4, played
@@ -228,6 +238,7 @@ def captured(bed: InsideBed, node: Node) -> tuple[int, int]:
 if __name__ == "__main__":
     main(
         arguments_are_nobody_elses,
+        programs_of_ours_are_brought,
         each_machine_is_watched,
         the_server_is_looked_at,
         an_environment_is_passed,
