@@ -30,7 +30,7 @@ class Elsewhere(ThisMachine):
         self._folder = folder
 
     def program_of_ours(self, path: Path) -> str:
-        return shutil.copy(path, self._folder)
+        return str(shutil.copy(path, self._folder / path.name))
 
 
 @pytest.fixture
