@@ -17,7 +17,7 @@ from analysis.model import Cell, Figure, Run, Trial
 from analysis.numbers import counted
 from analysis.published_points import PublishedFigure, PublishedPoint
 from analysis.refusals import refusals
-from analysis.run_folder import read_series
+from analysis.trial_content import read_series
 from model.load_places import TIME, USERS
 from model.load_series import SERIES, SeriesKind
 from model.load_spans import combined, spans

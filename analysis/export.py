@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from analysis import axes, comparisons, conditions, gateway_cost, machine, over_places, tables
+from analysis import axes, comparisons, conditions, gateway_cost, load_reports, machine, over_places, tables
 from analysis.claims.exported import judged_json
 from analysis.claims.judge import judge
 from analysis.claims.together import together
 from analysis.model import Run, Trial
-from analysis.run_folder import each_record, each_request, each_series, unchanged_artifacts
 from analysis.sites import about_sites
 from analysis.text import visible_everywhere
+from analysis.trial_content import each_record, each_request, each_series, unchanged_artifacts
 from model.errors import StoreError
-from model.metrics import METRICS, metric_named, metrics_of
+from model.metrics import LOAD, METRICS, metric_named, metrics_of
 
 HAR = "page.har.gz"
 _COUNTS = ("http_status", "connection", "wire_connection", "wire_stream", "wire_in_flight")
@@ -31,8 +31,10 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
     arm_keys = [key for key in dict.fromkeys(key for arm in run.arms for key in arm.settings) if key != "name"]
     fit, slow = conditions.in_tolerance(run), {each.number: conditions.emulated(each) for each in run.sessions}
     names, named = _measured(run), {machine.number: machine.name for machine in run.machines}
+    left_out = load_reports.left_out_of_scripts(run)
     for trial in run.trials:
         cell = trial.cell
+        of_script = {"script_left_out": left_out.get(trial.number)} if run.workload == LOAD else {}
         yield {
             "run": run.name,
             **_identity(trial),
@@ -48,6 +50,7 @@ def trial_rows(run: Run) -> Iterator[dict[str, Any]]:
             "flags": ";".join(dict.fromkeys(flag.name for flag in trial.flags)),
             "link_in_tolerance": fit.get(trial.number),
             "emulated": slow.get(trial.session),
+            **of_script,
             **{name: _number(name, trial.measures.get(name)) for name in names},
             **axes.link_numbers(dict(cell.link.settings)),
             **{f"link.{key}": _flat(cell.link.settings.get(key)) for key in link_keys},
@@ -274,6 +277,7 @@ def results(run: Run) -> dict[str, Any]:
         "gateway_cost": [row.to_json() for row in gateway_cost.cost(run).rows],
         "failures": dict(tables.failure_counts(run).most_common()),
         "flags": machine.flag_counts(run),
+        "script_left_out": load_reports.left_out_sentences(load_reports.reported(run)),
         "drift": {"found": drift.is_shown, "n": drift.n, "change_percent": drift.change_percent, "p": drift.p,
                   "words": drift.words()},
         "sites": {name: about.to_json() for name, about in about_sites(run).items()},

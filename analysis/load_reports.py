@@ -15,8 +15,8 @@ from analysis.marks import Mark, Measured
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import counted
 from analysis.published_points import PublishedFigure
-from analysis.run_folder import each_record
-from model.evidence.load import Latency, LoadEvidence, LoadReport, Tally
+from analysis.trial_content import each_record
+from model.evidence.load import MOST_SCRIPT_METRICS, Latency, LoadEvidence, LoadReport, Tally
 from model.metrics import LOAD
 
 CDF = "times"  # of a drawing: how many requests or pages took no longer
@@ -62,10 +62,10 @@ def _each_evidence(run: Run) -> Iterator[tuple[int, LoadEvidence]]:
             yield number, LoadEvidence.from_stored(record["evidence"])
 
 
-def sentences(run: Run) -> list[str]:
+def sentences(found: Sequence[Reported]) -> list[str]:
     """What an average hides, of each cell."""
     said = []
-    for each in reported(run):
+    for each in found:
         told = _hidden(each.report)
         if told:
             said.append(f"{each.cell}: {told} (trial {each.trial.number})")
@@ -90,10 +90,10 @@ def service_levels(run: Run) -> list[str]:
     return said
 
 
-def threshold_sentences(run: Run) -> list[str]:
+def threshold_sentences(found: Sequence[Reported]) -> list[str]:
     """Whether each cell stayed below the thresholds of the experiment file, and of its script."""
     said = []
-    for each in reported(run):
+    for each in found:
         for number, first in enumerate(each.evidence.thresholds):
             all_trials = [one.thresholds[number] for one in each.evidences]
             values = [one.value for one in all_trials if one.value is not None]
@@ -103,6 +103,29 @@ def threshold_sentences(run: Run) -> list[str]:
         crossed = sorted({one.crossed for one in each.reports if one.crossed})
         said += [f"{each.cell}: of the script's own, {words}" for words in crossed]
     return said
+
+
+def left_out_sentences(found: Sequence[Reported]) -> list[str]:
+    """Whether the script of each cell has measured under more names than are kept."""
+    said = []
+    for each in found:
+        many = sum(one.script_left_out for one in each.reports)
+        if many:
+            trials = f"in {many} of {counted(len(each.reports), 'trial')}"
+            said.append(
+                f"{each.cell}: the script measures under more than {MOST_SCRIPT_METRICS} names: those that came later "
+                f"are left out, {trials}"
+            )
+    return said
+
+
+def left_out_of_scripts(run: Run) -> dict[int, bool]:
+    """Whether the script of each trial had more metrics than are kept. Trials without a report are not there."""
+    if run.workload != LOAD:
+        return {}
+    return {
+        number: evidence.generator.script_left_out for number, evidence in _each_evidence(run) if evidence.generator
+    }
 
 
 def script_rows(each: Reported) -> list[tuple[str, str]]:

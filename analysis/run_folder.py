@@ -1,18 +1,14 @@
 """Reads a run folder, also while the run goes on. Never writes into it.
 
-A run is read in one transaction, so that what is read belongs together. Records and requests are large, and read apart,
-a trial at a time.
+A run is read in one transaction, so that what is read belongs together. What trial_content.py reads is not in it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import json
-import shutil
 import sqlite3
-import tempfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, cast
@@ -32,29 +28,18 @@ from analysis.model import (
     State,
     Trial,
 )
+from analysis.run_database import opened_database
+from analysis.trial_content import series_of
 from model import run_format
 from model.claims import Claim
-from model.errors import InputError, StoreError
 from model.load_places import USERS, place_named
 from model.load_series import SERIES
 from model.looks import Look
 from model.metrics import primary_of
-from model.record import Series
-from model.run_digests import (
-    FILES,
-    OF_RECORD,
-    OF_RESULTS,
-    RECORD,
-    REQUESTS,
-    changed,
-    file_digest,
-    require_unchanged,
-    without_digests,
-)
+from model.run_digests import OF_RESULTS, require_unchanged, without_digests
 from model.run_digests import SERIES as SERIES_PART
 
 LOCK = "in-use"  # held by the lanelab that writes
-JOURNAL = "-journal"
 _STATES = ("running", "finished", "stopped", "failed")
 
 
@@ -111,138 +96,6 @@ def read_meta(folder: Path) -> dict[str, str]:
     """What is known of the run as a whole."""
     with opened_database(folder) as database:
         return {str(key): str(value) for key, value in database.execute("SELECT key, value FROM meta")}
-
-
-def read_record(folder: Path, trial: int) -> dict[str, Any]:
-    """Everything recorded about a trial, its requests included."""
-    with opened_database(folder) as database:
-        row = database.execute("SELECT record FROM trials WHERE trial = ?", (trial,)).fetchone()
-        if row is None:
-            last = database.execute("SELECT max(trial) FROM trials").fetchone()[0]
-            remedy = f"Its trials are numbered 1 to {last}" if last else "It has no trials yet"
-            raise InputError(f"the run {folder} has no trial {trial}", remedy, key="--trial")
-        require_unchanged(database, folder, number=trial, parts=OF_RECORD)
-        record = json.loads(row[0])
-        series = {name: {**series, "points": []} for name, series in record["series"].items()}
-        for name, t_ms, value in database.execute(
-            "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms", (trial,)
-        ):
-            series[name]["points"].append([t_ms, value])
-        measures = dict(database.execute("SELECT name, value FROM measures WHERE trial = ?", (trial,)))
-        return {**record, "measures": measures, "series": series, "requests": _requests(database, trial)}
-
-
-def each_request(folder: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """(trial, number, request) of all trials."""
-    query = "SELECT number, data FROM requests WHERE trial = ? ORDER BY number"
-    for trial, (number, data) in _each(folder, query, REQUESTS):
-        yield trial, number, json.loads(data)
-
-
-def each_record(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(trial, record) of all trials, without requests, measures and the points of series."""
-    for trial, (record,) in _each(folder, "SELECT record FROM trials WHERE trial = ?", RECORD):
-        yield trial, json.loads(record)
-
-
-def each_witnesses(folder: Path) -> Iterator[tuple[int, dict[str, list[str]] | None]]:
-    """(trial, which witnesses its verdict used, for each question) of all trials; None where that was not noted."""
-    query = "SELECT json_extract(record, '$.evidence.witnesses') FROM trials WHERE trial = ?"
-    for trial, (text,) in _each(folder, query, RECORD):
-        yield trial, None if text is None else json.loads(text)
-
-
-def _each(folder: Path, query: str, part: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """What the query finds for each trial, of this part of it. It is finished before anything is given out: whoever
-    takes it may pause for as long as they like, and an open query would keep the run from storing its trials."""
-    with opened_database(folder) as database:
-        for (trial,) in database.execute("SELECT trial FROM trials ORDER BY trial").fetchall():
-            require_unchanged(database, folder, number=trial, parts=(part,))
-            for row in database.execute(query, (trial,)).fetchall():
-                yield trial, row
-
-
-def read_artifacts(folder: Path, trial: int) -> list[tuple[str, int, str]]:
-    """(name, bytes, sha256) of each file of a trial."""
-    with opened_database(folder) as database:
-        require_unchanged(database, folder, number=trial, parts=(FILES,))
-        query = "SELECT name, bytes, sha256 FROM artifacts WHERE trial = ? ORDER BY name"
-        return [(str(name), int(size), str(digest)) for name, size, digest in database.execute(query, (trial,))]
-
-
-def artifact_path(folder: Path, trial: int, name: str) -> Path:
-    return folder / run_format.ARTIFACTS / f"{trial:06d}" / name
-
-
-def unchanged_artifacts(folder: Path, trial: int, names: Collection[str] | None = None) -> Path:
-    """The folder of a trial's files, for whoever reads those with these names, or all. ChangedError where one is not
-    what was stored; one that was removed is not there."""
-    for name, _, sha256 in read_artifacts(folder, trial):
-        path = artifact_path(folder, trial, name)
-        if (names is None or name in names) and path.is_file() and file_digest(path) != sha256:
-            raise changed(folder, f"trial {trial}: its file {name} was changed")
-    return artifact_path(folder, trial, ".")
-
-
-# --- opening
-
-
-@contextlib.contextmanager
-def opened_database(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The database, for reading. Whatever is wrong with it becomes an error with a remedy."""
-    path = folder / run_format.DATABASE
-    if not path.is_file():
-        what = f"{folder} is not the folder of a run" if folder.is_dir() else f"there is no folder {folder}"
-        raise InputError(what, "Name a run (lanelab runs lists them), or the folder of one")
-    with contextlib.ExitStack() as stack:
-        try:
-            database = _opened(path, stack)
-            _check_version(folder, database)
-            yield database
-        except sqlite3.Error as error:
-            raise _damaged(folder, error) from error
-        except (KeyError, json.JSONDecodeError, TypeError, AttributeError) as error:
-            raise _damaged(folder, f"unexpected content, {error!r}") from error
-
-
-def _damaged(folder: Path, why: object) -> StoreError:
-    return StoreError(
-        f"the run in {folder} cannot be read: {why}",
-        f"{run_format.DATABASE} may be damaged or cut short: copy the folder again from where it was made",
-    )
-
-
-def _opened(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
-    try:
-        return _connected(path, stack)
-    except sqlite3.OperationalError as error:
-        if "readonly" not in str(error) and "unable to open" not in str(error):
-            raise
-    # A killed run leaves a half-made transaction, which only a writer may undo: undo it in a copy.
-    scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lanelab-read-")))
-    for name in (path.name, path.name + JOURNAL):
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(path.with_name(name), scratch / name)
-    return _connected(scratch / path.name, stack, mode="rw")
-
-
-def _connected(path: Path, stack: contextlib.ExitStack, mode: str = "ro") -> sqlite3.Connection:
-    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=10)
-    stack.callback(database.close)
-    database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return database
-
-
-def _check_version(folder: Path, database: sqlite3.Connection) -> None:
-    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-        raise StoreError(f"{folder / run_format.DATABASE} is not lanelab's", "Name the folder of a run")
-    row = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    version = str(row[0]) if row else "none"
-    if version not in run_format.READABLE:
-        raise run_format.other_format(folder, version)
-
-
-# --- reading
 
 
 def _state(folder: Path, meta: dict[str, str]) -> State:
@@ -386,23 +239,6 @@ def _trials(database: sqlite3.Connection, cells: dict[int, Cell], primary: str) 
     )
 
 
-def read_series(folder: Path, trial: int, names: Sequence[str]) -> dict[str, Series]:
-    """Series of a trial by their names; those that it does not have are not there. Their unit is that of the table."""
-    with opened_database(folder) as database:
-        require_unchanged(database, folder, number=trial, parts=(SERIES_PART,))
-        return _series(database, trial, names)
-
-
-def _series(database: sqlite3.Connection, trial: int, names: Sequence[str]) -> dict[str, Series]:
-    found: dict[str, Series] = {}
-    for name in dict.fromkeys(names):
-        query = "SELECT t_ms, value FROM series WHERE trial = ? AND name = ? ORDER BY t_ms"
-        points = tuple(database.execute(query, (trial, name)).fetchall())
-        if points:
-            found[name] = Series(SERIES[name].unit, points)
-    return found
-
-
 def with_places(run: Run, claims: Iterable[Claim]) -> Run:
     """The run with what these claims ask of its series, as measures of its trials. Most claims ask nothing of them."""
     places = [place for name in dict.fromkeys(claim.metric for claim in claims) if (place := place_named(name))]
@@ -413,18 +249,11 @@ def with_places(run: Run, claims: Iterable[Claim]) -> Run:
         require_unchanged(database, run.folder, parts=(SERIES_PART,))
         made = []
         for trial in run.trials:
-            series = _series(database, trial.number, list(filter(None, names)))
+            series = series_of(database, trial.number, list(filter(None, names)))
             values = {place.name: place.value(series) for place in places}
             known = {name: value for name, value in values.items() if value is not None}
             made.append(replace(trial, measures={**trial.measures, **known}))
     return replace(run, trials=tuple(made))
-
-
-def each_series(folder: Path) -> Iterator[tuple[int, str, float, float]]:
-    """(trial, name, ms since the trial began, value) of every point of all trials."""
-    query = "SELECT name, t_ms, value FROM series WHERE trial = ? ORDER BY name, t_ms"
-    for trial, (name, t_ms, value) in _each(folder, query, SERIES_PART):
-        yield trial, name, t_ms, value
 
 
 def _browsers(database: sqlite3.Connection) -> tuple[tuple[str, int], ...]:
@@ -439,8 +268,3 @@ def _time(text: str) -> datetime.datetime:
     except ValueError as error:
         raise TypeError(f"{text!r} is no time") from error
     return when if when.tzinfo else when.replace(tzinfo=datetime.UTC)
-
-
-def _requests(database: sqlite3.Connection, trial: int) -> list[dict[str, Any]]:
-    rows = database.execute("SELECT data FROM requests WHERE trial = ? ORDER BY number", (trial,))
-    return [json.loads(data) for (data,) in rows]

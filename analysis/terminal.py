@@ -60,10 +60,12 @@ def results(run: Run) -> RenderableType:
     parts += [Text(sentence, style="yellow") for sentence in witnesses.silences(run)]
     if levels := load_reports.service_levels(run):
         parts += [Text(), Text("service level", style="bold"), *map(Text, levels)]
-    if thresholds := load_reports.threshold_sentences(run):
+    loads = load_reports.reported(run)
+    if thresholds := load_reports.threshold_sentences(loads):
         parts += [Text(), Text("thresholds", style="bold"), *map(Text, thresholds)]
-    if hidden := load_reports.sentences(run):
+    if hidden := load_reports.sentences(loads):
         parts += [Text(), Text("what no percentile has", style="bold"), *map(Text, hidden)]
+    parts += [Text(sentence, style="yellow") for sentence in load_reports.left_out_sentences(loads)]
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())

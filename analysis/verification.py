@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.numbers import counted
-from analysis.run_folder import artifact_path, opened_database
+from analysis.run_database import opened_database
+from analysis.trial_content import artifact_path
 from model import run_format
 from model.claims import Claim, digest_of
 from model.errors import ChangedError, RecordError

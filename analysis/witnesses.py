@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analysis.model import Run, Trial
-from analysis.run_folder import each_witnesses
+from analysis.trial_content import each_witnesses
 from model.metrics import PAGE_LOAD
 
 WHO = {"server": "the server's log", "capture": "the capture"}

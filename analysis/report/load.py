@@ -8,6 +8,7 @@ from analysis.charts import chart
 from analysis.load_reports import (
     Reported,
     health,
+    left_out_sentences,
     reported,
     script_rows,
     service_levels,
@@ -41,10 +42,11 @@ def section_of(run: Run) -> Html | None:
         if (drawing := times_drawing(run, found, pages=pages)) and (made := chart(drawing))
     ]
     cells = [el("details", el("summary", str(each.cell)), _of_cell(each), open=len(found) <= 2) for each in found]
+    said = (*service_levels(run), *threshold_sentences(found), *left_out_sentences(found))
     return section(
         "load",
         "Load",
-        el("ul", [el("li", each) for each in (*service_levels(run), *threshold_sentences(run))]),
+        el("ul", [el("li", each) for each in said]),
         el("p", NOTE, class_="note"),
         pictures,
         cells,

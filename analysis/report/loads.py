@@ -17,7 +17,7 @@ from analysis.report.part_strip import part_strip
 from analysis.report.sections import section
 from analysis.report.sequence import sequence
 from analysis.report.waterfall import waterfall
-from analysis.run_folder import read_record, unchanged_artifacts
+from analysis.trial_content import read_record, unchanged_artifacts
 
 READ = (CAPTURE, FILMSTRIP, SCREENSHOT)  # files of a trial
 NOTE = (

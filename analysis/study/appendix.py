@@ -9,10 +9,10 @@ from typing import Any
 
 from analysis.model import Run
 from analysis.numbers import counted, span
-from analysis.run_folder import read_record
 from analysis.study.judged import JudgedStudy
 from analysis.study.markdown import CLAIM_HEADS, claim_table_rows, plain, published_list, table
 from analysis.study.run import ReadStudyRun
+from analysis.trial_content import read_record
 
 UNKNOWN = "not known"
 MACHINE = ("system", "kernel", "architecture", "processor", "processors", "memory_mib", "clock_source")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
-from driver.bed.line_program import LineProgram
+from driver.bed.line_program import LineProgram, Program
 from driver.bed.node import Node
+from driver.bed.remote import player, radio_states, tc_netlink
 from model.errors import LinkError
 from model.evidence.moving import Played
 
-PROGRAM = Path(__file__).resolve().parents[1] / "bed" / "remote" / "player.py"
+PROGRAM = Program(player, (radio_states, tc_netlink))
 CLOCK_LOOKS = 7
 
 

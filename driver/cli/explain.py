@@ -48,7 +48,7 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
 
 
 def _parts(folder: Path, trial: int) -> Parts | None:
-    from analysis.run_folder import read_record  # noqa: PLC0415
+    from analysis.trial_content import read_record  # noqa: PLC0415
 
     parts = (read_record(folder, trial).get("evidence") or {}).get("parts")
     return None if parts is None else Parts.from_stored(parts, "evidence.parts")

@@ -39,8 +39,8 @@ def packets(name: str, *, trial: int, request: int | None, as_json: bool) -> Non
       lanelab packets latest --trial 12
       lanelab packets latest --trial 12 --request 3
     """
-    from analysis.run_folder import read_record  # noqa: PLC0415 - the command line should start fast
     from analysis.runs import find_run  # noqa: PLC0415
+    from analysis.trial_content import read_record  # noqa: PLC0415 - the command line should start fast
 
     folder = find_run(name)
     record = read_record(folder, trial)
@@ -72,7 +72,7 @@ def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected
     from analysis.load_clock import ports_of  # noqa: PLC0415
     from analysis.load_parts import Told  # noqa: PLC0415
     from analysis.request_packets import Dissected  # noqa: PLC0415
-    from analysis.run_folder import unchanged_artifacts  # noqa: PLC0415
+    from analysis.trial_content import unchanged_artifacts  # noqa: PLC0415
 
     capture = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
     summary = record["evidence"]["packets"].get("client")

@@ -83,7 +83,8 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
 
 
 def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
-    from analysis.run_folder import artifact_path, read_artifacts, read_record, read_run  # noqa: PLC0415
+    from analysis.run_folder import read_run  # noqa: PLC0415
+    from analysis.trial_content import artifact_path, read_artifacts, read_record  # noqa: PLC0415
 
     record = read_record(folder, number)
     if as_json:

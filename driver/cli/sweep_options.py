@@ -140,7 +140,8 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
     """The cluster that the options name; what was started for it ends with it."""
     from driver.sweep import dask_cluster, own_scheduler  # noqa: PLC0415
     from driver.sweep.address import address_of  # noqa: PLC0415
-    from driver.sweep.supervisor import PERMISSIONS, Lent, Supervisor  # noqa: PLC0415
+    from driver.sweep.permissions import KINDS  # noqa: PLC0415
+    from driver.sweep.supervisor import Lent, Supervisor  # noqa: PLC0415
 
     with ExitStack() as stack:
         if sweep.cluster:
@@ -156,7 +157,7 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
             note(f"other machines join with: lanelab worker {own.invitation}")
         if sweep.workers:
             processors = _own_processors(sweep, begun.store)
-            allowed = frozenset(PERMISSIONS)  # the experiment is the user's own
+            allowed = frozenset(KINDS)  # the experiment is the user's own
             lent = Lent(sweep.workers, allowed=allowed, router=made.router)
             # What becomes of its workers the controller tells, which sees those of other machines too.
             stack.enter_context(Supervisor(own.where, lent, processors=processors))

@@ -17,13 +17,13 @@ from driver.cli.output import note
 from driver.host.install import prepare
 from driver.host.needs import PAGE_LOAD, programs
 from driver.run.events import Event
+from driver.sweep.permissions import KINDS
 from model.errors import InputError
 from model.settings.kinds import MOST_BEDS
 
 if TYPE_CHECKING:
     from driver.sweep.supervisor import Supervisor
 
-PERMISSIONS = ("directives", "flags", "scripts")
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -36,7 +36,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     "allowed",
     metavar="WHAT",
     multiple=True,
-    help=f"Let experiments of others run code here: {', '.join(PERMISSIONS)}; with commas, or several times",
+    help=f"Let experiments of others run code here: {', '.join(KINDS)}; with commas, or several times",
 )
 @click.option("--insecure", is_flag=True, help="Reach a scheduler on another machine without TLS")
 @click.option("--tls-ca", type=FILE, help="For tls://: the authority, in PEM")
@@ -82,8 +82,8 @@ def worker(  # noqa: PLR0913 - an option each
 def _permissions(allowed: tuple[str, ...]) -> frozenset[str]:
     words = [word.strip() for text in allowed for word in text.split(",")]
     for word in words:
-        if word not in PERMISSIONS:
-            there_are = f"There are: {', '.join(PERMISSIONS)}"
+        if word not in KINDS:
+            there_are = f"There are: {', '.join(KINDS)}"
             raise InputError(f"'{word}' is nothing that can be allowed", there_are, key="--allow")
     return frozenset(words)
 

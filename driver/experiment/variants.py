@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import yaml
 
@@ -18,22 +19,33 @@ from model.settings.kinds import near_miss
 from model.settings.source import PlacedError, Written
 
 NodePair = tuple[yaml.Node, yaml.Node]
+T = TypeVar("T")
 
 
 def variants_of(entries: Mapping[str, Written]) -> dict[str, dict[str, Written]]:
     """Their names with what each has; the first is the one that is run unless another is asked for."""
+    return read_variants(entries, _read_variant)
+
+
+def read_variants(entries: Mapping[str, Written], read: Callable[[Written], T]) -> dict[str, T]:
+    """What `read` makes of each variant, by its name."""
     if "variants" not in entries:
         return {}
     found = {}
     for name, entry in entries["variants"].entries().items():
         with entry.placed({}):
             read_name(name)
-        found[name] = VARIANT.entries(entry)
-        VARIANT.values_of(found[name])
-        _refuse_grids(found[name])
+        found[name] = read(entry)
     if not found:
         raise entries["variants"].error("there are no variants", "Write at least one, or leave variants out")
     return found
+
+
+def _read_variant(entry: Written) -> dict[str, Written]:
+    variant = VARIANT.entries(entry)
+    VARIANT.values_of(variant)
+    _refuse_grids(variant)
+    return variant
 
 
 def _refuse_grids(variant: Mapping[str, Written]) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from driver.servers.server import Program
+from driver.proxies.fields import ProxyArm
+from driver.servers.server import Assignment, Program
 
 BACK_END = "127.0.0.1"
 # A proxy drops connections to the server behind it that were not used for so long: before the server does.
@@ -28,3 +29,18 @@ class Proxy(Program, Protocol):
     @property
     def builds(self) -> tuple[str, ...]:
         """Programs of lanelab's own that it needs, as driver/run/built_programs.py calls them."""
+
+
+class SetProxy:
+    """What proxies have in common: an arm sets them, and they have neither files to answer from nor directives."""
+
+    builds: tuple[str, ...] = ()
+
+    def __init__(self, arm: ProxyArm) -> None:
+        self._arm = arm
+
+    def content(self, _assignment: Assignment) -> None:
+        return None
+
+    def refused_directive(self, _words: str, _text: str) -> None:
+        return None

@@ -8,16 +8,12 @@ each is, by a program of its own.
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import select
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from driver.bed.node import Command, Node, Stdio
+from driver.bed.line_program import LineProgram, Program
+from driver.bed.node import Node
 from driver.bed.remote import sampler
 from driver.recorders.machine_use import MachineReport, evidence_of, flags_of, measures_of, series_of
 from driver.recorders.recorder import Context, Recorder, Recording, Weight
@@ -28,6 +24,7 @@ from model.metrics import LOAD, PAGE_LOAD
 from model.settings.kinds import FLAG
 from model.settings.setting import Setting
 
+PROGRAM = Program(sampler)
 ANSWER_TIMEOUT_S = 20.0
 BYTES, SAMPLE_BYTES = 4000, 60  # in the run's database
 
@@ -73,58 +70,28 @@ class WatchThere:
     """The machine of a node, by a program on it."""
 
     def __init__(self, node: Node) -> None:
-        self._node = node
-        ours, theirs = os.pipe(), os.pipe()
-        (input_there, self._input), (self._output, output_there) = ours, theirs
-        self._received = b""
+        title = f"the program that watches the machine of {node.name}"
+        self._program = LineProgram(node, PROGRAM, title, BedError, answers_within_s=scaled(ANSWER_TIMEOUT_S))
         try:
-            argv = [*node.python, node.program_of_ours(Path(sampler.__file__))]
-            self._process = node.spawn(Command(argv), Stdio(stdin=input_there, stdout=output_there))
-        except BaseException:
-            self._close_pipes()
-            raise
-        finally:
-            os.close(input_there)
-            os.close(output_there)
-        try:
-            self._line()
+            self._program.answer()
         except BaseException:
             self.close()
             raise
 
     def begin(self) -> None:
-        os.write(self._input, b"begin\n")
+        self._program.tell("begin")
 
     def end(self) -> None:
-        os.write(self._input, b"end\n")
+        self._program.tell("end")
 
     def result(self) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = json.loads(self._line())
+            return self._program.answer()
         finally:
             self.close()
-        return answer
 
     def close(self) -> None:
-        self._process.signal(9)
-        self._close_pipes()
-
-    def _close_pipes(self) -> None:
-        for end in (self._input, self._output):
-            with contextlib.suppress(OSError):
-                os.close(end)
-        self._input = self._output = -1
-
-    def _line(self) -> bytes:
-        until = time.monotonic() + scaled(ANSWER_TIMEOUT_S)
-        while b"\n" not in self._received:
-            ready, _, _ = select.select([self._output], [], [], max(until - time.monotonic(), 0))
-            data = os.read(self._output, 65536) if ready else b""
-            if not data:
-                raise BedError(f"on {self._node.name}, the program that watches the machine does not answer")
-            self._received += data
-        line, _, self._received = self._received.partition(b"\n")
-        return line
+        self._program.close()
 
 
 class Machine(Recorder[MachineOptions]):

@@ -12,10 +12,10 @@ import json
 import os
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from driver.bed.node import Command, Node, Stdio
+from driver.bed.line_program import Program
+from driver.bed.node import Node, Stdio
 from driver.bed.remote import connections, node_counters, role_processes, scoreboard, server_sampler
 from driver.recorders.recorder import Context, Recorder, Recording, Weight
 from driver.recorders.server_series_use import (
@@ -43,7 +43,7 @@ LAST_WORDS = 300  # bytes of what a sampler that failed said
 EVIDENCE_BYTES = 600
 BACK_END = "back_end"  # the role of a server behind a proxy
 POINT_BYTES, SERIES_OF_A_SECOND = 86, 20  # in the run's database, with its index
-PARTS = (connections, node_counters, role_processes, scoreboard)
+PROGRAM = Program(server_sampler, (connections, node_counters, role_processes, scoreboard))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,11 @@ class Sampler:
         self.lines: list[bytes] = []  # whole ones
         self._some = threading.Condition()
         self._over = False
-        for part in PARTS:
-            node.program_of_ours(Path(str(part.__file__)))
-        program = node.program_of_ours(Path(server_sampler.__file__))
         self._errors = os.memfd_create("sampler")
         ours, theirs = os.pipe(), os.pipe()
         (input_there, self._input), (self._output, output_there) = ours, theirs
         try:
-            command = Command([*node.python, program, json.dumps(asked)])
+            command = PROGRAM.command(node, json.dumps(asked))
             self._process = node.spawn(command, Stdio(input_there, output_there, self._errors))
         except BaseException:
             self._close_files()

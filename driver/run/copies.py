@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from driver.run.rows import Listed, artifacts_in
 from model.coded import Coded
+from model.errors import ChangedError
 from model.run_digests import require_unchanged, without_digests
 
 
@@ -91,3 +93,13 @@ def self_test_copies(database: sqlite3.Connection, after: int = 0) -> list[SelfT
         SelfTestCopy(bed, label, moment, at_utc, bool(passed), json.loads(data))
         for bed, label, moment, at_utc, passed, data in database.execute(query, (after,))
     ]
+
+
+def require_artifacts(folder: Path, copy: TrialCopy) -> Listed:
+    """Those in the folder. Raises ChangedError unless they are just the artifacts of this trial."""
+    listed = artifacts_in(folder)
+    there = {name: digest for name, _, digest in listed}
+    if there != {each.name: each.sha256 for each in copy.artifacts}:
+        what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
+        raise ChangedError(what, "They were changed or damaged on their way; copy the run again from where it was made")
+    return listed

@@ -20,11 +20,12 @@ from typing import Any
 from driver.channel.client import Bed
 from driver.experiment.model import Cell
 from driver.run.built_programs import Programs
+from driver.run.content import attempt_of
 from driver.run.current_bed import CurrentBed
 from driver.run.events import Event, Listener
 from driver.run.open_beds import Beds, OpenBed
 from driver.run.start import AUTHORITY, BegunRun
-from driver.run.store import Stored, attempt_of
+from driver.run.store import Stored
 from driver.run.trial_keys import AskedKeys
 from driver.schedule.agenda import NOTHING, Agenda
 from driver.schedule.order import PlannedTrial

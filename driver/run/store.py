@@ -11,21 +11,19 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from driver.experiment.model import Cell
-from driver.run.copies import SelfTestCopy, TrialCopy, self_test_copies, trial_copies
+from driver.run.content import Content
+from driver.run.copies import SelfTestCopy, TrialCopy, require_artifacts
 from driver.run.rows import Listed, TrialRow, artifacts_in, insert_plan, insert_trial, sync
-from driver.schedule.results import Attempt
 from model import run_format
 from model.clock import utc_now
-from model.errors import ChangedError, InputError, StoreError
+from model.errors import InputError, StoreError
 from model.machines import BedFacts, MachineFacts
-from model.metrics import PRIMARY
-from model.reasons import Reason, timed_out
 from model.record import TrialRecord
 from model.run_digests import note_digests
 from model.writing import writing
@@ -33,15 +31,9 @@ from model.writing import writing
 LOCK = "in-use"
 SCRATCH = "unfinished"  # where artifacts of the trial that runs are; never part of the results
 ENOUGH_MIB = 50
-NOT_THE_TRIALS = {Reason.BED_LOST, Reason.LINK_OUT_OF_TOLERANCE, Reason.STOPPED}  # no retry is used up by these
 
 
 Moment = Literal["before", "after"]  # the trials that used a link
-
-
-def attempt_of(ok: bool, value: float | None, reasons: Collection[str], machine: int = 1) -> Attempt:
-    """An attempt as the schedule wants it."""
-    return Attempt(ok, value if ok else None, not NOT_THE_TRIALS & set(reasons), timed_out(reasons), machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +52,12 @@ class Stored:
     origin: str = ""  # the run that made it, where that is another one
 
 
-class Store:
+class Store(Content):
     """One run folder, opened for writing by one lanelab at a time."""
 
     def __init__(self, folder: Path, database: sqlite3.Connection, lock: int) -> None:
-        self.folder = folder
+        super().__init__(folder, database)
         self.workload = ""
-        self._database = database
         self._lock = lock
         self.session = 0
         self._accepts_links = False  # in this session
@@ -151,92 +142,6 @@ class Store:
         self._database.close()
         os.close(self._lock)
 
-    # --- what is there
-
-    def meta(self, key: str) -> str:
-        row = self._database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return str(row[0]) if row else ""
-
-    def all_meta(self) -> dict[str, str]:
-        return dict(self._database.execute("SELECT key, value FROM meta"))
-
-    @property
-    def run_id(self) -> str:
-        """What tells this run from every other, wherever its folder is."""
-        return run_format.identifier_of(self.all_meta())
-
-    def cell_ids(self) -> list[str]:
-        return [str(row[0]) for row in self._database.execute("SELECT id FROM cells ORDER BY cell")]
-
-    def history(self) -> dict[tuple[str, int], list[Attempt]]:
-        """(cell id, round) -> its attempts so far, in order, as the schedule wants them."""
-        history: dict[tuple[str, int], list[Attempt]] = {}
-        query = """
-            SELECT id, round, status, value, group_concat(reason), ifnull(machine, 1)
-            FROM trials JOIN cells USING (cell) LEFT JOIN beds USING (bed)
-            LEFT JOIN measures ON measures.trial = trials.trial AND name = ?
-            LEFT JOIN failures ON failures.trial = trials.trial
-            GROUP BY trials.trial ORDER BY cell, round, attempt
-        """
-        for cell, number, status, value, reasons, machine in self._database.execute(query, (PRIMARY[self.workload],)):
-            attempt = attempt_of(status == "ok", value, (reasons or "").split(","), machine)
-            history.setdefault((cell, number), []).append(attempt)
-        return history
-
-    def reasons(self) -> dict[str, dict[str, int]]:
-        """Cell id -> reason -> how many of its trials failed for it, the most frequent first."""
-        query = """
-            SELECT id, reason, count(DISTINCT trial) FROM failures JOIN trials USING (trial) JOIN cells USING (cell)
-            GROUP BY id, reason ORDER BY id, 3 DESC, reason
-        """
-        found: dict[str, dict[str, int]] = {}
-        for cell, reason, number in self._database.execute(query):
-            found.setdefault(cell, {})[reason] = number
-        return found
-
-    def last_bed(self) -> int:
-        """The number of the last bed that this run used; 0: none yet."""
-        query = (
-            "SELECT max(bed) FROM (SELECT bed FROM trials UNION SELECT bed FROM self_tests UNION SELECT bed FROM beds)"
-        )
-        (last,) = self._database.execute(query).fetchone()
-        return int(last or 0)
-
-    def copies(self, trials: Iterable[int]) -> list[TrialCopy]:
-        """Trials as another run folder takes them."""
-        return trial_copies(self._database, self.folder, trials)
-
-    def origins(self) -> set[str]:
-        """Of all trials that were made by other runs."""
-        return {origin for (origin,) in self._database.execute("SELECT origin FROM trials WHERE origin != ''")}
-
-    def machines(self) -> dict[str, MachineFacts]:
-        rows = self._database.execute("SELECT name, facts FROM machines")
-        return {name: MachineFacts.from_json(json.loads(facts)) for name, facts in rows}
-
-    def versions_by_cell(self) -> dict[str, set[str]]:
-        """The digests of what the trials of each cell were made with."""
-        found: dict[str, set[str]] = {}
-        query = "SELECT DISTINCT id, versions FROM trials JOIN cells USING (cell)"
-        for cell, versions in self._database.execute(query):
-            found.setdefault(cell, set()).add(versions)
-        return found
-
-    def self_tested(self) -> set[tuple[int, str]]:
-        """Bed and label of every link that was tested."""
-        return set(self._database.execute("SELECT DISTINCT bed, label FROM self_tests JOIN links USING (link)"))
-
-    def self_test_copies(self, after: int = 0) -> list[SelfTestCopy]:
-        return self_test_copies(self._database, after)
-
-    def bed_that_refused(self, label: str) -> int:
-        """The last bed whose self-test of this link failed; else the last one."""
-        query = "SELECT max(bed) FROM self_tests WHERE link = ? AND NOT passed"
-        (bed,) = self._database.execute(query, (self._links[label],)).fetchone()
-        return int(bed or self.last_bed())
-
-    # --- what is added
-
     def set_meta(self, key: str, value: str) -> None:
         with writing("note the state of the run"), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
@@ -273,11 +178,6 @@ class Store:
         """Note a machine, or what a known one has become."""
         with writing("note a machine"), self._database:
             self._database.execute(_MACHINE, (facts.name, json.dumps(facts.to_json())))
-
-    def machine_number(self, name: str) -> int:
-        """The number of a machine that was noted."""
-        (number,) = self._database.execute("SELECT machine FROM machines WHERE name = ?", (name,)).fetchone()
-        return int(number)
 
     def add_bed(self, facts: BedFacts) -> int:
         """The number of a bed within this run; one that is known keeps its own. Its machine has to be known."""
@@ -345,25 +245,6 @@ class Store:
         """The number of the last one that was begun; 0: none was."""
         return self._next - 1
 
-    def trials_after(self, trial: int) -> list[int]:
-        """The numbers of later trials, in order."""
-        query = "SELECT trial FROM trials WHERE trial > ? ORDER BY trial"
-        return [int(number) for (number,) in self._database.execute(query, (trial,))]
-
-    def last_self_test(self) -> int:
-        """The number of the last one; 0: there is none."""
-        return int(self._database.execute("SELECT coalesce(max(self_test), 0) FROM self_tests").fetchone()[0])
-
-    def beds(self) -> dict[int, BedFacts]:
-        """All of this run, by number."""
-        rows = self._database.execute("SELECT bed, facts FROM beds ORDER BY bed")
-        return {bed: BedFacts.from_json(json.loads(facts)) for bed, facts in rows}
-
-    def versions(self, digests: Collection[str]) -> dict[str, dict[str, str]]:
-        """Those that trials name, by digest."""
-        rows = self._database.execute("SELECT versions, data FROM versions")
-        return {digest: json.loads(data) for digest, data in rows if digest in digests}
-
     def adopt(
         self, trials: Sequence[TrialCopy], content: Path, beds: Mapping[int, int], tests: Sequence[SelfTestCopy] = ()
     ) -> list[int]:
@@ -416,16 +297,6 @@ _SELF_TEST = (
     "INSERT INTO self_tests (session, bed, link, moment, at_utc, passed, data) VALUES (?, ?, ?, ?, ?, ?, ?) "
     "RETURNING self_test"
 )
-
-
-def require_artifacts(folder: Path, copy: TrialCopy) -> Listed:
-    """Those in the folder. Raises ChangedError unless they are just the artifacts of this trial."""
-    listed = artifacts_in(folder)
-    there = {name: digest for name, _, digest in listed}
-    if there != {each.name: each.sha256 for each in copy.artifacts}:
-        what = f"the artifacts of trial {copy.trial} in {folder} are not those that its record names"
-        raise ChangedError(what, "They were changed or damaged on their way; copy the run again from where it was made")
-    return listed
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -17,7 +17,7 @@ from typing import BinaryIO, Self
 from driver.bed.node import Command, Node, Process, Stdio, ended
 from driver.bed.open_files import with_open_files
 from driver.servers.registry import SERVERS
-from driver.servers.server import NOBODY, Assignment, Content, Place, Program, Server, SetUp, listening
+from driver.servers.server import MODIFIED_S, NOBODY, Assignment, Content, Place, Program, Server, SetUp, listening
 from driver.timeouts import scaled
 from model.errors import InputError, NodeError, ServerError
 from model.evidence.server import ServedRequest
@@ -35,8 +35,6 @@ STOP_WITHIN_S = 10
 # of requests leaves out.
 QUESTION = f"GET / HTTP/1.1\r\nHost: {NOBODY}\r\nConnection: close\r\n\r\n".encode()
 ACCESS_LOG, ERROR_LOG = "access.log", "error.log"
-# The time of every file, so that Last-Modified and ETag are the same from every checkout: 1 January 2020.
-MODIFIED = 1577836800
 STAGED = ".staged"  # what the name of that file ends with
 # A folder made anew ($1) from the tar at stdin. What an earlier server left there (a stale pid file, logs) is gone.
 MAKE = 'umask 077; rm -rf -- "$1" && mkdir -p -- "$1" && exec tar -x -f - -C "$1"'
@@ -232,7 +230,7 @@ def _tar(files: Mapping[str, bytes], folders: tuple[str, ...] = ()) -> bytes:
     with tarfile.open(fileobj=data, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name in sorted({*files, *folders}):
             entry = tarfile.TarInfo(name.rstrip("/"))
-            entry.mtime, entry.mode = MODIFIED, 0o600
+            entry.mtime, entry.mode = MODIFIED_S, 0o600
             if name.endswith("/"):
                 entry.type, entry.mode = tarfile.DIRTYPE, 0o700
                 tar.addfile(entry)

@@ -26,6 +26,10 @@ CONNECTION_HEADERS = frozenset(
 )
 # What of connections a witness besides the browser has to tell: the server's log, or else the capture.
 WITNESSED = frozenset(("keepalives", "tls", "tls_resumed"))
+# The time of every file, so that Last-Modified and ETag are the same from every checkout.
+MODIFIED_S, MODIFIED = 1577836800, "Wed, 01 Jan 2020 00:00:00 GMT"
+# Headers that servers send by themselves.
+OWN_HEADERS = frozenset(("content-type", "content-length", "date", "server", "accept-ranges"))
 TLS_NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from driver.experiment.keys import EXPERIMENT, read_name
 from driver.experiment.model import Experiment
 from driver.experiment.read import parse_experiment
-from driver.experiment.variants import variants_of
+from driver.experiment.variants import read_variants, variants_of
 from driver.study.keys import CLAIM, DIFFERENCE, FIGURE, STUDY
 from driver.study.sources import FigureFile, check_claims
 from model.errors import InputError
@@ -151,25 +151,12 @@ def parse_study(text: str, source: str, name: str) -> WrittenStudy:
         title=plain["title"],
         source=plain["source"],
         description=plain["description"] or "",
-        variants=_read_variants(entries),
+        variants=read_variants(entries, lambda entry: entry.text().strip()),
         figures=tuple(_read_figures(figures)),
         claims=tuple(_read_claim(number, entry) for number, entry in claims.items()),
         differences=tuple(_read_differences(entries)),
     )
     return WrittenStudy(study, {number: entry.entries()["file"] for number, entry in figures.items()}, claims)
-
-
-def _read_variants(entries: Mapping[str, Written]) -> dict[str, str]:
-    if "variants" not in entries:
-        return {}
-    found = {}
-    for name, entry in entries["variants"].entries().items():
-        with entry.placed({}):
-            read_name(name)
-        found[name] = entry.text().strip()
-    if not found:
-        raise entries["variants"].error("there are no variants", "Write at least one, or leave variants out")
-    return found
 
 
 def _numbered(written: Written) -> dict[int, Written]:

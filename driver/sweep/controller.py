@@ -129,32 +129,30 @@ class Controller:
                 self._tell(Event("on-worker", {"worker": worker, "name": name, "told": dict(event)}))
             case Away(why):
                 self._tell(Event("cluster-away", {"why": why}))
-                lost = self._lost
                 for worker in list(self._members):
-                    self._leave(worker, why)
-                self._lost = lost  # no portion's own doing
+                    self._leave(worker, why, counts=False)  # no portion's own doing
 
     def _start(
         self, member: Member, name: JobName, payload: Mapping[str, Any], then: Callable[[Member, Finished], None]
     ) -> None:
         self._jobs[self._cluster.start(member.worker, name, payload)] = member.worker, then
 
-    def _leave(self, worker: str, why: str) -> None:
+    def _leave(self, worker: str, why: str, *, counts: bool = True) -> None:
         member = self._members.pop(worker, None)
         self._jobs = {job: one for job, one in self._jobs.items() if one[0] != worker}
         if member is None:
             return
-        lost = self._lose(member, why)
+        lost = self._lose(member, why, counts=counts)
         self._tell(Event("worker-left", {"worker": worker, "name": member.name, "why": why, "portion_lost": lost}))
 
-    def _lose(self, member: Member, why: str) -> bool:
-        """Nothing of its portion is stored. Whether it had one."""
+    def _lose(self, member: Member, why: str, *, counts: bool = True) -> bool:
+        """Nothing of its portion is stored. Whether it had one. `counts`: as one of those that are lost in a row."""
         self._deliveries.drop(member.worker)
         portion, member.portion = member.portion, None
         if portion is None:
             return False
         self._spread.lose(portion)
-        self._lost, self._why_lost = self._lost + 1, why
+        self._lost, self._why_lost = self._lost + counts, why
         return True
 
     # --- giving work
@@ -260,9 +258,7 @@ class Controller:
 
     def _undone(self, member: Member, why: str, *, rests: bool) -> None:
         refused = member.portion is not None and not all(map(member.can, member.portion.cells))
-        self._lose(member, why)
-        if refused:
-            self._lost -= 1  # nobody's failure: other workers may have that link
+        self._lose(member, why, counts=not refused)  # a refusal is nobody's failure: other workers may have that link
         self._tell(Event("portion-undone", {"worker": member.worker, "name": member.name, "why": why}))
         member.doing = Doing.RESTING if rests else Doing.IDLE
         member.rests_until = time.monotonic() + REST_S

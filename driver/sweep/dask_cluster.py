@@ -19,6 +19,7 @@ import json
 import queue
 import secrets
 import threading
+import types
 import urllib.request
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from driver.channel.protocol import error_from_message
-from driver.sweep import shipped
 from driver.sweep.address import SchedulerAddress, divided
 from driver.sweep.cluster import Away, Finished, Happening, JobName, Joined, Left, Told
 from driver.sweep.dask_settings import CONNECT_S, WORKER_LIFE_S, be_quiet
@@ -262,7 +262,7 @@ class DaskCluster:
             return  # and all is forgotten at once
         order = {"name": job.name, "payload": payload, "session": self._session, "worker": worker.name}
         future = client.submit(
-            shipped.run_job,
+            run_job,
             order,
             key=f"{job.name}-{self._session}{job.number:016x}",
             workers=[worker.address],
@@ -306,7 +306,7 @@ class DaskCluster:
 
     async def _ask_to_halt(self, client: distributed.Client, addresses: list[str]) -> None:
         with contextlib.suppress(Exception):  # a worker that is gone has halted
-            await client.run(shipped.halt, self._session, workers=addresses, on_error="ignore")
+            await client.run(halt, self._session, workers=addresses, on_error="ignore")
 
     def _go(self, work: Any) -> None:  # noqa: ANN401 - a coroutine
         task = self._loop.create_task(work)
@@ -338,3 +338,32 @@ def _why_removed(said: Mapping[str, Any]) -> str:
     if "ttl" in str(said.get("stimulus_id", "")):
         return f"no sign of life for {WORKER_LIFE_S} s"
     return "it ended" if said.get("expected") else "its connection broke: its process died, or its network is cut"
+
+
+# --- functions that travel to workers
+
+# They travel as they are, not by name: a scheduler that the user has reads them on their way, and need not have
+# lanelab. So they use nothing but what they import themselves.
+
+
+def _run_job(order: dict[str, Any]) -> tuple[str, Any]:
+    from driver.sweep.worker.process import run_job  # noqa: PLC0415
+
+    return run_job(order)
+
+
+def _halt(session: str) -> None:
+    from driver.sweep.worker.process import halt  # noqa: PLC0415
+
+    halt(session)
+
+
+def by_value(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, of no module, so that pickle cannot name it and takes it whole."""
+    shipped = types.FunctionType(function.__code__, {"__builtins__": __builtins__}, function.__name__)
+    shipped.__module__ = "__main__"
+    return shipped
+
+
+run_job = by_value(_run_job)
+halt = by_value(_halt)

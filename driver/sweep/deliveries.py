@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from driver.run.content import attempt_of
 from driver.run.copies import TrialCopy
 from driver.run.events import Event, Listener
 from driver.run.start import BegunRun
-from driver.run.store import SCRATCH, Stored, attempt_of
+from driver.run.store import SCRATCH, Stored
 from driver.schedule.portions import PlannedPortion, Spread
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
 from driver.sweep.messages import PIECE_BYTES, Delivery, PieceRequest
-from driver.sweep.our_clock import trial_at_our_clock
 from driver.sweep.packs import PackFile
 from model.clock import utc_now
 from model.errors import ChangedError, PackError, RecordError
@@ -147,7 +147,7 @@ class Deliveries:
             self._store.add_versions(digest, versions)
         for trial in delivery.trials:  # one without artifacts is in no pack
             (content / f"{trial.trial:06d}").mkdir(exist_ok=True)
-        trials = [trial_at_our_clock(trial, member.clock_ahead_s) for trial in delivery.trials]
+        trials = list(map(member.trial_at_our_clock, delivery.trials))
         self._store.adopt(trials, content, member.beds)
         primary = primary_of(self._store.workload).name
         planned = {each.cell.id: each for each in one.portion.trials}

@@ -6,23 +6,25 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from driver.run.copies import SelfTestCopy
 from driver.run.events import Event, Listener
+from driver.run.measuring_code import measuring_digest
 from driver.run.start import BegunRun
+from driver.run.store import Store
 from driver.run.taking import name_of
-from driver.sweep.assignments import assignment_of
 from driver.sweep.cluster import Finished
 from driver.sweep.member import LONGEST_S, REST_S, Doing, Member, Start
-from driver.sweep.messages import Qualification, QualifyRequest
-from driver.sweep.our_clock import test_at_our_clock
+from driver.sweep.messages import SAME, VERSION, Assignment, Qualification, QualifyRequest, cells_digest
+from driver.sweep.permissions import asked_of
 from driver.sweep.site_packs import SitePacks
+from model import run_format, version
 from model.clock import seconds_between, utc_now
-from model.errors import InputError, RecordError
+from model.errors import InputError, RecordError, StoreError
 from model.machines import BedFacts
 
-SAME = "Use the same lanelab for `lanelab run` and `lanelab worker`"
 FAILURES = 3  # in a row, after which a worker is unfit
 CLOCK_EXACT_S = 2.0  # clocks that differ by less are left as they are
 
@@ -109,7 +111,7 @@ class Enrolment:
         for number, facts in beds.items():
             member.beds[int(number)] = self._store.add_bed(replace(facts, machine=member.machine))
         if self_tests:
-            tests = [test_at_our_clock(test, member.clock_ahead_s) for test in self_tests]
+            tests = list(map(member.test_at_our_clock, self_tests))
             self._store.adopt([], self._store.folder, member.beds, tests)
 
     def _failed(self, member: Member, error: BaseException) -> None:
@@ -154,3 +156,36 @@ class Enrolment:
             "refused_links": [each.to_json() for each in made.refused],
         }
         self._store.add_provenance("workers", json.loads(json.dumps(self._workers)))
+
+
+def assignment_of(begun: BegunRun) -> Assignment:
+    store, experiment = begun.store, begun.experiment
+    scripts = {cell.link.load.script for cell in experiment.cells if cell.link.load and cell.link.load.script_text}
+    files = {name: _text(store.folder / name) for name in (run_format.EXPERIMENT, *sorted(scripts))}
+    return Assignment(
+        version=VERSION,
+        run=store.run_id,
+        lanelab=version.VERSION,
+        measuring=measuring_digest(),
+        files=files,
+        meta=_meta(store),
+        cells=cells_digest(experiment.cells),
+        sites=begun.sites.digests(),
+        asks=asked_of(experiment),
+    )
+
+
+def _meta(store: Store) -> dict[str, str]:
+    """The run's, with links accepted where this session accepts them."""
+    meta = store.all_meta()
+    if not store.accepts_links:
+        return meta
+    return {**meta, "bed": json.dumps({**json.loads(meta.get("bed") or "{}"), "accept_links": True})}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        what = f"the run's own copy of {path.name} cannot be read: {error}"
+        raise StoreError(what, "Put the file back as it was, or begin a new run") from error

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Protocol
 
 from driver.experiment.model import Cell
+from driver.run.copies import SelfTestCopy, TrialCopy
 from driver.schedule.portions import PlannedPortion
 from driver.sweep.cluster import Finished, JobName
+from model.clock import shifted
 from model.link import Link
 
 LONGEST_S = 7200.0  # for anything but trials: to build programs, to measure slow links, to fetch a large pack
@@ -56,6 +58,16 @@ class Member:
     def may(self, cell: Cell) -> bool:
         """Whether it is worth asking it: a link that was refused on a busy machine may pass later."""
         return self.refusals[cell.link.link] < REFUSALS
+
+    def trial_at_our_clock(self, trial: TrialCopy) -> TrialCopy:
+        """With the stamp that the controller's clock would have given it."""
+        if not self.clock_ahead_s:
+            return trial
+        started = shifted(trial.record["started_utc"], -self.clock_ahead_s)
+        return replace(trial, record={**trial.record, "started_utc": started})
+
+    def test_at_our_clock(self, test: SelfTestCopy) -> SelfTestCopy:
+        return replace(test, at_utc=shifted(test.at_utc, -self.clock_ahead_s)) if self.clock_ahead_s else test
 
     @property
     def is_at_work(self) -> bool:

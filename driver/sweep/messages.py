@@ -15,16 +15,19 @@ A worker does one of these at a time and sends nothing by itself but events (dri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from driver.experiment.model import Cell
 from driver.run.copies import SelfTestCopy, TrialCopy
 from model.coded import Coded
 from model.machines import BedFacts, MachineFacts
 
 VERSION = 1  # of these messages
 PIECE_BYTES = 4 << 20
+SAME = "Use the same lanelab for `lanelab run` and `lanelab worker`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,14 @@ class Assignment(Coded):
     measuring: str  # digest of the controller's measuring code
     files: Mapping[str, str]  # of the run folder, by name: the experiment and users' scripts
     meta: Mapping[str, str]  # of the run, as its database has it
-    cells: str  # digest of their identifiers: assignments.cells_digest
+    cells: str  # digest of their identifiers: cells_digest
     sites: Mapping[str, str]  # digest of each site by its name, as the controller has it, and of each variant
     asks: tuple[str, ...]  # what of it runs code of its author: directives, flags, scripts
+
+
+def cells_digest(cells: Iterable[Cell]) -> str:
+    """The same where both sides read the same cells from an experiment, in the same order."""
+    return hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,27 @@
-"""Artifacts of deliveries at the controller: pieces are written to a file as they come, checked, and unpacked into
-folders that a store takes."""
+"""Files on their way from one machine to another: tar, compressed with zstandard, in pieces. Whoever unpacks one says
+beforehand which files it takes, so that nothing else can come out of it.
+
+At the controller pieces are written to a file as they come, checked, and unpacked into folders that a store takes.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import tarfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
+import zstandard
+
 from driver.run.copies import TrialCopy
-from driver.sweep.archives import unpack
 from driver.sweep.messages import Pack
 from model.errors import PackError
+from model.run_digests import file_digest
 from model.writing import writing
 
+LEVEL = 1  # a worker has other things to do; captures become a third of their size even so
+CHUNK = 1 << 20
 CHECKSUM_BYTES = 32  # before each piece: sha256
 TRIES = 3  # of a piece that is damaged on its way, and of a whole pack
 
@@ -99,3 +107,72 @@ def part_of(path: Path, offset: int, length: int) -> bytes:
     with writing(f"read {path.name}"), path.open("rb") as file:
         file.seek(offset)
         return file.read(length)
+
+
+def pack(path: Path, files: Iterable[tuple[str, Path]]) -> tuple[int, str]:
+    """Write these files, each under its name there. Size and sha256 of the archive."""
+    with writing(f"pack files into {path}"):
+        with (
+            path.open("wb") as out,
+            zstandard.ZstdCompressor(level=LEVEL).stream_writer(out, closefd=False) as compressed,
+            tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            for name, file in files:
+                entry = tarfile.TarInfo(name)
+                entry.size = file.stat().st_size
+                with file.open("rb") as content:
+                    archive.addfile(entry, content)
+        return path.stat().st_size, file_digest(path)
+
+
+def unpack(path: Path, wanted: Mapping[str, int], folder: Path) -> None:
+    """Write just these files, by name with their sizes, into a folder. Raises PackError where the archive has another
+    file, one that is not plain, one of another size, or not all of them. The names are the caller's: it has to see that
+    none leads elsewhere."""
+    left = dict(wanted)
+    try:
+        with (
+            path.open("rb") as packed,
+            zstandard.ZstdDecompressor().stream_reader(packed) as plain,
+            tarfile.open(fileobj=plain, mode="r|") as archive,
+        ):
+            for entry in archive:
+                _take(archive, entry, left, folder)
+    except (tarfile.TarError, zstandard.ZstdError, ValueError, EOFError, UnicodeError) as error:
+        raise PackError(f"the pack {path.name} cannot be read: {error}") from error
+    if left:
+        raise PackError(f"the pack {path.name} lacks {min(left)}")
+
+
+def _take(archive: tarfile.TarFile, entry: tarfile.TarInfo, left: dict[str, int], folder: Path) -> None:
+    size = left.pop(entry.name, None)
+    if size is None or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+        raise PackError(f"the pack has {entry.name[:100]!r}, which nobody asked for")
+    if entry.size != size or entry.sparse is not None:
+        raise PackError(f"in the pack, {entry.name} has {entry.size} bytes instead of {size}")
+    content = archive.extractfile(entry)
+    if content is None:
+        raise PackError(f"the pack has no content of {entry.name}")
+    with writing(f"unpack {entry.name}"):
+        target = folder / entry.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as out:
+            left_over = size - _copied(content, out)
+    if left_over:
+        raise PackError(f"the pack ends within {entry.name}")
+
+
+def _copied(content: IO[bytes], out: IO[bytes]) -> int:
+    """How many bytes there were. What cannot be read is not the disk's fault."""
+    copied = 0
+    while data := _read(content):
+        out.write(data)
+        copied += len(data)
+    return copied
+
+
+def _read(content: IO[bytes]) -> bytes:
+    try:
+        return content.read(CHUNK)
+    except (tarfile.TarError, OSError) as error:
+        raise PackError(f"the pack cannot be read: {error}") from error

@@ -15,11 +15,10 @@ from pathlib import Path
 from driver.run.served_sites import site_digest
 from driver.run.start import BegunRun
 from driver.run.store import SCRATCH
-from driver.sweep.archives import pack
 from driver.sweep.cluster import Finished
 from driver.sweep.member import Member, Start
 from driver.sweep.messages import PIECE_BYTES, SiteDone, SitePiece
-from driver.sweep.packs import part_of
+from driver.sweep.packs import pack, part_of
 from model.errors import LanelabError
 from model.site.site import Site
 from model.writing import writing

@@ -33,7 +33,6 @@ from driver.sweep.worker.process import JOBS, WorkerSettings
 from model.errors import ClusterAway, ClusterError
 from model.paths import build_folder
 
-PERMISSIONS = ("directives", "flags", "scripts")  # what may run code of a run's author
 PAUSES_S = (0.2, 1.0, 2.0, 5.0, 10.0, 30.0)
 LONG_LIFE_S = 60.0  # a worker that lived so long did not die of how it was started
 REMINDER_S = 60.0  # between words about a scheduler that stays away

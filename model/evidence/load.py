@@ -9,6 +9,7 @@ from typing import Literal
 from model.coded import Coded, later
 
 SCRIPT_PREFIX = "script."  # of measures and series that a user's script makes
+MOST_SCRIPT_METRICS = 500  # that are kept of a script: gateway/load/lab/script.go
 BODY = "body"  # the kind of error of an answer that is not as long as the site's object
 
 
@@ -114,7 +115,7 @@ class LoadReport(Coded):
     stopped: str  # why it ended before its time; "": it did not
     crossed: str = later("")  # which thresholds of the script's own were crossed
     script: tuple[ScriptMetric, ...] = later(())
-    script_left_out: bool = later(False)  # the script has more metrics than are kept
+    script_left_out: bool = later(False)  # the script has more than MOST_SCRIPT_METRICS of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,14 @@ import pytest
 
 from driver.bed.commands import set_kernel
 from driver.bed.node import NODE_NAMES, Command, Node, Stdio
+from driver.bed.remote import sampler
 from driver.bed.ssh.router import settle_cable
 from driver.recorders.machine import Machine, MachineOptions
 from driver.recorders.recorder import Context, Role
 from driver.recorders.server_series import ServerSeries, ServerSeriesOptions
 from driver.recorders.tcpdump import Capture
 from driver.shaping.host_kernel import KERNEL
+from driver.workloads.page_load.router_watch import RouterWatch
 from model.errors import NodeError
 from model.evidence.machine import MachineEvidence
 from model.evidence.server_series import ServerSeriesEvidence
@@ -65,6 +67,15 @@ def the_server_is_looked_at(bed: InsideBed) -> None:
     assert "connections" in found.series
     assert isinstance(found.evidence, ServerSeriesEvidence)
     assert found.evidence.absent == {}
+
+
+def programs_of_ours_are_brought(bed: InsideBed) -> None:
+    """Machines that share their files with this one would find them without, and others would not."""
+    for name in NODE_NAMES:
+        node = bed.substrate.node(name)
+        path = node.program_of_ours(Path(sampler.__file__))
+        assert path.startswith("/run/"), name
+        assert node.read(path) == Path(sampler.__file__).read_bytes()
 
 
 def arguments_are_nobody_elses(bed: InsideBed) -> None:
@@ -160,6 +171,30 @@ def its_link_is_shaped_and_measured(bed: InsideBed) -> None:
         assert abs(found[f"queue {way}"]["achieved"] / found[f"queue {way}"]["target"] - 1) < 0.3
 
 
+def its_router_is_watched(bed: InsideBed) -> None:
+    watch = RouterWatch(bed.substrate.router)
+    watch.prepare()
+    try:
+        watch.begin(moves=False)
+        assert watch.queues_changed() == ()
+        bed.link.set({"rtt": "30ms"})
+        assert watch.queues_changed()
+    finally:
+        watch.drop()
+
+
+def its_link_moves(bed: InsideBed) -> None:
+    bed.link.set({"rtt": "20ms", "rate": "10mbit", "outage": "100ms every 1s"})
+    player = bed.link.mover()
+    assert player
+    player.begin()
+    time.sleep(2.2)
+    played = player.end()
+    assert played
+    assert len(played.steps) >= 4, played
+    bed.link.set({})
+
+
 def tcp_of_the_hosts_is_set_and_taken_back(bed: InsideBed) -> None:
     def found(node: Node) -> tuple[list[str], bool]:
         files = [f"/proc/sys/{name.replace('.', '/')}" for name in KERNEL]
@@ -203,6 +238,7 @@ def captured(bed: InsideBed, node: Node) -> tuple[int, int]:
 if __name__ == "__main__":
     main(
         arguments_are_nobody_elses,
+        programs_of_ours_are_brought,
         each_machine_is_watched,
         the_server_is_looked_at,
         an_environment_is_passed,
@@ -214,6 +250,8 @@ if __name__ == "__main__":
         a_file_of_the_systems_is_covered_here_alone,
         nobody_in_it_is_root,
         its_link_is_shaped_and_measured,
+        its_router_is_watched,
+        its_link_moves,
         tcp_of_the_hosts_is_set_and_taken_back,
         packets_are_as_on_the_wire,
     )

@@ -21,7 +21,7 @@ from driver.run import store as stores
 from driver.run.start import BegunRun, begin
 from driver.run.this_machine import this_machine
 from driver.schedule.portions import PlannedPortion, portions_of_round
-from driver.sweep.assignments import assignment_of
+from driver.sweep.enrolment import assignment_of
 from driver.sweep.messages import Delivery, PieceRequest, Portion, Qualification, QualifyRequest, SitePiece
 from driver.sweep.packs import PackFile
 from driver.sweep.site_packs import SitePack

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.run_folder import artifact_path, read_record, read_run
+from analysis.run_folder import read_run
+from analysis.trial_content import artifact_path, read_record
 from captures.timeline import read_timeline
 from decomposition.decompose import Loaded, decompose
 from driver.shaping.addresses import ADDRESSES

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.run_folder import read_record, read_run
+from analysis.run_folder import read_run
+from analysis.trial_content import read_record
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from model.link import Link
 from model.reasons import Reason

@@ -12,9 +12,10 @@ from driver.browser import binaries
 from driver.browser.binaries import Binary
 from driver.browser.browser import Surroundings
 from driver.browser.chromium import browsers as module
-from driver.browser.chromium.browsers import MOST_PAGES, ChromiumBrowser
+from driver.browser.chromium.browsers import ChromiumBrowser
 from driver.browser.chromium.page import ChromiumPage
 from driver.browser.failures import BrowserError
+from driver.browser.kept import MOST_PAGES
 from model.errors import NodeError
 from model.reasons import Reason
 from tests.unit.test_browser_flags import AROUND, Settings
@@ -98,8 +99,7 @@ def browsers(monkeypatch: pytest.MonkeyPatch) -> ChromiumBrowser:
 
 def facts(page: ChromiumPage) -> tuple[str, int]:
     """What the record says of the browser."""
-    said = page._facts.evidence(None)
-    return said.start, said.loads_before
+    return page._facts.start, page._facts.loads_before
 
 
 def living() -> list[bool]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from analysis import export
 from analysis.charts import chart
 from analysis.claims.judge import judge
 from analysis.claims.verdict import Verdict
 from analysis.courses import broken_at, drawing_of, segments, table_of, usual_courses
 from analysis.drawing import Drawing
-from analysis.load_reports import threshold_sentences
+from analysis.load_reports import reported, threshold_sentences
 from analysis.report.page import page
 from analysis.run_folder import read_run, with_places
 from analysis.terminal import results
@@ -182,11 +183,29 @@ def test_two_that_were_not_reached_say_nothing(tmp_path: Path) -> None:
 
 
 def test_thresholds_say_in_how_many_trials_they_were_met(folder: Path) -> None:
-    told = threshold_sentences(read_run(folder))
+    told = threshold_sentences(reported(read_run(folder)))
     assert any(line.endswith("page_95 at most 3,000: met in 1 of 2 trials, it was 2,000 to 4,000") for line in told)
     assert any(line.endswith("latency_95 at most 50: met in 0 of 2 trials, no trial has it") for line in told)
     assert any("of the script's own, thresholds on metrics 'my_ttfb' have been crossed" in line for line in told)
     assert "page_95 at most 3,000" in page(read_run(folder))
+
+
+def test_a_script_with_more_names_than_are_kept_is_said_everywhere(tmp_path: Path, folder: Path) -> None:
+    path = "'$.evidence.generator.script_left_out'"
+    with changing(make_load_run(tmp_path / "run")) as database:
+        database.execute(f"UPDATE trials SET record = json_set(record, {path}, json('true')) WHERE trial = 1")  # noqa: S608
+    run = read_run(tmp_path / "run")
+    words = "HTTP: the script measures under more than 500 names: those that came later are left out, in 1 of 2 trials"
+
+    console = Console(width=300)
+    with console.capture() as shown:
+        console.print(results(run))
+    assert words in shown.get()
+    assert words in page(run)
+    assert [words in said for said in export.everything(run)["script_left_out"]] == [True]
+    assert [row["script_left_out"] for row in export.trial_rows(run)] == [True, False, False, False]
+    assert "more than 500 names" not in page(read_run(folder))
+    assert export.results(read_run(folder))["script_left_out"] == []
 
 
 def test_what_a_script_measured_is_in_the_report(folder: Path) -> None:

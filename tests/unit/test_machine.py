@@ -444,7 +444,7 @@ def test_as_a_program_it_says_what_this_machine_does() -> None:
         timeout=120,
     )
     ready, result = done.stdout.splitlines()
-    assert ready == "ready"
+    assert json.loads(ready) == {"ready": True}
     (use,) = recorded(json.loads(result)).machines
     assert use.seconds > 0
     assert "harness" in use.cpu_s, "who started it is ours"

@@ -218,12 +218,14 @@ def test_answers_are_as_recorded() -> None:
     )
     found = {
         each.path: each
-        for each in answers.answers(lay_out(type(site)("s", "S", "a.test", "/a", objects, site.content)))
+        for each in answers.answers(
+            lay_out(type(site)("s", "S", "a.test", "/a", objects, site.content)), answers.Ability("h2o")
+        )
     }
     assert found["/a"].headers == (("Content-Type", "text/css"), ("X-B", "b{$}"))
     assert (found["/none"].status, found["/none"].file) == (204, "")
     assert found["/odd"].status == 200
-    lost = "\n".join(answers.not_reproduced(objects, "h2o"))
+    lost = "\n".join(answers.not_reproduced(objects, answers.Ability("h2o")))
     for words in (
         "status 777 becomes 200",
         "the header X-A is left out",

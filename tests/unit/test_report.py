@@ -29,7 +29,8 @@ from analysis.refusals import Refusal
 from analysis.report import page, save_figures, write_report
 from analysis.report.sentences import sentences
 from analysis.report.waterfall import MOST_ROWS, waterfall
-from analysis.run_folder import artifact_path, each_series, read_record, read_run
+from analysis.run_folder import read_run
+from analysis.trial_content import artifact_path, each_series, read_record
 from analysis.trial_table import trial_parts
 from driver.cli.main import lanelab
 from model.errors import StoreError

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from analysis import conditions
-from analysis.run_folder import each_record, each_request, read_artifacts, read_record, read_run
+from analysis.run_folder import read_run
 from analysis.runs import find_run, list_runs
+from analysis.trial_content import each_record, each_request, read_artifacts, read_record
 from model import run_format
 from model.errors import InputError, StoreError
 from tests.unit.made_run import TEXT, Made, changing, make_run

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from driver.bed.remote import server_sampler
+from driver.bed.remote import start_program
 from driver.bed.remote.server_sampler import BEFORE, Clock, Reader, Seldom
-from driver.recorders.server_series import PARTS, failures_of, watched_of
+from driver.recorders.server_series import PROGRAM, failures_of, watched_of
 from driver.recorders.server_series_use import (
     Before,
     Connections,
@@ -222,13 +222,13 @@ def test_what_costs_much_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_program_runs_with_nothing_but_its_parts(tmp_path: Path) -> None:
-    for part in (*PARTS, server_sampler):
+    for part in (*PROGRAM.parts, PROGRAM.module, start_program):
         shutil.copy(str(part.__file__), tmp_path)
     work = tmp_path / "server"
     work.mkdir()
     folders = {"server": str(work)}
     asked = json.dumps({"folders": folders, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"})
-    argv = [sys.executable, "-I", "-S", str(tmp_path / "server_sampler.py"), asked]
+    argv = [sys.executable, "-I", "-S", str(tmp_path / "start_program.py"), "server_sampler", asked]
     with subprocess.Popen(["sleep", "60"], cwd=work) as serving:
         try:
             done = subprocess.run(argv, input=b"", capture_output=True, check=True, timeout=60)
@@ -244,7 +244,7 @@ def test_it_samples_until_it_is_told_to_end(tmp_path: Path) -> None:
     asked = json.dumps(
         {"folders": {"server": str(tmp_path)}, "ports": [80], "ports_behind": [], "network": "10.10.0.0/16"}
     )
-    argv = [sys.executable, "-I", "-S", server_sampler.__file__, asked]
+    argv = [sys.executable, "-I", "-S", start_program.__file__, "server_sampler", asked]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
         assert process.stdin
         assert process.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from driver.experiment.model import Experiment
-from driver.run.store import attempt_of
+from driver.run.content import attempt_of
 from driver.schedule.results import History
 from driver.study.figures import (
     Asked,

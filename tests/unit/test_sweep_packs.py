@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from driver.run.copies import Artifact, TrialCopy
-from driver.sweep.archives import digest_of, pack, unpack
 from driver.sweep.messages import Pack, PieceRequest
-from driver.sweep.packs import PackFile, piece_of, wanted_of
+from driver.sweep.packs import PackFile, pack, piece_of, unpack, wanted_of
 from driver.sweep.worker.outbox import Outbox
 from model.errors import InputError, PackError
+from model.run_digests import file_digest
 
 FILES = {"000001/page.har.gz": b"har" * 1000, "000001/empty": b"", "000012/client.pcapng": bytes(range(256)) * 40}
 
@@ -30,7 +30,7 @@ def packed(folder: Path, files: dict[str, bytes] = FILES) -> Path:
         (folder / "from" / name).write_bytes(content)
     path = folder / "a.pack"
     size, sha256 = pack(path, [(name, folder / "from" / name) for name in files])
-    assert (size, sha256) == (path.stat().st_size, digest_of(path))
+    assert (size, sha256) == (path.stat().st_size, file_digest(path))
     return path
 
 
@@ -150,7 +150,7 @@ def _flipped(content: bytearray, place: int, bits: int) -> bytes:
 
 
 def received(path: Path, into: Path) -> PackFile:
-    return PackFile(into / "received.pack", Pack("a.pack", path.stat().st_size, digest_of(path)))
+    return PackFile(into / "received.pack", Pack("a.pack", path.stat().st_size, file_digest(path)))
 
 
 def test_pieces_become_the_pack(tmp_path: Path) -> None:

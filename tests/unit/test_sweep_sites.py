@@ -15,8 +15,8 @@ import pytest
 
 from driver.experiment.read import parse_experiment
 from driver.run.start import BegunRun, begin
-from driver.sweep.assignments import assignment_of
 from driver.sweep.cluster import Finished, JobName
+from driver.sweep.enrolment import assignment_of
 from driver.sweep.member import Member, Then
 from driver.sweep.messages import Assignment
 from driver.sweep.site_packs import SitePack, SitePacks

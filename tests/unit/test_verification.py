@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.conditions import caveats
-from analysis.run_folder import each_record, each_request, each_series, read_record, read_run, unchanged_artifacts
+from analysis.run_folder import read_run
+from analysis.trial_content import each_record, each_request, each_series, read_record, unchanged_artifacts
 from analysis.verification import verify
 from driver.cli.main import lanelab
 from driver.run.sources import SourceRun

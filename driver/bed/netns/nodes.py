@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
-import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from driver.bed.commands import cover, program
-from driver.bed.local import copy_whole, start_local
-from driver.bed.node import Command, LocalProcess, Node, Process, Stdio, Terminal
+from driver.bed.local import LocalNode, connected
+from driver.bed.node import Command, Process, Stdio, Terminal
 from driver.bed.remote import namespaces
 from driver.bed.remote.agent_protocol import missing_folder
 from driver.bed.remote.enclosure import BED_STATE
-from driver.bed.terminal import TerminalProcess
 from driver.host.find_program import search_path
 from model.errors import NodeError
 
@@ -27,10 +23,8 @@ KINDS = tuple(NSENTER_OPTIONS)
 IN_FOLDER = 'cd -- "$1" || exit 126; shift; exec "$@"'
 
 
-class NetnsNode(Node):
+class NetnsNode(LocalNode):
     """A node whose network (and mounts, and host name) is a namespace held open by descriptors."""
-
-    python = (str(Path(sys.executable).resolve()), "-I", "-S")
 
     def __init__(self, name: str, cpus: str = "") -> None:
         super().__init__(name)
@@ -40,8 +34,6 @@ class NetnsNode(Node):
         # As this /proc counts: a container may not let us mount one of our own. By that number our descriptors can be
         # reached without being inherited, and so being left open in every command.
         self._owner = int(os.readlink("/proc/self"))  # noqa: PTH115
-        self._spawning = threading.Lock()
-        self._processes: list[LocalProcess | TerminalProcess] = []
 
     @property
     def network(self) -> str:
@@ -59,11 +51,7 @@ class NetnsNode(Node):
         entry = [f"--{long}=/proc/{self._owner}/fd/{self._fds[kind]}" for kind, long in NSENTER_OPTIONS.items()]
         pinned = [program("taskset"), "--cpu-list", self._cpus] if self._cpus else []
         argv = [self._nsenter, *entry, "--", *pinned, "sh", "-c", IN_FOLDER, "sh", folder, *command.argv]
-        process = start_local(argv, environment, (), stdio or Stdio(), terminal)
-        with self._spawning:
-            self._processes = [other for other in self._processes if not other.ended()]
-            self._processes.append(process)
-        return process
+        return self._start(argv, environment, stdio, terminal)
 
     def _require(self, name: str, folder: str, path: str) -> None:
         """The folder and the program, as the command will find them: relative ones begin at its folder, not at ours."""
@@ -80,29 +68,8 @@ class NetnsNode(Node):
             raise NodeError(f"on {self.name}, '{name}' is not executable", f"Run: chmod +x {name}")
         raise NodeError(f"on {self.name}, there is no program '{name}'", "Install it, or mind its spelling and PATH")
 
-    def put(self, source: Path, target: str, mode: int = 0o644) -> None:
-        self._copy(source, Path(target), mode)
-
-    def get(self, source: str, target: Path) -> None:
-        self._copy(Path(source), target)
-
-    def _copy(self, source: Path, target: Path, mode: int | None = None) -> None:
-        """The node's files are this machine's."""
-        try:
-            copy_whole(source, target, mode)
-        except OSError as error:
-            what = error.strerror or str(error)
-            raise NodeError(f"on {self.name}, cannot copy {source} to {target}: {what}") from error
-
     def cover(self, path: str, text: str) -> None:
         cover(self, path, text)
-
-    def read(self, path: str) -> bytes:
-        """The node's files are this machine's; a log is read after every trial, so not by a command."""
-        try:
-            return Path(path).read_bytes()
-        except OSError as error:
-            raise NodeError(f"on {self.name}, cannot read {path}: {error.strerror}") from error
 
     def connect(self, address: str, port: int, timeout_s: float = 1) -> socket.socket:
         """Without a command, which would take longer than a server takes to start: a thread goes there instead."""
@@ -112,15 +79,10 @@ class NetnsNode(Node):
     def _connect(self, address: str, port: int, timeout_s: float) -> socket.socket:
         """In a thread that ends after this: only it is in the node's network."""
         namespaces.enter(self._fds["net"], namespaces.CLONE_NEWNET)
-        line = socket.create_connection((address, port), timeout_s)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return line
+        return connected(address, port, timeout_s)
 
     def close(self) -> None:
-        with self._spawning:
-            for process in self._processes:
-                process.signal(signal.SIGKILL)
-            self._processes.clear()
+        super().close()
         for fd in self._fds.values():
             os.close(fd)
         self._fds.clear()

@@ -97,13 +97,13 @@ class Sender(End):
         self._echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._echo.bind(("", port))
         self.selector.register(self._echo, selectors.EVENT_READ, self._answer)
-        say("ready")
+        say({"ready": True})
 
     def told(self, word: str) -> None:
         if word == "start":
             for number in range(self._count):
                 self._begin(number)
-            say("flowing")
+            say({"flowing": True})
         super().told(word)
 
     def _begin(self, number: int) -> None:

@@ -20,17 +20,8 @@ import os
 import select
 import socket
 import struct
-import sys
 import time
-import types
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":  # where only this file and its parts are
-    for _name in ("driver", "driver.bed", "driver.bed.remote"):
-        _package = types.ModuleType(_name)
-        _package.__path__ = [str(Path(__file__).resolve().parent)]
-        sys.modules[_name] = _package
 
 from driver.bed.remote.radio_states import RadioStates
 from driver.bed.remote.tc_netlink import Netlink
@@ -239,7 +230,3 @@ def main() -> None:
     player.end()  # another one may have died in the middle of a trial
     say({"ready": True})
     serve(player)
-
-
-if __name__ == "__main__":
-    main()

@@ -16,16 +16,7 @@ import errno
 import json
 import os
 import socket
-import sys
-import types
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":  # where only this file and its parts are
-    for _name in ("driver", "driver.bed", "driver.bed.remote"):
-        _package = types.ModuleType(_name)
-        _package.__path__ = [str(Path(__file__).resolve().parent)]
-        sys.modules[_name] = _package
 
 from driver.bed.remote.tc_netlink import HEADER, KIND, TC, attributes
 
@@ -101,7 +92,3 @@ def main() -> None:
 
 def say(data: dict[str, Any]) -> None:
     print(json.dumps(data), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -251,7 +251,7 @@ def main() -> None:
     """Over the agent: it is our parent."""
     reader = Reader()
     sampler = Sampler(Reader(owner=reader.started_by()))
-    print("ready", flush=True)
+    print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         if line.strip() == "begin":
             sampler.begin()

@@ -14,16 +14,9 @@ import os
 import select
 import sys
 import time
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":  # where only this file and its parts are
-    for _name in ("driver", "driver.bed", "driver.bed.remote"):
-        _package = types.ModuleType(_name)
-        _package.__path__ = [str(Path(__file__).resolve().parent)]
-        sys.modules[_name] = _package
 
 from driver.bed.remote import connections, node_counters
 from driver.bed.remote.role_processes import Roles
@@ -184,7 +177,3 @@ def main() -> None:
         print(json.dumps(line, separators=(",", ":")), flush=True)
 
     serve(Reader(json.loads(sys.argv[1])), out)
-
-
-if __name__ == "__main__":
-    main()

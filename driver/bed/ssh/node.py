@@ -1,4 +1,4 @@
-"""A node on a machine that ssh reaches: namespaces over there, and the agent in them."""
+"""Nodes on a machine that ssh reaches: namespaces over there, or a kernel of its own, and the agent in them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from driver.bed.commands import cover
 from driver.bed.remote.enclosure import BED_STATE
 
 
-class SshNode(AgentNode):
-    """Its /run is its own; all else is that machine's."""
+class FarNode(AgentNode):
+    """A node that does not see this machine's files. Its /run is its own."""
+
+    programs = "/run"  # where ours are brought
 
     def __init__(self, name: str, connection: AgentConnection) -> None:
         super().__init__(name, connection)
@@ -23,10 +25,16 @@ class SshNode(AgentNode):
         """Brought there when it is first wanted."""
         with self._bringing:
             if path not in self._brought:
-                target = f"{BED_STATE}/{path.name}"
+                target = f"{self.programs}/{path.name}"
                 self.put(path, target)
                 self._brought[path] = target
             return self._brought[path]
+
+
+class SshNode(FarNode):
+    """In namespaces. But for /run all is that machine's."""
+
+    programs = BED_STATE
 
     def cover(self, path: str, text: str) -> None:
         cover(self, path, text)

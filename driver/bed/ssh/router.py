@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from driver.bed.agent_connection import AgentConnection
-from driver.bed.agent_node import AgentNode
 from driver.bed.commands import disable_offloads, run_ip
 from driver.bed.node import Command, Node, Stdio
 from driver.bed.remote import uml_boot
@@ -20,7 +19,7 @@ from driver.bed.remote_files import remote_files
 from driver.bed.routers import uml
 from driver.bed.routers.kernel import KernelRouter
 from driver.bed.routers.router import Router
-from driver.bed.ssh.node import SshNode
+from driver.bed.ssh.node import FarNode, SshNode
 from driver.shaping.addresses import BED_ROUTER_MANAGEMENT, HOSTS, bed_router_lines, router_lines
 from driver.timeouts import scaled
 from model.errors import NodeError, RouterError
@@ -74,7 +73,7 @@ class SshUmlRouter(Router):
 
     def __init__(self, node: SshNode, program: str, log: Path, own: Lines) -> None:
         self._outer, self._program, self._log, self._own = node, program, log, own
-        self._inner: AgentNode | None = None
+        self._inner: FarNode | None = None
         self._agent: AgentConnection | None = None
         self.kernel = ""
         self._stderr = -1
@@ -122,7 +121,7 @@ class SshUmlRouter(Router):
             self.kernel = self._agent.await_hello(BOOTED_WITHIN_S)["kernel"]
         except (TimeoutError, NodeError) as error:
             raise self._failed(error) from error
-        self._inner = AgentNode("router", self._agent)
+        self._inner = FarNode("router", self._agent)
         self.forward(on=True)
 
     def _plug(self) -> None:

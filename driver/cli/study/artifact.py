@@ -128,7 +128,7 @@ def _claims(judged: JudgedStudy, read: ReadStudyRun) -> bytes:
 
 
 def _captures_bytes(read: ReadStudyRun) -> int:
-    from analysis.run_folder import read_artifacts  # noqa: PLC0415
+    from analysis.trial_content import read_artifacts  # noqa: PLC0415
 
     begun = [run for run in read.runs.values() if run]
     return sum(size for run in begun for trial in run.trials for _, size, _ in read_artifacts(run.folder, trial.number))

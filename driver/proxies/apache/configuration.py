@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from driver.proxies.fields import THREADS_PER_CHILD, ProxyArm
 from driver.proxies.proxy import BACK_END, IDLE_S, PATIENCE_S
-from driver.servers.apache.configuration import offered, tls
+from driver.servers.apache.configuration import of_connections, tls
 from driver.servers.server import BACK_END_PORT, NOBODY, PORTS, Place
 
 # What carries requests to the server behind: the module, and what addresses begin with.
@@ -62,18 +62,7 @@ def _workers(arm: ProxyArm) -> list[str]:
 
 
 def _connections(arm: ProxyArm) -> list[str]:
-    ms = arm.keepalive_timeout.ns // 1_000_000
-    return [
-        f"Listen 0.0.0.0:{PORTS[arm.scheme]} {arm.scheme}",
-        "AcceptFilter http data",
-        "AcceptFilter https data",
-        "Timeout 60",
-        f"KeepAlive {'On' if arm.keepalive else 'Off'}",
-        f"MaxKeepAliveRequests {arm.keepalive_requests}",
-        f"KeepAliveTimeout {ms // 1000 if ms % 1000 == 0 else f'{ms}ms'}",
-        f"Protocols {offered(arm)}",
-        "HostnameLookups Off",
-    ]
+    return [f"Listen 0.0.0.0:{PORTS[arm.scheme]} {arm.scheme}", *of_connections(arm)]
 
 
 def _to(arm: ProxyArm) -> list[str]:

@@ -7,25 +7,18 @@ from collections.abc import Iterable
 
 from driver.bed.node import Node
 from driver.proxies.apache.configuration import SPOKEN, configuration
-from driver.proxies.fields import ProxyArm
+from driver.proxies.proxy import SetProxy
 from driver.servers.apache import installation, log
 from driver.servers.server import Assignment, Place, SetUp
 from model.errors import MissingProgram
 
 
-class ApacheProxy:
+class ApacheProxy(SetProxy):
     name = "apache"
     title = "Apache as a proxy"
     graceful_signal = signal.SIGWINCH
     configuration_file = "httpd.conf"
     needs = ("apache",)
-    builds: tuple[str, ...] = ()
-
-    def __init__(self, arm: ProxyArm) -> None:
-        self._arm = arm
-
-    def content(self, _assignment: Assignment) -> None:
-        return None
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         installed = installation.installation(node)
@@ -38,9 +31,6 @@ class ApacheProxy:
         )
         argv = [installed.program, "-d", place.folder, "-f", f"{place.folder}/{self.configuration_file}"]
         return SetUp([*argv, "-DFOREGROUND"], [*argv, "-t"], text, {}, "Apache")
-
-    def refused_directive(self, _words: str, _text: str) -> None:
-        return None
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         return log.unexpected(lines)

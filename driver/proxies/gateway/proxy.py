@@ -6,8 +6,8 @@ import signal
 from collections.abc import Iterable
 
 from driver.bed.node import Node
-from driver.proxies.fields import ProxyArm
 from driver.proxies.gateway.configuration import configuration
+from driver.proxies.proxy import SetProxy
 from driver.servers.life import ERROR_LOG
 from driver.servers.server import Assignment, Place, SetUp
 from model.errors import ServerError
@@ -19,7 +19,7 @@ QUESTION = b"lanelab\r\n\r\n"
 PROGRAM = "gateway"  # as driver/run/built_programs.py calls it
 
 
-class GatewayProxy:
+class GatewayProxy(SetProxy):
     name = "gateway"
     title = "the gateway as a proxy"
     graceful_signal = signal.SIGTERM
@@ -27,21 +27,12 @@ class GatewayProxy:
     needs: tuple[str, ...] = ()
     builds = (PROGRAM,)
 
-    def __init__(self, arm: ProxyArm) -> None:
-        self._arm = arm
-
-    def content(self, _assignment: Assignment) -> None:
-        return None
-
     def set_up(self, _node: Node, assignment: Assignment, place: Place) -> SetUp:
         if PROGRAM not in assignment.programs:
             raise ServerError("this proxy needs lanelab's gateway", "Build it: driver/host/build/gateway.py")
         files = {FILE: assignment.programs[PROGRAM].read_bytes()}
         text = configuration(self._arm, place)
         return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE, QUESTION)
-
-    def refused_directive(self, _words: str, _text: str) -> None:
-        return None
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         """Whatever it says there: what becomes of single requests is in its log."""

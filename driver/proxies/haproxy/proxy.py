@@ -8,8 +8,8 @@ import signal
 from collections.abc import Iterable
 
 from driver.bed.node import Node
-from driver.proxies.fields import ProxyArm
 from driver.proxies.haproxy.configuration import BOTH, configuration
+from driver.proxies.proxy import SetProxy
 from driver.servers.life import ACCESS_LOG, ERROR_LOG
 from driver.servers.server import Assignment, Place, SetUp
 from model.errors import MissingProgram
@@ -20,19 +20,12 @@ _SERIOUS = re.compile(r"^(\[(WARNING|ALERT|EMERG)\]|Server |backend )")
 _VERSION = re.compile(r"version (\d+(?:\.\d+)+)")
 
 
-class HaproxyProxy:
+class HaproxyProxy(SetProxy):
     name = "haproxy"
     title = "HAProxy"
     graceful_signal = signal.SIGUSR1
     configuration_file = "haproxy.cfg"
     needs = ("haproxy",)
-    builds: tuple[str, ...] = ()
-
-    def __init__(self, arm: ProxyArm) -> None:
-        self._arm = arm
-
-    def content(self, _assignment: Assignment) -> None:
-        return None
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         look = "PATH=$PATH:/usr/sbin:/usr/local/sbin; command -v haproxy && haproxy -v"
@@ -49,9 +42,6 @@ class HaproxyProxy:
         question = b"" if self._arm.tls == "off" else NO_HELLO
         text = configuration(self._arm, place, log_requests=assignment.log_requests)
         return SetUp(logged, [*argv, "-c"], text, files, f"HAProxy/{version[1]}", question)
-
-    def refused_directive(self, _words: str, _text: str) -> None:
-        return None
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         """Warnings and worse. It says each time it is started and asked to end, as a notice."""

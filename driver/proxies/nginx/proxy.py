@@ -6,25 +6,18 @@ import signal
 from collections.abc import Iterable
 
 from driver.bed.node import Node
-from driver.proxies.fields import ProxyArm
 from driver.proxies.nginx.configuration import configuration
+from driver.proxies.proxy import SetProxy
 from driver.servers.nginx import installation, log
 from driver.servers.server import Assignment, Place, SetUp
 
 
-class NginxProxy:
+class NginxProxy(SetProxy):
     name = "nginx"
     title = "nginx as a proxy"
     graceful_signal = signal.SIGQUIT
     configuration_file = "nginx.conf"
     needs = ("nginx",)
-    builds: tuple[str, ...] = ()
-
-    def __init__(self, arm: ProxyArm) -> None:
-        self._arm = arm
-
-    def content(self, _assignment: Assignment) -> None:
-        return None
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
         installed = installation.installation(node)
@@ -32,9 +25,6 @@ class NginxProxy:
         argv = [installed.program, "-p", place.folder, "-e", f"{place.folder}/error.log"]
         argv += ["-c", f"{place.folder}/{self.configuration_file}"]
         return SetUp(argv, [*argv, "-t"], text, {}, installed.name)
-
-    def refused_directive(self, _words: str, _text: str) -> None:
-        return None
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         return log.unexpected(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from driver.servers.answers import MODIFIED, MODIFIED_S
+from driver.servers.answers import undated
 from model.site.compressed_types import COMPRESSED_BEFORE
 from model.site.site import Site, SiteObject
 
@@ -27,7 +27,6 @@ def _stored(site: Site, each: SiteObject, bodies: dict[str, bytes]) -> SiteObjec
     name = f"{each.sha256}.{coding}"
     if name not in bodies:
         bodies[name] = encode(site.file(each).read_bytes(), coding)
-    tag = f'"{MODIFIED_S:x}-{each.size:x}"'
-    plain = (("Content-Type", each.mime), ("Last-Modified", MODIFIED), ("ETag", tag))
+    plain = (("Content-Type", each.mime), *undated(each))
     headers = (*(each.headers or plain), ("Content-Encoding", coding), ("Vary", "Accept-Encoding"))
     return replace(each, sha256=name, size=len(bodies[name]), headers=headers, compressed=None)

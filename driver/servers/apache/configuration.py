@@ -115,9 +115,14 @@ def _workers(arm: ServerArm) -> list[str]:
 
 
 def _connections(arm: ServerArm) -> list[str]:
+    listen = [f"Listen {address}:{port} {scheme}" for address, port, scheme in listens(arm)]
+    return [*listen, *of_connections(arm), "EnableSendfile Off", "EnableMMAP On"]
+
+
+def of_connections(arm: ServerArm) -> list[str]:
+    """How long connections with clients are kept, and what is spoken on them."""
     ms = arm.keepalive_timeout.ns // 1_000_000
     return [
-        *(f"Listen {address}:{port} {scheme}" for address, port, scheme in listens(arm)),
         "AcceptFilter http data",
         "AcceptFilter https data",
         "Timeout 60",
@@ -126,8 +131,6 @@ def _connections(arm: ServerArm) -> list[str]:
         f"KeepAliveTimeout {ms // 1000 if ms % 1000 == 0 else f'{ms}ms'}",
         f"Protocols {offered(arm)}",
         "HostnameLookups Off",
-        "EnableSendfile Off",
-        "EnableMMAP On",
     ]
 
 

@@ -6,9 +6,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from driver.servers.answers import undated
 from driver.servers.back_ends.fields import RESERVED, heap_mb, secured, settings_of, spoken
 from driver.servers.layout import answered, content_type
-from driver.servers.server import BACK_END_PORT, CONNECTION_HEADERS, PORTS, TLS_NAMES, Place, ServerArm
+from driver.servers.server import BACK_END_PORT, CONNECTION_HEADERS, OWN_HEADERS, PORTS, TLS_NAMES, Place, ServerArm
 from model.errors import InputError
 from model.site.site import Site, SiteObject
 
@@ -17,9 +18,6 @@ OBJECTS = "objects"
 STREAMS = 1000  # requests at once on a connection of HTTP/2 or SPDY: the thread pool is to be the limit
 BACKLOG = 511  # as Apache and nginx have it
 BEHIND_IDLE_MS = 600_000  # a proxy decides when its connections to the back end end
-# 1 January 2020, as every file's: what an object without recorded headers has.
-MODIFIED_S, MODIFIED = 1577836800, "Wed, 01 Jan 2020 00:00:00 GMT"
-OWN = frozenset(("content-type", "content-length", "date", "server", "accept-ranges"))
 BEFORE_SLF4J = ("9.2", "8.1")  # versions of Jetty that have a log of their own
 _NAMED = re.compile(r"(?P<which>tomcat-embed-core|jetty-server)-(?P<version>[0-9][\w.]*)\.jar")
 _AJP_PING = b"\x12\x34\x00\x01\x0a"  # CPing, which every AJP connector answers
@@ -85,11 +83,10 @@ def headers(each: SiteObject) -> Iterator[tuple[str, str]]:
     if each.compressed:
         yield "Content-Encoding", each.compressed
         yield "Vary", "Accept-Encoding"
-    if not each.headers:
-        yield "Last-Modified", MODIFIED
-        yield "ETag", f'"{MODIFIED_S:x}-{each.size:x}"'
+    yield from undated(each)
     for name, value in each.headers:
-        if name.lower() not in CONNECTION_HEADERS | OWN and name.isascii() and value.isascii() and value.isprintable():
+        left_out = name.lower() in CONNECTION_HEADERS | OWN_HEADERS
+        if not left_out and name.isascii() and value.isascii() and value.isprintable():
             yield name, value
 
 

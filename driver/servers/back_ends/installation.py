@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from driver.bed.node import Node
+from driver.servers.finding import found, look_for
 from model.errors import MissingProgram
 
 OLDEST = 17  # of Jetty 12
@@ -16,16 +17,13 @@ _VERSION = re.compile(r'^\S+ version "(?P<number>\d+)', re.MULTILINE)
 @lru_cache(maxsize=8)
 def java(node: Node) -> str:
     """Each node is asked once."""
-    return read(node.run(["sh", "-c", LOOK], check=False).stdout, node.name)
+    return read(look_for(node, LOOK), node.name)
 
 
 def read(words: str, node: str) -> str:
     """From what LOOK writes: where it is. Pure."""
-    program = words.partition("\n")[0]
-    version = _VERSION.search(words)
-    if not program or version is None:
-        raise MissingProgram(f"on {node}, java cannot be found", "Run: ./lanelab doctor")
-    if int(version["number"]) < OLDEST:
-        what = f"on {node}, Java {version['number']} is too old: lanelab needs {OLDEST} or later"
+    program = found(words, _VERSION, node, "java")
+    if int(program.version["number"]) < OLDEST:
+        what = f"on {node}, Java {program.version['number']} is too old: lanelab needs {OLDEST} or later"
         raise MissingProgram(what, "Debian 12 and later have one")
-    return program
+    return program.program

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 from driver.bed.node import Node
 from driver.servers import answers
 from driver.servers.caddy import configuration, fields, installation, log
-from driver.servers.layout import Layout, lay_out, staged
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
-from model.errors import InputError
-from model.evidence.server import ServedRequest
-from model.site.site import Site
+from driver.servers.from_files import FromFiles
+from driver.servers.server import Assignment, Place, SetUp
 
 
-class Caddy:
+class Caddy(FromFiles):
     name = "caddy"
     title = "Caddy"
     processes = ("caddy",)
@@ -27,39 +22,24 @@ class Caddy:
     settings = fields.SETTINGS
     configuration_file = "caddy.json"
     clock_us = log.CLOCK_US
-    for_page_loads = True
-    always_offers_h2 = False
+    compresses = configuration.COMPRESSORS
+    values_type = fields.CaddySettings
+    check = staticmethod(fields.check)
+    requests = staticmethod(log.requests)
+    unexpected = staticmethod(log.unexpected)
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (log.UNTOLD_OF_H3 if protocol == "h3" else set())
 
-    def values(self, values: Mapping[str, Any]) -> object:
-        return fields.CaddySettings(**values)
-
-    def check(self, arm: ServerArm) -> None:
-        fields.check(arm)
-
-    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
-        return ("caddy",)
-
-    def builds(self, _arm: ServerArm) -> tuple[str, ...]:
-        return ()
-
-    def content(self, assignment: Assignment) -> Content:
-        return staged(assignment.site, _layout(assignment))
-
-    def not_reproduced(self, site: Site) -> tuple[str, ...]:
-        return tuple(answers.not_reproduced(site.objects, self.title))
-
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        arm, layout = assignment.arm, _layout(assignment)
+        arm, layout = assignment.arm, self.layout(assignment)
         installed = installation.installation(node)
         text = configuration.configuration(
             arm,
             assignment.site,
             place,
             layout,
-            answers.answers(layout),
+            answers.answers(layout, self.ability),
             hints=assignment.hints,
             log_requests=assignment.log_requests,
         )
@@ -71,16 +51,5 @@ class Caddy:
         run, check = ([installed.program, verb, *words] for verb in ("run", "validate"))
         return SetUp(run, check, text, {}, installed.name, environment=environment)
 
-    def refused_directive(self, _words: str, _text: str) -> InputError | None:
-        return None  # an arm cannot have any
-
-    def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
-        return log.requests(lines)
-
-    def unexpected(self, lines: Iterable[str]) -> list[str]:
-        return log.unexpected(lines)
-
-
-def _layout(assignment: Assignment) -> Layout:
-    """What minify has rewritten comes compressed whatever the arm's compression is; Caddy would then compress all."""
-    return lay_out(assignment.site, compressed_before=assignment.arm.compression not in configuration.COMPRESSORS)
+    def refused_directive(self, _words: str, _text: str) -> None:
+        """An arm cannot have any."""

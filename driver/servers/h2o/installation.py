@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from driver.bed.node import Node
+from driver.servers.finding import found, look_for
 from model.errors import MissingProgram
 
 OLDEST = (2, 2)
@@ -26,17 +27,14 @@ class Installation:
 @lru_cache(maxsize=8)
 def installation(node: Node) -> Installation:
     """Each node is asked once."""
-    return read(node.run(["sh", "-c", LOOK], check=False).stdout, node.name)
+    return read(look_for(node, LOOK), node.name)
 
 
 def read(words: str, node: str) -> Installation:
     """From what LOOK writes. Pure."""
-    program = words.partition("\n")[0]
-    version = _VERSION.search(words)
-    if not program or version is None:
-        raise MissingProgram(f"on {node}, h2o cannot be found", "Run: ./lanelab doctor")
-    name = f"h2o/{version['number']}"
-    if tuple(map(int, version["number"].split("."))) < OLDEST or not _MRUBY.search(words):
+    program = found(words, _VERSION, node, "h2o")
+    name = f"h2o/{program.version['number']}"
+    if program.number < OLDEST or not _MRUBY.search(words):
         what = f"on {node}, {name} is too old or has no mruby: lanelab needs 2.2 or later, with mruby"
         raise MissingProgram(what, "Debian 12 has one; or write server: apache")
-    return Installation(program, name, bool(_ROOT.search(words)))
+    return Installation(program.program, name, bool(_ROOT.search(words)))

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
-from typing import Any
 
 from driver.bed.node import Node
 from driver.servers import answers
+from driver.servers.from_files import FromFiles
 from driver.servers.h2o import configuration, fields, installation, log
-from driver.servers.layout import Layout, lay_out, staged
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Place, SetUp
 from driver.servers.shared import question
-from model.errors import InputError
-from model.evidence.server import ServedRequest
-from model.site.site import Site
 
 
-class H2o:
+class H2o(FromFiles):
     name = "h2o"
     title = "h2o"
     processes = ("h2o",)
@@ -28,32 +23,19 @@ class H2o:
     settings = fields.SETTINGS
     configuration_file = "h2o.conf"
     clock_us = log.CLOCK_US
-    for_page_loads = True
+    compresses = configuration.CODINGS
+    values_type = fields.H2oSettings
+    check = staticmethod(fields.check)
+    requests = staticmethod(log.requests)
+    unexpected = staticmethod(log.unexpected)
+    refused_directive = staticmethod(configuration.refused_directive)
     always_offers_h2 = True
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (set() if protocol == "http/1.1" else {"keepalives"})
 
-    def values(self, values: Mapping[str, Any]) -> object:
-        return fields.H2oSettings(**values)
-
-    def check(self, arm: ServerArm) -> None:
-        fields.check(arm)
-
-    def needs(self, _arm: ServerArm) -> tuple[str, ...]:
-        return ("h2o",)
-
-    def builds(self, _arm: ServerArm) -> tuple[str, ...]:
-        return ()
-
-    def content(self, assignment: Assignment) -> Content:
-        return staged(assignment.site, _layout(assignment))
-
-    def not_reproduced(self, site: Site) -> tuple[str, ...]:
-        return tuple(answers.not_reproduced(site.objects, self.title))
-
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        arm, layout = assignment.arm, _layout(assignment)
+        arm, layout = assignment.arm, self.layout(assignment)
         installed = installation.installation(node)
         text = configuration.configuration(
             arm,
@@ -63,7 +45,7 @@ class H2o:
             log_requests=assignment.log_requests,
             as_root=installed.as_root,
         )
-        files = {configuration.ANSWERS: configuration.answers_rb(answers.answers(layout), place).encode()}
+        files = {configuration.ANSWERS: configuration.answers_rb(answers.answers(layout, self.ability), place).encode()}
         environment = {}
         if arm.tls != "off":
             files[configuration.OPENSSL] = configuration.openssl_configuration(arm).encode()
@@ -72,17 +54,3 @@ class H2o:
         return SetUp(
             argv, [*argv, "-t"], text, files, installed.name, environment=environment, question=question(assignment.arm)
         )
-
-    def refused_directive(self, words: str, text: str) -> InputError | None:
-        return configuration.refused_directive(words, text)
-
-    def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
-        return log.requests(lines)
-
-    def unexpected(self, lines: Iterable[str]) -> list[str]:
-        return log.unexpected(lines)
-
-
-def _layout(assignment: Assignment) -> Layout:
-    """What minify has rewritten comes compressed whatever the arm's compression is; h2o would then compress all."""
-    return lay_out(assignment.site, compressed_before=assignment.arm.compression not in configuration.CODINGS)

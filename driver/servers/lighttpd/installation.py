@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from driver.bed.node import Node
+from driver.servers.finding import found, look_for, require_version
 from model.errors import MissingProgram
 
 OLDEST = (1, 4, 60)  # the first with lighty.r in mod_magnet; HTTP/2 came before it
@@ -30,22 +31,16 @@ class Installation:
 @lru_cache(maxsize=8)
 def installation(node: Node) -> Installation:
     """Each node is asked once."""
-    return read(node.run(["sh", "-c", LOOK], check=False).stdout, node.name)
+    return read(look_for(node, LOOK), node.name)
 
 
 def read(words: str, node: str) -> Installation:
     """From what LOOK writes. Pure."""
-    program = words.partition("\n")[0]
-    version = _VERSION.search(words)
-    if not program or version is None:
-        raise MissingProgram(f"on {node}, lighttpd cannot be found", "Run: ./lanelab doctor")
-    if tuple(map(int, version["number"].split("."))) < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
-        what = f"on {node}, {version['name']} is too old: lanelab needs {wanted} or later"
-        raise MissingProgram(what, "Debian 12 and later have one; or write server: apache")
+    program = found(words, _VERSION, node, "lighttpd")
+    require_version(program, OLDEST, node, program.version["name"])
     absent = [name for name in MODULES if f"{name}.so" not in words.split()]
     if absent:
         what = f"on {node}, lighttpd has no {', '.join(absent)}"
         remedy = "Install lighttpd-mod-openssl, lighttpd-mod-deflate and lighttpd-modules-lua there"
         raise MissingProgram(what, remedy)
-    return Installation(program, version["name"])
+    return Installation(program.program, program.version["name"])

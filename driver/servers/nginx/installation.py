@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from driver.bed.node import Node
+from driver.servers.finding import found, look_for, require_version
 from driver.servers.nginx.configuration import Build
-from model.errors import MissingProgram
 
 OLDEST = (1, 19, 5)  # the first with the option -e, and with ssl_conf_command
 BROTLI = "ngx_http_brotli_filter_module.so"
@@ -32,19 +32,14 @@ class Installation:
 @lru_cache(maxsize=8)
 def installation(node: Node) -> Installation:
     """Each node is asked once."""
-    return read(node.run(["sh", "-c", LOOK], check=False).stdout, node.name)
+    return read(look_for(node, LOOK), node.name)
 
 
 def read(words: str, node: str) -> Installation:
     """From what LOOK writes. Pure."""
-    program = words.partition("\n")[0]
-    version = _VERSION.search(words)
-    if not program or version is None:
-        raise MissingProgram(f"on {node}, nginx cannot be found", "Run: ./lanelab doctor")
-    number = tuple(map(int, version["number"].split(".")))
-    if number < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
-        what = f"on {node}, {version['name']} is too old: lanelab needs {wanted} or later"
-        raise MissingProgram(what, "Debian 12 and later have one; or write server: apache")
+    program = found(words, _VERSION, node, "nginx")
+    require_version(program, OLDEST, node, program.version["name"])
     last = words.strip().splitlines()[-1]
-    return Installation(program, version["name"], Build(number, last if last.endswith(BROTLI) else ""))
+    return Installation(
+        program.program, program.version["name"], Build(program.number, last if last.endswith(BROTLI) else "")
+    )

@@ -11,16 +11,13 @@ from typing import Any
 from driver.experiment.model import Experiment
 from driver.run.served_sites import ServedSites, site_digest
 from driver.run.start import load_target, read_back
-from driver.sweep.assignments import cells_digest
-from driver.sweep.messages import VERSION, Assignment, SiteDone
+from driver.sweep.messages import SAME, VERSION, Assignment, SiteDone, cells_digest
 from driver.sweep.permissions import require_allowed
 from driver.sweep.worker.site_cache import SiteCache
 from model import run_format, version
 from model.errors import InputError, LanelabError
 from model.site.site import Site
 from model.writing import writing
-
-SAME = "Use the same lanelab for `lanelab run` and `lanelab worker`"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a worker process knows about itself, for the jobs that it does. Made once per process, by driver.sweep.lending.
+"""What a worker process knows about itself, for the jobs that it does. Made once per process, by process.py.
 
 Jobs run one after the other in a thread of their own. `halt` and `is_halted` may be called from any thread.
 """

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from driver.sweep.messages import PieceRequest, Portion, QualifyRequest, SiteDone, SitePiece
+from driver.sweep.messages import SAME, PieceRequest, Portion, QualifyRequest, SiteDone, SitePiece
 from driver.sweep.worker import assigned
 from driver.sweep.worker.context import WorkerContext
 from driver.sweep.worker.work import Work
@@ -21,7 +21,7 @@ Job = Callable[[Mapping[str, Any], WorkerContext], Any]
 def run(name: str, payload: Mapping[str, Any], context: WorkerContext) -> Any:  # noqa: ANN401 - JSON, or bytes
     """Do a job; what the controller gets. Raises LanelabError where it cannot be done."""
     if name not in JOBS:
-        raise InputError(f"this worker knows no job {name[:60]!r}", assigned.SAME)
+        raise InputError(f"this worker knows no job {name[:60]!r}", SAME)
     return JOBS[name](payload, context)
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from driver.run.copies import TrialCopy
-from driver.sweep.archives import pack
 from driver.sweep.messages import Pack, PieceRequest
-from driver.sweep.packs import piece_of
+from driver.sweep.packs import pack, piece_of
 from model import run_format
 from model.errors import InputError
 from model.writing import writing

@@ -184,7 +184,7 @@ def topic_of(session: str) -> str:
 
 
 def run_job(order: Mapping[str, Any]) -> Answer:
-    """Do a job. Dask calls this in its one thread for jobs, by driver.sweep.shipped."""
+    """Do a job. Dask calls this in its one thread for jobs, by driver.sweep.dask_cluster."""
     from distributed.worker import get_worker, thread_state  # noqa: PLC0415
 
     worker, key = get_worker(), thread_state.key

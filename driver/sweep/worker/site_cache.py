@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from driver.run.served_sites import site_digest
-from driver.sweep.archives import digest_of, unpack
 from driver.sweep.messages import SiteDone
+from driver.sweep.packs import unpack
 from model.errors import InputError, LanelabError, PackError, RecordError
 from model.paths import build_folder
+from model.run_digests import file_digest
 from model.site.site import Site
 from model.writing import writing
 from sites import bodies
@@ -67,7 +68,7 @@ class SiteCache:
         try:
             if not part.is_file():
                 raise PackError(f"no piece of the site {done.name} came")
-            if part.stat().st_size != done.bytes or digest_of(part) != done.sha256:
+            if part.stat().st_size != done.bytes or file_digest(part) != done.sha256:
                 raise PackError(f"the site {done.name} came damaged")
             with _aside(self._folder) as aside:
                 self._fill(aside, part, done)

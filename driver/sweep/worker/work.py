@@ -16,8 +16,8 @@ from driver.run.this_machine import this_machine
 from driver.schedule.order import PlannedTrial
 from driver.schedule.portions import PortionAgenda
 from driver.sweep.fixed_work import measure_fixed_work
-from driver.sweep.messages import Delivery, Pack, Portion, Qualification, QualifyRequest, RefusedLink
-from driver.sweep.worker.assigned import SAME, Assigned
+from driver.sweep.messages import SAME, Delivery, Pack, Portion, Qualification, QualifyRequest, RefusedLink
+from driver.sweep.worker.assigned import Assigned
 from driver.sweep.worker.context import WorkerContext
 from driver.sweep.worker.outbox import Outbox
 from driver.sweep.worker.scratch_run import ScratchRun

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from driver.bed.line_program import LineProgram
-from driver.bed.remote import router_watch
+from driver.bed.line_program import LineProgram, Program
+from driver.bed.remote import router_watch, tc_netlink
 from driver.bed.routers.pulse import Pulse
 from driver.bed.routers.router import Router
 from driver.shaping.shaping import DEVICES
 from model.errors import RouterError
 from model.evidence.capture import RouterStall
+
+PROGRAM = Program(router_watch, (tc_netlink,))
 
 
 class RouterWatch:
@@ -18,8 +18,7 @@ class RouterWatch:
 
     def __init__(self, router: Router) -> None:
         self._router = router
-        program = Path(router_watch.__file__)
-        self._program = LineProgram(router.node, program, "the program that watches the router", RouterError)
+        self._program = LineProgram(router.node, PROGRAM, "the program that watches the router", RouterError)
         self._pulse: Pulse | None = None
         self._moves = False
 

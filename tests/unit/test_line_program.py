@@ -1,0 +1,79 @@
+"""Programs of ours on a node: what is brought there is all that they need, and how one that fails is told."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from driver.bed.line_program import LineProgram, Program
+from driver.bed.remote import probe, sampler
+from driver.channel import link_player
+from driver.recorders import server_series
+from driver.recording.this_machine import ThisMachine
+from driver.workloads.page_load import router_watch
+from model.errors import NodeError
+
+SAMPLER = Program(sampler)
+
+
+class Elsewhere(ThisMachine):
+    """A node that has what was brought there, and nothing else of ours."""
+
+    python = (sys.executable, "-I", "-S")
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def program_of_ours(self, path: Path) -> str:
+        return str(shutil.copy(path, self._folder / path.name))
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Elsewhere]:
+    tmp_path.chmod(0o755)
+    elsewhere = Elsewhere(tmp_path)
+    yield elsewhere
+    elsewhere.close()
+
+
+@pytest.mark.parametrize("program", [each.PROGRAM for each in (link_player, router_watch, server_series)])
+def test_a_program_is_brought_with_all_that_it_imports(node: Elsewhere, program: Program) -> None:
+    asked = '{"folders": {}, "ports": [], "ports_behind": [], "network": "10.10.0.0/16"}'
+    done = node.run(program.command(node, *([asked] if program is server_series.PROGRAM else [])).argv)
+    assert done.stderr == ""
+
+
+def test_one_that_is_told_what_it_is_to_answer_later(node: Elsewhere) -> None:
+    watching = LineProgram(node, SAMPLER, "the sampler", NodeError)
+    try:
+        assert watching.answer() == {"ready": True}
+        watching.tell("begin")
+        assert {"before", "after", "samples"} <= watching.ask("end").keys()
+        with pytest.raises(NodeError, match="the sampler has ended: it said nothing"):
+            watching.answer()
+        assert watching.failed
+    finally:
+        watching.close()
+
+
+def test_the_last_line_of_a_traceback_says_why_it_failed(node: Elsewhere) -> None:
+    failing = LineProgram(node, Program(probe), "the probe", NodeError, "no-such-word")
+    try:
+        with pytest.raises(NodeError, match="the probe failed: KeyError: 'no-such-word'"):
+            failing.answer()
+    finally:
+        failing.close()
+
+
+def test_one_that_says_nothing_is_not_waited_for(node: Elsewhere) -> None:
+    silent = LineProgram(node, router_watch.PROGRAM, "the watch", NodeError, answers_within_s=0.1)
+    try:
+        with pytest.raises(NodeError, match=r"the watch said nothing for 0\.1 s"):
+            silent.answer()
+    finally:
+        silent.close()
