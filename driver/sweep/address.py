@@ -88,7 +88,9 @@ def listening(text: str) -> tuple[str, int | None]:
     except InputError as error:
         raise InputError(error.what, error.remedy, key=LISTEN) from None
     if not host:
-        raise InputError(f"'{text}' lacks an address", "Name an address of this machine that the others reach", key=LISTEN)
+        raise InputError(
+            f"'{text}' lacks an address", "Name an address of this machine that the others reach", key=LISTEN
+        )
     return host, port
 
 

@@ -23,7 +23,7 @@ from driver.browser.chromium.repeatable import Repeating
 from driver.browser.chromium.tracing import Tracing
 from driver.browser.failures import BrowserError
 from driver.browser.measures import measures_script
-from driver.browser.vitals import VitalsAsked, ask
+from driver.browser.vitals import VitalsAsked, ask, is_selector
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
 from model.evidence.browser import (
@@ -150,6 +150,9 @@ class ChromiumPage(Page):
             return None
         self._measure()
         return ask(OwnWorld(self._session), asked)
+
+    def knows_selector(self, text: str) -> bool:
+        return is_selector(OwnWorld(self._session), text)
 
     def screenshot(self, target: Path) -> None:
         try:

@@ -17,7 +17,7 @@ from driver.browser.firefox import requests as noted_requests
 from driver.browser.firefox.firefox import Firefox
 from driver.browser.firefox.own_world import OwnWorld
 from driver.browser.measures import measures_script
-from driver.browser.vitals import VitalsAsked, ask
+from driver.browser.vitals import VitalsAsked, ask, is_selector
 from driver.timeouts import scaled
 from model.errors import NodeError, RecordError
 from model.evidence.browser import (
@@ -127,6 +127,9 @@ class FirefoxPage(Page):
             return None
         self._measure()
         return ask(OwnWorld(self._firefox.bidi, self._context), asked)
+
+    def knows_selector(self, text: str) -> bool:
+        return is_selector(OwnWorld(self._firefox.bidi, self._context), text)
 
     def screenshot(self, target: Path) -> None:
         try:
