@@ -187,6 +187,10 @@ class Page(ABC):
         the load failed. Raises BrowserError."""
 
     @abstractmethod
+    def knows_selector(self, text: str) -> bool:
+        """Whether it is a CSS selector to this browser. Raises BrowserError."""
+
+    @abstractmethod
     def close(self) -> None:
         """End the page. What takes time goes on beside the caller."""
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 from driver.bed.node import Node
 from driver.browser.browser import Page
 from driver.browser.failures import BrowserError
-from driver.browser.vitals import Hand, VitalsAsked, ask
+from driver.browser.vitals import Hand, VitalsAsked, ask, is_selector
 from model.errors import NodeError
 from model.evidence.browser import BrowserFacts, LoadClock, PageTimes, View, WebSocket
 from model.reasons import Failure, Reason
@@ -88,6 +88,9 @@ class LedPage(Page):
             return None
         self._measure()
         return ask(self._hand(), asked)
+
+    def knows_selector(self, text: str) -> bool:
+        return is_selector(self._hand(), text)
 
     def keys(self, target: Path) -> bool:
         data = self._keys_file()[self._keys_before :]

@@ -49,6 +49,12 @@ def ask(hand: Hand, asked: VitalsAsked) -> Mapping[str, Any]:
     return told
 
 
+def is_selector(hand: Hand, text: str) -> bool:
+    """Whether the browser takes this text for a CSS selector. Raises BrowserError."""
+    tried = f"document.createDocumentFragment().querySelector({json.dumps(text)})"
+    return bool(hand.evaluate(f"(() => {{ try {{ {tried}; return true; }} catch {{ return false; }} }})()"))
+
+
 def _events(hand: Hand, click: str) -> list[Mapping[str, Any]]:
     try:
         events: list[Mapping[str, Any]] = hand.evaluate(f"lanelab_vitals.answer({scaled(ANSWERS_WITHIN_S) * 1000})")

@@ -30,7 +30,9 @@ from model import paths
 from model.errors import EXIT_INCOMPLETE, InputError, Interrupted, LanelabError, StoreError
 from model.link import Link
 from model.metrics import primary_of
+from model.run_format import EXPERIMENT
 from model.settings.kinds import LARGEST_SEED, MOST_BEDS
+from model.settings.source import error_at_its_line
 from model.version import VERSION
 
 if TYPE_CHECKING:
@@ -127,7 +129,11 @@ def run(  # noqa: PLR0913 - an option each
         if resumed:
             made.nodes()
         warn_of(made)
-        play(begun, programs_of(begun.experiment, made, sweep), made, sweep, reused, as_json=as_json)
+        try:
+            play(begun, programs_of(begun.experiment, made, sweep), made, sweep, reused, as_json=as_json)
+        except InputError as error:  # what only programs of the bed can judge
+            source = str(file or store.folder / EXPERIMENT)
+            raise error_at_its_line(error, begun.experiment.text, source) from error
         missing = tell_missing(begun, as_json=as_json)
     finally:
         store.close()

@@ -78,6 +78,10 @@ class SweepOptions:
             from driver.sweep.address import address_of  # noqa: PLC0415 - only sweeps need Dask
 
             address_of(self.cluster, insecure=self.insecure)
+        if self.listen:
+            from driver.sweep.address import require_own  # noqa: PLC0415
+
+            require_own(self.listen)
 
     def _check_workers(self) -> None:
         from driver.sweep import processors  # noqa: PLC0415

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import distributed
 
 LIKE = "Write it like tls://HOST:PORT or tcp://HOST:PORT, or name the file of an invitation"
+OWN = "Name an address of this machine and a port that is free"
+LISTEN = "--listen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,32 @@ def divided(text: str) -> tuple[str, int | None]:
             f"'{number}' is no port", "Ports are numbers up to 65535; an IPv6 address is written [LIKE::THIS]:PORT"
         )
     return host, int(number)
+
+
+def listening(text: str) -> tuple[str, int | None]:
+    """Host and port of --listen."""
+    try:
+        host, port = divided(text)
+    except InputError as error:
+        raise InputError(error.what, error.remedy, key=LISTEN) from None
+    if not host:
+        raise InputError(
+            f"'{text}' lacks an address", "Name an address of this machine that the others reach", key=LISTEN
+        )
+    return host, port
+
+
+def require_own(text: str) -> None:
+    """Raises InputError where this machine cannot listen at the address of --listen, before anything is made for it."""
+    host, port = listening(text)
+    try:
+        family, kind, _, _, where = socket.getaddrinfo(host, port or 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the scheduler does
+            tried.bind(where)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"this machine cannot listen at {text}: {why}", OWN, key=LISTEN) from error
 
 
 def is_loopback(host: str) -> bool:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from driver.host.build import dashboard as dashboard_packages
 from driver.run.events import Event, Listener
-from driver.sweep.address import SchedulerAddress, divided
+from driver.sweep.address import LISTEN, OWN, SchedulerAddress, divided, listening
 from driver.sweep.children import Child
 from driver.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
 from driver.sweep.scheduler_process import SchedulerSettings
@@ -87,11 +87,7 @@ def _place(folder: Path, listen: str) -> _Place:
         last = _Place.from_json(json.loads((folder / PLACE).read_text()))
     if not listen:
         return last or _Place(LOCAL, 0)
-    host, port = divided(listen)
-    if not host:
-        raise InputError(
-            f"'{listen}' lacks an address", "Name an address of this machine that the others reach", key="--listen"
-        )
+    host, port = listening(listen)
     kept = last.port if last and last.host == host else 0
     return _Place(host, port if port is not None else kept)
 
@@ -130,7 +126,7 @@ class _Keeper:
         why = said["error"] if said else f"its process ended: {child.last_words()}"
         what = f"the run's scheduler cannot listen at {where}: {why}"
         if self._listen:
-            raise InputError(what, "Name an address of this machine and a port that is free", key="--listen")
+            raise InputError(what, OWN, key=LISTEN)
         raise ClusterError(what, f"Its log: {self._log}. With --listen {LOCAL}:PORT it takes another port")
 
     def keep(self, port: int) -> None:

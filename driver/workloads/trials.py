@@ -59,9 +59,7 @@ class Trials:
         """End the last trial, and do everything up to the measured part of this one."""
         self.end()
         spec = TrialSpec.from_json(data)
-        if spec.workload not in self._sides:
-            self._sides[spec.workload] = WORKLOADS[spec.workload].on_bed(self._place)
-        self._current = self._sides[spec.workload]
+        self._current = self._side(spec)
         return {"failures": [failure.to_json() for failure in self._current.prepare(spec)]}
 
     def run(self) -> dict[str, Any]:
@@ -95,5 +93,12 @@ class Trials:
         return {"failures": failures}
 
     def check(self, data: Mapping[str, Any]) -> None:
-        """Let the server read its configuration. Raises InputError where it refuses."""
-        self._serving.check(TrialSpec.from_json(data))
+        """Let the server read its configuration, and the workload what only it can judge. Raises InputError."""
+        spec = TrialSpec.from_json(data)
+        self._serving.check(spec)
+        self._side(spec).check(spec)
+
+    def _side(self, spec: TrialSpec) -> BedSide:
+        if spec.workload not in self._sides:
+            self._sides[spec.workload] = WORKLOADS[spec.workload].on_bed(self._place)
+        return self._sides[spec.workload]

@@ -63,6 +63,10 @@ class BedPlace:
 class BedSide(Protocol):
     """A workload in the bed process: one trial at a time."""
 
+    def check(self, spec: TrialSpec) -> None:
+        """Before the first trial: raises InputError for what the user wrote and only a program of the bed can judge."""
+        ...
+
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         """Do everything up to the measured part. What goes wrong with the trial is in the result."""
         ...

@@ -126,6 +126,18 @@ class Written:
             raise entries.get(error.key, self).error(error.what, error.remedy, place=error.place) from None
 
 
+def error_at_its_line(error: InputError, text: str, source: str) -> InputError:
+    """The error with the line of this file on which its key is written; as it is where the file does not have it.
+    `text`: of a file that was read before."""
+    written = read_yaml(text, source, "")
+    for name in error.key.split("."):
+        entries = written.entries() if written.is_mapping else {}
+        if name not in entries:
+            return error
+        written = entries[name]
+    return written.error(error.what, error.remedy, place=error.place)
+
+
 def read_known(written: Written, known: Collection[str], what: str) -> list[str]:
     """A name or a list of names, each of them known and there once."""
     names: list[str] = []

@@ -1,4 +1,8 @@
-"""A plain folder of files, served by one host, as any web server would."""
+"""A plain folder of files, served by one host, as any web server would.
+
+Nothing in it says when it was recorded. The times of files do not: packages give all of theirs one of long ago, and
+mirrors have what the server said. So its date is that of the import.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from email.utils import format_datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from model.clock import utc_now
 from model.errors import InputError
 from sites.archive.media_types import by_extension, sniffed
 from sites.exchange import Exchange
@@ -33,6 +38,7 @@ def exchanges_of(
     """Each file at its path, a folder's index also at the folder's; words; and the entry: the first index, or page."""
     exchanges: list[Exchange] = []
     paths: list[str] = []
+    imported = utc_now()
     total = 0
     for file in files:
         data = read_file(file, source.limits)
@@ -43,7 +49,7 @@ def exchanges_of(
         served = [path[: -len(file.name)]] if file.name in INDEXES else []
         for each in (*served, path):
             paths.append(each)
-            exchanges.append(_exchange(f"http://{source.host}{each}", each, data, changed_utc(file)))
+            exchanges.append(_exchange(f"http://{source.host}{each}", each, data, changed_utc(file), imported))
     if not exchanges:
         raise InputError(f"there is no file in {source.path}", "Name a folder with a page")
     pages = sorted((each for each in paths if each.endswith(("/", *PAGES))), key=_depth)
@@ -63,8 +69,8 @@ def _path(relative: Path) -> str:
     return "/" + "/".join(names)
 
 
-def _exchange(url: str, path: str, data: bytes, at_utc: str) -> Exchange:
-    changed = format_datetime(datetime.datetime.fromisoformat(at_utc), usegmt=True)
+def _exchange(url: str, path: str, data: bytes, changed_utc: str, at_utc: str) -> Exchange:
+    changed = format_datetime(datetime.datetime.fromisoformat(changed_utc), usegmt=True)
     headers = (("Content-Type", by_extension(path) or sniffed(path, data)), ("Last-Modified", changed))
     return Exchange("GET", url, (), b"", 200, "OK", headers, data, "http/1.1", at_utc)
 

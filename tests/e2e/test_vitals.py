@@ -39,6 +39,17 @@ def test_what_was_built_into_a_page_is_measured(lanelab: LanelabCommand, tmp_pat
     assert vitals["absent"] == {}
 
 
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+def test_what_is_no_selector_ends_the_run_before_its_first_trial(
+    browser: str, lanelab: LanelabCommand, tmp_path: Path
+) -> None:
+    text = RUN.replace("start: fresh-context", f"browser: {browser}, start: fresh-context")
+    played = play(lanelab, tmp_path, text + "vitals:\n  click: 'div[[['\n")
+    assert played.done.returncode == 2
+    assert ".yaml:7: vitals.click: 'div[[[' is no CSS selector" in played.done.stderr
+    assert played.statuses("one") == []
+
+
 def test_a_selector_that_matches_nothing_fails_the_trial(lanelab: LanelabCommand, tmp_path: Path) -> None:
     played = play(lanelab, tmp_path, RUN + "retries: 0\nvitals: {click: '#nothing'}\n")
     assert played.reasons("one") == {"interaction-failed"}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
+from model.clock import utc_now
 from model.errors import InputError
 from sites.archive.limits import Limits
 from sites.importers.imported import Imported
@@ -266,6 +267,18 @@ def test_a_folder_is_served_as_it_lies_there(tmp_path: Path) -> None:
         ".env: a hidden file",
         "link: a link",
     }
+
+
+def test_a_folder_has_the_date_of_its_import_and_its_files_theirs(tmp_path: Path) -> None:
+    """Files of packages are all from 1985, which is nobody's recording: scripts would see that date."""
+    folder = recordings.plain(tmp_path / "x")
+    for file in folder.rglob("*"):
+        os.utime(file, (499162500, 499162500))
+    before = utc_now()
+    imported = read(folder)
+    assert {before <= each.at_utc <= utc_now() for each in imported.exchanges} == {True}
+    changed = {value for each in imported.exchanges for name, value in each.headers if name == "Last-Modified"}
+    assert changed == {"Sat, 26 Oct 1985 08:15:00 GMT"}
 
 
 def test_a_folder_beyond_the_limits_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from model.errors import InputError
 from model.settings.kinds import DURATION, FLAG, choice, count, lines
 from model.settings.setting import DefaultBy, Setting, Sides, Table
-from model.settings.source import Written, read_yaml
+from model.settings.source import Written, error_at_its_line, read_yaml
 
 WAYS = Sides({"in": ", inwards", "out": ", outwards"}, ", both ways")
 TABLE = Table(
@@ -105,3 +105,17 @@ def test_the_reference_and_the_schema_come_from_the_table() -> None:
     assert list(schema) == list(TABLE)
     assert schema["colour"] == {"enum": ["red", "blue"], "description": "how it looks (default: red)"}
     assert schema["parts"] == {"type": "object", "description": "what it has"}
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("arms.one.rules", "f.yaml:3: arms.one.rules: no such rule"),
+        ("arms.two.rules", "arms.two.rules: no such rule"),  # it stands elsewhere, as among the defaults
+        ("--out", "--out: no such rule"),
+        ("", "no such rule"),
+    ],
+)
+def test_what_is_found_late_still_has_its_line(key: str, told: str) -> None:
+    text = "arms:\n  one:\n    rules: x\n"
+    assert str(error_at_its_line(InputError("no such rule", key=key), text, "f.yaml")) == told

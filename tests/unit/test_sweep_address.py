@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
+import socket
 import ssl
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from driver.sweep.address import SchedulerAddress, address_of, divided, is_loopback
+from driver.sweep.address import SchedulerAddress, address_of, divided, is_loopback, require_own
 from driver.sweep.keys import VERSION, Invitation, make_keys, read_invitation, write_private
 from model.errors import InputError, StoreError
 from model.paths import PROJECT
@@ -164,3 +166,33 @@ def test_commands_on_one_bed_do_not_load_dask() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def _run_listening(at: str, out: Path) -> subprocess.CompletedProcess[str]:
+    argv = ["run", "experiments/quickstart.yaml", "--listen", at, "--out", str(out)]
+    return subprocess.run(
+        [sys.executable, "-m", "driver.cli", *argv], check=False, cwd=PROJECT, capture_output=True, text=True
+    )
+
+
+def test_an_address_that_is_not_ours_is_refused_before_there_is_a_run(tmp_path: Path) -> None:
+    refused = _run_listening("192.0.2.1:8786", tmp_path / "run")
+    assert refused.returncode == 2
+    assert "--listen: this machine cannot listen at 192.0.2.1:8786" in refused.stderr
+    assert "run folder" not in refused.stdout + refused.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1:99999", ":8786", "127.0.0.1:x"])
+def test_what_is_no_address_is_refused_by_the_options_name(text: str) -> None:
+    with pytest.raises(InputError, match=r"^--listen: "):
+        require_own(text)
+
+
+def test_a_port_that_is_taken_is_refused() -> None:
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        at = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(InputError, match="already in use"):
+            require_own(at)
+    require_own(at)
+    require_own("127.0.0.1")

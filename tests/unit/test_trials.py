@@ -36,6 +36,9 @@ class Made:
         self.done.append(f"{self.name} begins")
         return self
 
+    def check(self, spec: TrialSpec) -> None:
+        self.done.append(f"{self.name} checks {spec.arm.name}")
+
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         self.done.append(f"{self.name} prepares {spec.arm.name}")
         return RECORD.failures
@@ -93,7 +96,7 @@ def spec(arm: str = "one", workload: str = "page") -> dict[str, Any]:
     return TrialSpec(SITE, Arm.parse(arm, {}), 30, {}, Path("/t"), Path("/a"), workload).to_json()
 
 
-def test_a_workload_begins_with_its_first_trial(bed: Bed) -> None:
+def test_a_workload_begins_once(bed: Bed) -> None:
     for arm in ("one", "two"):
         assert bed.trials.prepare(spec(arm)) == {"failures": [RECORD.failures[0].to_json()]}
         assert bed.trials.run() == RECORD.to_json()
@@ -107,11 +110,16 @@ def test_a_workload_begins_with_its_first_trial(bed: Bed) -> None:
     ]
 
 
-def test_serving_and_checking_need_no_workload(bed: Bed) -> None:
-    bed.trials.check(spec("one"))
+def test_serving_needs_no_workload(bed: Bed) -> None:
     assert bed.trials.serve(spec("two")) == {"failures": []}
     bed.trials.prepare(spec("three"))
-    assert bed.done == ["checks one", "serves two", "server stops", "page begins", "page prepares three"]
+    assert bed.done == ["serves two", "server stops", "page begins", "page prepares three"]
+
+
+def test_the_server_and_the_workload_check_an_arm(bed: Bed) -> None:
+    bed.trials.check(spec("one"))
+    bed.trials.prepare(spec("two"))
+    assert bed.done == ["checks one", "page begins", "page checks one", "page prepares two"]
 
 
 def test_a_server_that_does_not_start_is_a_failure(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:

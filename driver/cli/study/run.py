@@ -94,10 +94,10 @@ def run_study(  # noqa: PLR0913 - an option each
     if (name is None) == (resumed is None):
         what = "name a study, or with --resume a run to go on with, and not both"
         raise InputError(what, "Write: lanelab study run NAME, or: lanelab study run --resume RUN")
-    sweep.check(made)
     if sweep.listen:
         what = "each figure of a study is a run of its own, with keys of its own, so nobody can join all of them"
         raise InputError(what, "Use --workers, or --cluster with a scheduler that stays", key="--listen")
+    sweep.check(made)
     if resumed:
         given = (variant, trials, beds, scale, seed, out)
         if any(value is not None for value in given) or not made.may_go_on:

@@ -49,6 +49,9 @@ class LoadOnBed:
         self._prepare_s = 0.0
         self._halted = threading.Event()
 
+    def check(self, spec: TrialSpec) -> None:
+        """The generator is asked in the first trial: nothing that a user writes is only known to it."""
+
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         """Start the servers, and put everything that the generator needs where it works."""
         started = time.monotonic()

@@ -9,17 +9,20 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 from driver.bed.node import NODE_NAMES
 from driver.bed.remote import cross
 from driver.browser.browser import NETLOG, Browser, BrowserSettings, PageRecord, Repeatable, Surroundings
+from driver.browser.failures import BrowserError
 from driver.browser.registry import BROWSERS
 from driver.experiment.arm import Arm
 from driver.recorders.of_trial import TrialRecorders
 from driver.recorders.recorder import Context, Recording
 from driver.recorders.registry import wishes
 from driver.recorders.tcpdump import Captures
+from driver.recorders.vitals import Vitals, VitalsOptions
 from driver.servers.registry import SERVERS
 from driver.workloads.page_load.gateways import CERTIFICATE, KEYS, Gateways, addresses, drop_gateway, end_gateway
 from driver.workloads.page_load.read_back import ReadBack
@@ -29,7 +32,7 @@ from driver.workloads.page_load.under_way import UnderWay
 from driver.workloads.spec import TrialSpec
 from driver.workloads.workload import BedPlace
 from model.clock import utc_now
-from model.errors import BedError, StoreError
+from model.errors import BedError, InputError, StoreError
 from model.evidence.capture import RouterCounts
 from model.evidence.moving import MovingEvidence
 from model.evidence.page_load import PageLoadEvidence
@@ -50,6 +53,7 @@ class PageLoadOnBed:
         self._lost_at_input = place.substrate.router.lost_at_input
         self._gateways = Gateways(self._client, place.serving, place.folder)
         self._browsers: dict[str, Browser] = {}  # by their names
+        self._selectors: set[tuple[str, str]] = set()  # with their browsers, that were checked
         self._count = 0
         self._trial: UnderWay | None = None
         self._read_back = ReadBack(place.substrate, place.kept)
@@ -59,6 +63,24 @@ class PageLoadOnBed:
             node.run(["mkdir", "-p", f"{place.folder}/captures"])
 
     # --- before the load
+
+    def check(self, spec: TrialSpec) -> None:
+        """Whether what is to be clicked is a selector to the arm's browser: each trial would fail else."""
+        vitals = spec.recorders.get(Vitals.name)
+        asked = (spec.arm.browser, vitals.click) if isinstance(vitals, VitalsOptions) and vitals.click else None
+        if asked is None or asked in self._selectors:
+            return
+        arm = replace(spec.arm, start="fresh-process", early_data=False)  # ends with the page, and visits nothing
+        with suppress(BrowserError):  # a browser that fails is the trials' affair, which say how
+            page = self._require_browser(spec.arm.browser).open(arm, Surroundings({}))
+            try:
+                known = page.knows_selector(asked[1])
+            finally:
+                page.close()
+            if not known:
+                remedy = "Write one as document.querySelector takes it, like button.menu"
+                raise InputError(f"{asked[1]!r} is no CSS selector", remedy, key=f"{Vitals.name}.click")
+        self._selectors.add(asked)
 
     def prepare(self, spec: TrialSpec) -> tuple[Failure, ...]:
         started = time.monotonic()
