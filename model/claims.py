@@ -6,6 +6,7 @@ A claim is about an effect, which is a number above 0:
 - of a change: the ratio of an arm's metric to that of another arm, on the same site and link. No change is 1.
 - of a trend: by what ratio a change (or a value) grows from the first to the last of the values it is drawn over.
 - of a spike: the ratio of a metric at one value of a link's setting to that between its two neighbours.
+- of a contrast: the ratio of a change (or a value) to that of other arms, or elsewhere.
 - of a value: the metric itself, as it is stored.
 """
 
@@ -19,7 +20,7 @@ from typing import Literal
 
 from model.coded import Coded
 
-ClaimKind = Literal["change", "value", "trend", "spike"]
+ClaimKind = Literal["change", "value", "trend", "spike", "contrast"]
 Quantifier = Literal["one", "every", "any", "all but"]
 
 
@@ -35,8 +36,9 @@ class Point(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Place(Coded):
-    """Where a claim is checked. A change and a value take one point, a trend two or more in order of x, and a spike
-    three: the neighbour below, the point itself, the neighbour above."""
+    """Where a claim is checked. A change and a value take one point, a trend two or more in order of x, a spike
+    three: the neighbour below, the point itself, the neighbour above, and a contrast two: the one, and the other that
+    it is compared with."""
 
     words: str
     points: tuple[Point, ...]

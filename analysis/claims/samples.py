@@ -107,12 +107,12 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
         if len(logs) < len(weights):
             continue
         if len(logs) > 1 and any(map(math.isinf, logs)):
-            return NotTested("a trial timed out, or its value is 0, so there is no slope")
+            return NotTested(f"a trial timed out, or its value is 0, so the {claim.kind} is not known")
         sides = [measured.beyond(point, number) for point in place.points]
         if len(sides) == 1 and sides[0] is None:
             continue  # neither load got there: the round says nothing
         if len(sides) > 1 and any(side != 0 for side in sides):
-            return NotTested("a load ended before it was reached, so there is no slope")
+            return NotTested(f"a load ended before it was reached, so the {claim.kind} is not known")
         made = [measured.found[cell][number] for cell in cells]
         effect = math.fsum(weight * log for weight, log in zip(weights, logs, strict=True))
         observed.append(
@@ -129,7 +129,9 @@ def observe(measured: Measured, claim: Claim, place: Place) -> tuple[Observed, .
 
 
 def cells_of(place: Place) -> list[str]:
-    return [cell for point in place.points for cell in (point.cell, point.base) if cell is not None]
+    """Each once: a contrast of h2 against SPDY with SPDY against HTTP has those of SPDY in both."""
+    cells = (cell for point in place.points for cell in (point.cell, point.base))
+    return list(dict.fromkeys(cell for cell in cells if cell is not None))
 
 
 def logarithm(value: float) -> float:
@@ -146,9 +148,11 @@ def weights_of(claim: Claim, place: Place) -> list[float]:
     """Of each of the place's points in the effect.
 
     A trend is the slope of the line with the least squares, times the span that it is over. A spike is the difference
-    to the straight line between the neighbours."""
+    to the straight line between the neighbours, a contrast that between its two points."""
     if claim.kind in ("change", "value"):
         return [1.0]
+    if claim.kind == "contrast":
+        return [1.0, -1.0]
     xs = [point.x for point in place.points if point.x is not None]
     if claim.kind == "spike":
         below, at, above = xs

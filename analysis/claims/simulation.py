@@ -62,12 +62,18 @@ def _skewed_base(rng: random.Random) -> float:
     return -(math.log1p(rng.expovariate(10)) - math.log1p(math.log(2) / 10)) / TRIAL_SD
 
 
+def _skewed_contrast(rng: random.Random) -> float:
+    """Two such changes against each other: the base is exponential in both places."""
+    return _skewed_base(rng) - _skewed_base(rng)
+
+
 DESIGNS = (
     Design(3, 4), Design(5, 4), Design(1, 6), Design(1, 10), Design(1, 12),
     Design(3, 4, _unlike, ", unlike beds"),
     Design(3, 4, _skewed, ", skewed beds"),
     Design(5, 4, _skewed, ", skewed beds"),
     *(Design(1, rounds, words=", skewed base", trial_noise=_skewed_base) for rounds in (6, 10, 30)),
+    *(Design(1, rounds, words=", contrast of skewed bases", trial_noise=_skewed_contrast) for rounds in (6, 10, 30)),
 )  # fmt: skip
 
 

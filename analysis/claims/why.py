@@ -2,7 +2,7 @@
 
 The parts of a load time add up to it, and a claim is about a weighted sum of load times, so the same sum of each part
 says what share of the effect is due to it. Of a trend that is by how much the difference grows from the first point to
-the last, of a spike by how much it stands out.
+the last, of a spike by how much it stands out, of a contrast by how much more the one difference is than the other.
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from driver.experiment.links import canonical, stated
+from driver.experiment.claim_contrasts import CellPair, Contrast, paired
+from driver.experiment.links import canonical, settings_without, stated
 from driver.experiment.model import Cell, dimension_of
 from model.claims import ClaimKind, Place, Point, Quantifier
-from model.dimensions import DIMENSIONS, lies_on_axis, without
+from model.dimensions import DIMENSIONS, lies_on_axis
 from model.link.impairments.loss import RandomLoss
 from model.metrics import Metric
 from model.settings.kinds import near_miss
@@ -27,11 +28,18 @@ class Asked:
     kind: ClaimKind
     of: str | None  # arms
     to: str | None
-    metric: Metric  # of a trend: that of the claim that it follows, once that is looked up
+    metric: Metric  # of a trend and a contrast: that of the claim that they follow, once that is looked up
     over: str | None  # of a trend and a spike
     at: Written | None  # of a spike
-    claim: Written | None  # of a trend: the claim that it follows
+    claim: Written | None  # of a trend and a contrast: the claim that they follow
     claim_kind: str
+    contrast: Contrast | None = None
+
+    @property
+    def words(self) -> str:
+        """What is compared with what."""
+        of = str(self.of)
+        return self.contrast.words(of, self.to) if self.contrast else f"{of} against {self.to}" if self.to else of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +91,23 @@ def read_quantifier(written: Written | None) -> Quantified:
 def places_of(asked: Asked, quantifier: Quantified, where: Where, cells: Sequence[Cell]) -> tuple[Place, ...]:
     """Every place that the claim has to be checked at, in the experiment's order."""
     _refuse_one_value(asked, quantifier, where)
-    points = _points(asked, where, cells)
-    places = _gathered(asked, where, points) if asked.over else [[point] for point in points]
-    if asked.at and asked.over:
-        places = [_around(asked.at, asked.over, place) for place in places]
+    places = _places(asked, where, cells)
     _refuse_several(quantifier, where, [place[0][0] for place in places])
     if quantifier.exceptions >= len(places) > 0:
         what = f"there are {len(places)} places, so all but {quantifier.exceptions} are none"
         raise where.says_for.error(what, "Write fewer exceptions")
-    return tuple(
-        Place(_place_words(place[0][0], without=asked.over), tuple(_point(asked, *point) for point in place))
-        for place in places
-    )
+    return tuple(Place(_words_of(asked, place), tuple(_point(asked, *point) for point in place)) for place in places)
 
 
-CellPair = tuple[Cell, Cell | None]  # a cell, and the one that it is compared with
+def _places(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[list[CellPair]]:
+    points = _points(asked, where, cells)
+    if contrast := asked.contrast:
+        others = _points(replace(asked, of=contrast.of, to=contrast.to, contrast=None), where, cells)
+        return paired(contrast, points, others)
+    if not asked.over:
+        return [[point] for point in points]
+    places = _gathered(asked, where, points)
+    return [_around(asked.at, asked.over, place) for place in places] if asked.at else places
 
 
 def _refuse_one_value(asked: Asked, quantifier: Quantified, where: Where) -> None:
@@ -109,14 +119,19 @@ def _refuse_one_value(asked: Asked, quantifier: Quantified, where: Where) -> Non
     if name in (one for one, values in where.chosen if len(values) == 1):
         what = f"where chooses one {name}, and this is about several"
         raise where.says_for.error(what, "Leave one of the two out")
+    if asked.contrast and name in asked.contrast.names:
+        what = f"at chooses one {name}, and this is about several"
+        raise where.says_for.error(what, "Write what else its places differ in, or leave it out")
 
 
 def _points(asked: Asked, where: Where, cells: Sequence[Cell]) -> list[CellPair]:
     """Every cell of the arm there, with that of the other arm."""
     bases = {(cell.site, cell.link.label): cell for cell in cells if cell.arm.name == asked.to}
     own = [cell for cell in cells if cell.arm.name == asked.of and where.takes(cell)]
+    if asked.contrast:
+        own = [cell for cell in own if asked.contrast.takes(cell)]
     if not own:
-        problem = where.where or where.entry
+        problem = where.where or (asked.contrast.written if asked.contrast else where.entry)
         raise problem.error(f"no cell of the arm {asked.of!r} has all of this", "Write values that go together")
     if asked.to is None:
         return [(cell, None) for cell in own]
@@ -139,8 +154,7 @@ def _gathered(asked: Asked, where: Where, points: Sequence[CellPair]) -> list[li
         if not lies_on_axis(over, dimension_of(cell, over) or ""):
             what = f"{over} has no single number at {cell.link.label}"
             raise where.entry.error(what, "Leave that link out with where")
-        rest = without(stated(cell.link.link), over)
-        found.setdefault((cell.site, *sorted(rest.items())), []).append((cell, base))
+        found.setdefault((cell.site, settings_without(cell.link, [over])), []).append((cell, base))
     for place in found.values():
         if len(place) < 2:
             what = f"there is one {over} only at {place[0][0].site}, {place[0][0].link.label}"
@@ -192,6 +206,15 @@ def _place_words(cell: Cell, without: str | None = None) -> str:
     shown = ("rate", "rate_down", "rate_up", "rtt")
     rest = [text for name, text in stated(cell.link.link).items() if name in shown and name != without]
     return ", ".join([cell.site, *rest])
+
+
+def _words_of(asked: Asked, place: Sequence[CellPair]) -> str:
+    """Of a contrast in two places both, without what they have in common."""
+    first, last = place[0][0], place[-1][0]
+    words = _place_words(first, without=asked.over)
+    if not asked.contrast or (first.site, first.link.label) == (last.site, last.link.label):
+        return words
+    return f"{words} against {last.link.label if first.site == last.site else _place_words(last)}"
 
 
 def _point(asked: Asked, cell: Cell, base: Cell | None) -> Point:

@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from driver.experiment.claim_contrasts import read_contrast
 from driver.experiment.claim_places import Asked, Where, places_of, read_quantifier
 from driver.experiment.claim_regions import read_region
 from driver.experiment.courses import read_load_place
 from driver.experiment.figures import is_number, read_only
-from driver.experiment.keys import CLAIM, CLAIM_CHANGE, CLAIM_SPIKE, CLAIM_TREND, CLAIM_VALUE, read_name
+from driver.experiment.keys import (
+    CLAIM,
+    CLAIM_CHANGE,
+    CLAIM_CONTRAST,
+    CLAIM_SPIKE,
+    CLAIM_TREND,
+    CLAIM_VALUE,
+    read_name,
+)
 from driver.experiment.model import Cell, dimension_of
 from driver.experiment.recorded import lacking_setting
 from model.claims import Claim, ClaimKind
@@ -29,7 +38,9 @@ KINDS: Mapping[ClaimKind, Table] = {
     "value": CLAIM_VALUE,
     "trend": CLAIM_TREND,
     "spike": CLAIM_SPIKE,
+    "contrast": CLAIM_CONTRAST,
 }
+FOLLOWING = ("trend", "contrast")  # kinds that are about another claim's change or value
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +76,53 @@ def _asked(entry: Written, keys: Mapping[str, Written], about: About) -> Asked:
     kind = kinds[0]
     parts = KINDS[kind].entries(keys[kind])
     arms = list(dict.fromkeys(cell.arm.name for cell in about.cells))
+    contrast = read_contrast(keys[kind], parts, about.cells) if kind == "contrast" else None
     of = _one_of(parts["of"], arms, "arm") if "of" in parts else None
-    to = _one_of(parts["to"], arms, "arm") if "to" in parts else None
+    to = _one_of(parts["to"], arms, "arm") if "to" in parts and not contrast else None
     if of is not None and of == to:
         raise parts["to"].error(f"the arm {of!r} would be compared with itself", "Name another arm")
     references = [key for key in ("change_of", "value_of") if key in parts]
-    if kind == "trend" and len(references) != 1:
-        raise keys[kind].error("a trend is one of another claim", "Write change_of: or value_of: with a claim's name")
+    if kind in FOLLOWING and len(references) != 1:
+        what = f"a {kind} is one of another claim"
+        raise keys[kind].error(what, "Write change_of: or value_of: with a claim's name")
     return Asked(
         kind=kind,
         of=of,
         to=to,
-        metric=_metric_or_place(keys[kind], parts, about),
+        metric=_metric(None, about) if contrast else _metric_or_place(keys[kind], parts, about),
         over=_over(parts["over"], about.cells) if "over" in parts else None,
         at=parts.get("at") if kind == "spike" else None,
         claim=parts[references[0]] if references else None,
         claim_kind="change" if references == ["change_of"] else "value",
+        contrast=contrast,
     )
 
 
 def _resolved(name: str, asked: Mapping[str, Asked], entries: Mapping[str, object]) -> Asked:
-    """A trend takes its arms and its metric from the claim that it names."""
+    """Trends and contrasts take their arms and their metric from the claims that they name."""
     one = asked[name]
     if one.claim is None:
         return one
-    other = one.claim.text().strip()
-    if other not in asked:
-        remedy = f"{near_miss(other, entries)}There are {', '.join(entries)}"
-        raise one.claim.error(f"there is no claim {other[:60]!r}", remedy)
-    if asked[other].kind != one.claim_kind:
-        remedy = f"Name a claim that has {one.claim_kind}:"
-        raise one.claim.error(f"the claim {other} is about a {asked[other].kind}", remedy)
-    return replace(one, of=asked[other].of, to=asked[other].to, metric=asked[other].metric)
+    first = _followed(one.claim, one.claim_kind, asked, entries)
+    contrast = one.contrast
+    if contrast:
+        other = _followed(contrast.other, one.claim_kind, asked, entries) if contrast.other else first
+        if contrast.other and other.metric != first.metric:
+            what = f"one is about {first.metric.words}, the other about {other.metric.words}"
+            raise contrast.other.error(what, "Name a claim about the same metric")
+        contrast = replace(contrast, of=str(other.of), to=other.to)
+    return replace(one, of=first.of, to=first.to, metric=first.metric, contrast=contrast)
+
+
+def _followed(written: Written, kind: str, asked: Mapping[str, Asked], entries: Mapping[str, object]) -> Asked:
+    """The claim of that name."""
+    name = written.text().strip()
+    if name not in asked:
+        remedy = f"{near_miss(name, entries)}There are {', '.join(entries)}"
+        raise written.error(f"there is no claim {name[:60]!r}", remedy)
+    if asked[name].kind != kind:
+        raise written.error(f"the claim {name} is about a {asked[name].kind}", f"Name a claim that has {kind}:")
+    return asked[name]
 
 
 def _read(name: str, entry: Written, keys: Mapping[str, Written], asked: Asked, cells: Sequence[Cell]) -> Claim:
@@ -110,7 +136,7 @@ def _read(name: str, entry: Written, keys: Mapping[str, Written], asked: Asked, 
         says=plain["says"] or name,
         source=plain["source"] or "",
         kind=asked.kind,
-        of=f"{asked.of} against {asked.to}" if asked.to else str(asked.of),
+        of=asked.words,
         metric=asked.metric.name,
         over=asked.over,
         published=region.published,

@@ -170,13 +170,15 @@ CLAIM = Table((
     Setting("source", PROSE, "", "where it was published: in a study `STUDY#NUMBER`", "spdy-vs-http-2012#1",
         default_words="none"),
     Setting("change", None, "", "it is about how much an arm changes a metric", "{of: h2, to: http, metric: plt}",
-        "[keys](#change)", "this, or one of the next three"),
+        "[keys](#change)", "this, or one of the next four"),
     Setting("value", None, "", "it is about a metric itself", "{of: http, metric: connections_used}",
         "[keys](#value)", "see above"),
     Setting("trend", None, "", "it is about how a change or a value grows", "{change_of: faster, over: rtt}",
         "[keys](#trend)", "see above"),
     Setting("spike", None, "", "it is about one value that stands out from its neighbours",
         "{of: h2, over: rtt, at: 70ms}", "[keys](#spike)", "see above"),
+    Setting("contrast", None, "", "it is about how a change or a value compares with another",
+        "{change_of: faster, at: {rtt: 200ms}, to_at: {rtt: 20ms}}", "[keys](#contrast)", "see above"),
     Setting("where", None, "", "the sites and links that it is about", "{rate: 10mbit, rtt: 100ms}",
         "`site`, `link` or settings of the link, each with a value or a list", "all"),
     Setting("for", None, "", "in how many of these it has to hold", "every rtt",
@@ -222,6 +224,17 @@ CLAIM_SPIKE = Table((
         required=True),
     Setting("at", None, "", "where", "70ms", "a value of that setting", required=True),
 ))
+CLAIM_CONTRAST = Table((
+    Setting("change_of", None, "", "the claim whose change is compared", "faster", "a claim's name",
+        "this or the next"),
+    Setting("value_of", None, "", "the claim whose value is compared", "load", "a claim's name", "see above"),
+    Setting("to", None, "", "the claim whose change or value it is compared with", "minified", "a claim's name",
+        "the same claim"),
+    Setting("at", None, "", "where the one is, if that is not where the other is", "{rtt: 200ms}",
+        "`site`, `link` or settings of the link, each with a value", "the same place"),
+    Setting("to_at", None, "", "where the other is, in the same keys", "{rtt: 20ms}", "as `at`",
+        "needed with `at`"),
+))
 PUBLISHED = Table((
     Setting("source", PROSE, "", "where the numbers stand", "figure 7", default_words="none"),
     Setting("axis", None, "", "where the published axis of the values ended", "700", "a number", "unknown"),
@@ -249,4 +262,5 @@ CLAIM_SECTIONS: Mapping[str, Table] = {
     "value": CLAIM_VALUE,
     "trend": CLAIM_TREND,
     "spike": CLAIM_SPIKE,
+    "contrast": CLAIM_CONTRAST,
 }

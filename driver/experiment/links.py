@@ -10,7 +10,7 @@ from typing import cast
 
 from driver.experiment.model import LinkCase
 from driver.experiment.traces import FOLLOWS, plain_settings
-from model.dimensions import DIMENSIONS, comparable
+from model.dimensions import DIMENSIONS, comparable, without
 from model.errors import InputError
 from model.link import DIRECT, OF_ROUTER, SETTINGS, Link
 from model.link.moving.radio import RADIOS
@@ -86,6 +86,15 @@ def stated(link: Link) -> Mapping[str, str]:
         fewer = {key: text for key, text in mapping.items() if SETTINGS[key].setting.name != name}
         mapping = fewer if _is_that(link, fewer) else mapping
     return mapping
+
+
+def settings_without(case: LinkCase, names: Sequence[str]) -> tuple[object, ...]:
+    """What a link states besides these, and what load it is under: two that agree in it differ in nothing else."""
+    rest = stated(case.link)
+    for name in names:
+        rest = without(rest, name)
+    load = None if case.load and set(names) & case.load.dimensions().keys() else case.load
+    return (*sorted(rest.items()), load)
 
 
 def _is_that(link: Link, mapping: Mapping[str, str]) -> bool:

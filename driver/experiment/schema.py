@@ -70,17 +70,25 @@ def _claims() -> dict[str, Schema]:
     time: Schema = {"type": ["string", "number"]}
     one_place: Schema = {**_object({"users": {"type": "integer", "minimum": 1}, "time": time}), "minProperties": 1}
     parts["at"] = {"anyOf": [text, {**one_place, "maxProperties": 1}]}
+    places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
+    scalar: Schema = {"type": ["string", "number", "boolean"]}
+    one_of_two: Schema = {**_object(dict.fromkeys(places, scalar)), "minProperties": 1}
+    own: dict[str, dict[str, Schema]] = {"contrast": dict.fromkeys(("at", "to_at"), _ref("claim_side"))}
     kinds = {
-        name: _object(table.schema(parts), [one.name for one in table.settings if one.required])
+        name: _object(
+            table.schema({**parts, **own.get(name, {})}), [one.name for one in table.settings if one.required]
+        )
         for name, table in CLAIM_SECTIONS.items()
         if name != "claim"
     }
-    kinds["trend"]["oneOf"] = [{"required": ["change_of"]}, {"required": ["value_of"]}]
-    places = [name for name in (*PLAIN, *DIMENSIONS) if name != "arm"]
+    one_claim = [{"required": ["change_of"]}, {"required": ["value_of"]}]
+    kinds["trend"]["oneOf"] = kinds["contrast"]["oneOf"] = one_claim
+    kinds["contrast"]["dependencies"] = {"at": ["to_at"], "to_at": ["at"]}
+    kinds["contrast"]["anyOf"] = [{"required": ["to"]}, {"required": ["at"]}]
     either = {"anyOf": [change, value]}
     shapes = {
         **{name: _ref(f"claim_{name}") for name in kinds},
-        "where": _object({name: _one_or_many({"type": ["string", "number", "boolean"]}) for name in places}),
+        "where": _object({name: _one_or_many(scalar) for name in places}),
         "for": {"type": "string", "pattern": r"^\s*(every|any|all\s+but\s+[0-9]+)(\s+[a-z_]+)?\s*$"},
         "published": {"anyOf": [either, {"type": "array", "items": either, "minItems": 1, "maxItems": 2}]},
         "margin": value,
@@ -91,7 +99,7 @@ def _claims() -> dict[str, Schema]:
     ways = [{"required": [way]} for way in ("published", "expect", "equivalent")]
     claim["allOf"] = [{"oneOf": [{"required": [name]} for name in kinds]}, {"oneOf": ways}]
     claim["dependencies"] = {"published": ["margin"], "margin": ["published"]}
-    return {**{f"claim_{name}": kind for name, kind in kinds.items()}, "claim": claim}
+    return {**{f"claim_{name}": kind for name, kind in kinds.items()}, "claim_side": one_of_two, "claim": claim}
 
 
 def _with_keys() -> list[str]:

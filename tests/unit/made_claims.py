@@ -70,7 +70,7 @@ def with_effect(kind: ClaimKind, effect: float, sd: float = 0.005, seed: int = 5
             power = 0.0
         elif kind == "trend":
             power = (rtt - RTTS[0]) / (RTTS[-1] - RTTS[0])
-        elif kind == "spike":
+        elif kind in ("spike", "contrast"):
             power = float(rtt == RTTS[1])
         else:
             power = 1.0
@@ -84,6 +84,8 @@ def point(rtt: int, *, base: bool = False) -> Point:
 
 
 def places(kind: ClaimKind, number: int = 1) -> tuple[Place, ...]:
+    if kind == "contrast":
+        return (Place("page, 40ms against 20ms", tuple(point(rtt, base=True) for rtt in (RTTS[1], RTTS[0]))),)
     if kind in ("trend", "spike"):
         return (Place("page", tuple(point(rtt, base=kind == "trend") for rtt in RTTS)),)
     return tuple(Place(f"page, {rtt}ms", (point(rtt, base=kind == "change"),)) for rtt in RTTS[:number])

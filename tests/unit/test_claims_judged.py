@@ -19,7 +19,7 @@ from model.looks import ALPHA, looks
 from tests.unit.made_claims import LATE, Loads, made_claim, made_run, places, point, with_effect
 
 HELD, DIRECTION, REFUTED, OPEN, UNTESTED = Verdict  # in its order
-KINDS: tuple[ClaimKind, ...] = ("change", "trend", "spike", "value")
+KINDS: tuple[ClaimKind, ...] = ("change", "trend", "spike", "contrast", "value")
 
 
 def judged(loads: Loads, claim: Claim, **made: object) -> Judged:
@@ -45,7 +45,7 @@ def only(found: Judged) -> JudgedPlace:
         (1.00, 0.002, REFUTED, ""),
     ],
 )
-@pytest.mark.parametrize("kind", ["change", "trend", "spike"])
+@pytest.mark.parametrize("kind", ["change", "trend", "spike", "contrast"])
 def test_an_effect_has_the_verdict_that_its_intervals_allow(
     kind: ClaimKind, effect: float, sd: float, verdict: Verdict, detail: str, beds: int
 ) -> None:
@@ -262,7 +262,24 @@ def test_a_bed_that_timed_out_in_half_of_its_rounds_has_no_effect() -> None:
 
 def test_a_slope_with_a_time_out_is_not_known() -> None:
     found = judged(late_in([5]), made_claim("trend"))
-    assert (found.verdict, found.detail) == (UNTESTED, "a trial timed out, or its value is 0, so there is no slope")
+    assert (found.verdict, found.detail) == (
+        UNTESTED,
+        "a trial timed out, or its value is 0, so the trend is not known",
+    )
+
+
+def test_what_both_places_of_a_contrast_share_is_no_effect() -> None:
+    """b takes 61% of the time of a in both places, and a whole round may be slow in one of them."""
+    own = with_effect("change", 0.61, 0.002)
+
+    def loads(arm: str, rtt: int, number: int) -> float:
+        return own(arm, rtt, number) * (1 + (number * rtt) % 7)
+
+    found = only(judged(loads, made_claim("contrast", low=0.95, high=1.05, side=0, published=(), equivalent=True)))
+    assert found.verdict == HELD
+    assert found.effect
+    assert found.effect.value == pytest.approx(1, rel=0.005)
+    assert len(found.trials) == 4 * 12
 
 
 # --- what keeps a claim from being tested
@@ -294,7 +311,7 @@ def test_a_metric_that_this_version_does_not_know_is_refused_with_the_claim() ->
         judged(with_effect("value", 1.0), made_claim("value", metric="warp_factor"))
 
 
-@pytest.mark.parametrize("kind", ["change", "trend", "spike"])
+@pytest.mark.parametrize("kind", ["change", "trend", "spike", "contrast"])
 def test_arms_that_were_not_interleaved_are_not_compared(kind: ClaimKind) -> None:
     found = judged(with_effect(kind, 0.61), made_claim(kind), order="sequential")
     assert (found.verdict, found.detail) == (UNTESTED, "arms were not interleaved (order: sequential)")
@@ -479,6 +496,12 @@ def test_why_of_a_trend_says_what_grows() -> None:
 
 def test_why_of_a_spike_says_what_stands_out() -> None:
     assert explained("spike", made_claim("spike")) == "recovery from loss +40 ms; together +40 ms"
+
+
+def test_why_of_a_contrast_says_what_the_one_difference_has_more_than_the_other() -> None:
+    assert explained("contrast", made_claim("contrast")) == (
+        "waiting -150 ms, recovery from loss +40 ms; together -110 ms"
+    )
 
 
 def test_why_of_several_places_is_of_the_first_and_the_last() -> None:

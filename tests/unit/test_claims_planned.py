@@ -61,6 +61,16 @@ def test_what_was_published_is_told_in_the_words_of_the_file(settings: str, word
     assert published(claim) == words
 
 
+def test_a_contrast_names_both_of_its_sides() -> None:
+    contrast = "contrast: {change_of: a, at: {rtt: 100ms}, to_at: {rtt: 20ms}}, expect: lower"
+    claims = f"claims: {{a: {{{CHANGE}, expect: lower, {WHERE}}}, more: {{{contrast}}}}}\n"
+    claim = read(f"{SMALL}{claims}").claims[1]
+    assert about(claim) == (
+        "contrast of page load time: h2 against http at rtt 100ms, compared with h2 against http at rtt 20ms"
+    )
+    assert [place.words for place in claim.places] == ["dummy, 100ms against 20ms"]
+
+
 def test_the_plan_has_the_claims_and_the_variant(tmp_path: Path) -> None:
     file = tmp_path / "exp.yaml"
     file.write_text(f"{SMALL}{FASTER}trials: 5\nvariants: {{period: {{links: {{initial_window: 3}}}}, today: {{}}}}\n")

@@ -25,7 +25,7 @@ ABOUT = st.fixed_dictionaries(
     optional={
         "to": st.just("http"),
         "over": st.sampled_from(["rtt", "rate", "queue", "loss", "initial_window"]),
-        **dict.fromkeys(("at", "metric"), ATOMS),
+        **dict.fromkeys(("at", "metric", "to_at"), ATOMS),
         **dict.fromkeys(("change_of", "value_of"), st.just("b")),
     },
 )
@@ -34,7 +34,7 @@ CLAIMS = st.fixed_dictionaries(
 )
 LIKELY = st.builds(
     lambda kind, about, rest: {kind: about, **rest},
-    st.sampled_from(["change", "value", "trend", "spike"]),
+    st.sampled_from(["change", "value", "trend", "spike", "contrast"]),
     ABOUT,
     st.fixed_dictionaries({}, optional=dict.fromkeys(("for", "published", "margin", "expect", "equivalent"), ATOMS)),
 )

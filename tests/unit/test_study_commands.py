@@ -72,7 +72,7 @@ def test_the_skeleton_is_a_study_with_a_claim_of_each_kind(tmp_path: Path) -> No
     run("new", str(folder))
     read = read_study_folder(str(folder))
     (experiment,) = read.experiments("then").values()
-    assert {claim.kind for claim in experiment.claims} == {"change", "value", "trend", "spike"}
+    assert {claim.kind for claim in experiment.claims} == {"change", "value", "trend", "spike", "contrast"}
     assert any(claim.equivalent for claim in experiment.claims)
     assert any(claim.quantifier == "every" for claim in experiment.claims)
     assert (
