@@ -48,6 +48,7 @@ def starved(pids: list[int]) -> Iterator[None]:
 
 def watched(bed: InsideBed, seconds: float) -> tuple[RouterStall, ...]:
     pulse = bed.substrate.router.pulse()
+    assert pulse is not None
     pulse.begin()
     time.sleep(seconds)
     return pulse.end()
@@ -71,6 +72,7 @@ def a_router_that_is_stopped_stands_still(bed: InsideBed) -> None:
     kernel = processes(bed)[0]
     going_on = threading.Timer(0.3, os.kill, (kernel, signal.SIGCONT))
     pulse = bed.substrate.router.pulse()
+    assert pulse is not None
     pulse.begin()
     time.sleep(0.1)
     os.kill(kernel, signal.SIGSTOP)
