@@ -16,7 +16,7 @@ from captures.timeline import Timeline
 from driver.experiment.arm import Arm
 from driver.workloads.page_load.link_rate import PUNCTUAL, caught_up_us, excess
 from driver.workloads.page_load.link_verdict import LinkVerdict
-from model.evidence.link import LinkEvidence
+from model.evidence.link import LinkEvidence, Windows
 from model.link import Link
 from model.reasons import Flag, FlagName, Reason
 from model.record import TrialRecord
@@ -238,6 +238,17 @@ def test_a_load_whose_round_trips_were_all_late_has_no_larger_initial_window() -
     load = Load(link(rate="50mbit"), stalls=stalls(3, 15, 15))
     found = verdict(load, load.link, both=False, flags=STARVED)
     assert Reason.INITIAL_WINDOW not in {failure.reason for failure in found.failures()}
+
+
+def test_a_starved_router_that_keeps_the_tenth_packet_for_a_round_trip_is_no_smaller_initial_window() -> None:
+    kept = (int(52.3 * MS), int(70.5 * MS))
+    load = Load(link(rate="50mbit"), sizes=(20_000,), stalls=[kept])
+    found = verdict(load, load.link, both=False, flags=STARVED)
+    assert found.seen is not None
+    assert found.seen.window_down == Windows(9, 9, 1), "else it would not look like one"
+    assert list(found.failures()) == []
+    (failure,) = verdict(load, load.link, both=False).failures()  # a machine that had time explains nothing
+    assert failure.reason == Reason.INITIAL_WINDOW
 
 
 def test_larger_frames_than_the_mtu_are_offloads() -> None:

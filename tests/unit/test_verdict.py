@@ -407,6 +407,14 @@ def test_one_connection_more_than_a_browser_needs_is_found(connections: int, rig
     assert faults == [] if right else f"by {connections + 2} connections, where 6 are enough" in faults[0]
 
 
+@pytest.mark.parametrize(("ended", "right"), [({"rst_up": True}, True), ({"fin_up": True}, False)], ids=str)
+def test_another_connection_may_follow_one_that_the_browser_reset(ended: dict[str, bool], right: bool) -> None:
+    """It stopped reading an answer that was no image. What it has read to its end it ends in order."""
+    data = many(HTTP, 5)
+    data["evidence"]["packets"]["client"]["by_connection"][0] |= ended
+    assert (keepalive_faults(data, HTTP) == []) == right
+
+
 @pytest.mark.parametrize(("said_of", "right"), [(2, True), (1, False)])
 def test_apache_says_of_the_last_but_one_that_it_is_the_last(said_of: int, right: bool) -> None:
     """MaxKeepAliveRequests 2: each connection carries three requests, and the log has - for the second and third."""

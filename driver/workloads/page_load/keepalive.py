@@ -6,7 +6,7 @@ ends only where the arm says so. What a browser cannot help, such as a request t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from driver.experiment.arm import Arm
@@ -125,7 +125,7 @@ class Keepalive:
                 groups.setdefault(group, {}).setdefault(number, []).append(line)
         for group, by_port in groups.items():
             each_pool = 1 if self.arm.multiplexed else self.arm.connections_per_host
-            most = each_pool * self._pools(group) + self._ended(by_port) + self._given_up(group)
+            most = each_pool * self._pools(group) + self._ended(by_port) + self._given_up(group, by_port)
             if len(by_port) > most:
                 requests = sum(map(len, by_port.values()))
                 yield (
@@ -155,10 +155,13 @@ class Keepalive:
         frames = sum(each.type == "Document" for each in self.all_requests if not 300 <= (each.status or 0) < 400)
         return max(len(kinds), 1) * max(frames, 1)
 
-    def _given_up(self, group: Group) -> int:
-        """Requests that ended without their answer: their connections ended with them."""
+    def _given_up(self, group: Group, by_port: Collection[int]) -> int:
+        """Requests that ended without their answer: their connections ended with them. A browser that stops reading an
+        image which is none does not say so, but resets the connection; one that has read an answer ends it in order."""
         if self.witnesses.gateway:
             failed = [each for each in self.witnesses.requests if each.cancelled or each.error or each.tries > 1]
             return sum(each.url.partition("/")[0] == group[0] for each in failed)
         unfinished = [each for each in self.all_requests if each.error is not None or each.ended_ms is None]
-        return sum(host(each) == group[0] for each in unfinished)
+        captured = self.witnesses.captured or ()
+        reset = sum(each.rst_up and not each.fin_up and each.client_port in by_port for each in captured)
+        return max(reset, sum(host(each) == group[0] for each in unfinished))
