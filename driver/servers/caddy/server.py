@@ -10,13 +10,13 @@ from driver.bed.node import Node
 from driver.servers import answers
 from driver.servers.caddy import configuration, fields, installation, log
 from driver.servers.layout import Layout, lay_out, staged
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
 from model.errors import InputError
 from model.evidence.server import ServedRequest
 from model.site.site import Site
 
 
-class Caddy:
+class Caddy(Server):
     name = "caddy"
     title = "Caddy"
     processes = ("caddy",)
@@ -26,9 +26,9 @@ class Caddy:
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "caddy.json"
+    counts_requests = False
+    sends_early_hints = True
     clock_us = log.CLOCK_US
-    for_page_loads = True
-    always_offers_h2 = False
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (log.UNTOLD_OF_H3 if protocol == "h3" else set())

@@ -10,14 +10,14 @@ from driver.bed.node import Node
 from driver.servers import answers
 from driver.servers.h2o import configuration, fields, installation, log
 from driver.servers.layout import Layout, lay_out, staged
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
 from driver.servers.shared import question
 from model.errors import InputError
 from model.evidence.server import ServedRequest
 from model.site.site import Site
 
 
-class H2o:
+class H2o(Server):
     name = "h2o"
     title = "h2o"
     processes = ("h2o",)
@@ -27,8 +27,8 @@ class H2o:
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "h2o.conf"
+    counts_requests = False
     clock_us = log.CLOCK_US
-    for_page_loads = True
     always_offers_h2 = True
 
     def untold(self, protocol: str) -> frozenset[str]:

@@ -10,14 +10,14 @@ from driver.bed.node import Node
 from driver.servers import answers
 from driver.servers.layout import Layout, lay_out, staged
 from driver.servers.lighttpd import configuration, fields, installation, log
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
 from driver.servers.shared import question
 from model.errors import InputError
 from model.evidence.server import ServedRequest
 from model.site.site import Site
 
 
-class Lighttpd:
+class Lighttpd(Server):
     name = "lighttpd"
     title = "lighttpd"
     processes = ("lighttpd",)
@@ -28,8 +28,6 @@ class Lighttpd:
     settings = fields.SETTINGS
     configuration_file = "lighttpd.conf"
     clock_us = log.CLOCK_US
-    for_page_loads = True
-    always_offers_h2 = False
 
     def untold(self, protocol: str) -> frozenset[str]:
         return log.UNTOLD | (set() if protocol == "http/1.1" else {"connection"})

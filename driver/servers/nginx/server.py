@@ -9,13 +9,13 @@ from typing import Any
 from driver.bed.node import Node
 from driver.servers.layout import Layout, lay_out, staged
 from driver.servers.nginx import configuration, fields, installation, log, recorded
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
 from model.errors import InputError, MissingProgram
 from model.evidence.server import ServedRequest
 from model.site.site import Site
 
 
-class Nginx:
+class Nginx(Server):
     name = "nginx"
     title = "nginx"
     processes = ("nginx",)
@@ -24,9 +24,8 @@ class Nginx:
     compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
-    for_page_loads = True
-    always_offers_h2 = False
     configuration_file = "nginx.conf"
+    pushes = limits_streams = True
     clock_us = log.CLOCK_US
 
     def untold(self, _protocol: str) -> frozenset[str]:
