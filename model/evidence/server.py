@@ -34,8 +34,8 @@ class ServedRequest(Coded):
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest(Coded):
-    """A line of a log that names no port of the client, as those in the common format. Which request of which connection
-    it is of, and when that was, the client's capture tells: then it is a ServedRequest."""
+    """A line of a log that names no port of the client, as those in the common format. The client's capture tells of
+    which connection it is, and when it was asked: then it is a ServedRequest."""
 
     client: str  # address
     method: str

@@ -1,7 +1,7 @@
 """Where a site's objects are for webfs, which knows files, one table of types, and nothing else. Pure.
 
-It takes a file's name from the address without its query, and its type from the name's last extension. What that does not
-lead to is not answered as it is in the site.
+It takes a file's name from the address without its query, and its type from the name's last extension. What cannot be
+found so is not answered as it is in the site.
 """
 
 from __future__ import annotations
@@ -43,11 +43,7 @@ def lay_out(site: Site) -> WebfsLayout:
         else:
             files[f"{HOSTS}/{each.host}{name}"] = each
     folders = {name[: match.start()] for name in files for match in re.finditer("/", name)}
-    lost += [
-        f"{files[name].method} {files[name].url}: others are in a folder of that name"
-        for name in files
-        if name in folders
-    ]
+    lost += [f"GET {each.url}: others are in a folder of that name" for name, each in files.items() if name in folders]
     kept = {name: each for name, each in files.items() if name not in folders}
     return WebfsLayout(Layout(kept, {}, (), {}, {}, {}), types, tuple(lost))
 
@@ -60,7 +56,7 @@ def headers_not_sent(site: Site) -> tuple[str, ...]:
 
 
 def file_name(path: str) -> str:
-    """Below the folder of its host, with a slash; bytes that are no UTF-8 as Python has them in names of files."""
+    """Below the folder of its host, with a slash before it."""
     return unquote_to_bytes(natural_path(path.partition("?")[0])).decode(errors="surrogateescape")
 
 

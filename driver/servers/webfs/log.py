@@ -1,7 +1,7 @@
 """What webfs's logs say. Pure.
 
-Its log of requests is in the common format: no port, no host, the time in seconds. What it has for the size is not that of
-the answer but all that the connection has carried. When a connection ends, the line of its last request comes again; one
+Its log of requests is in the common format: no port, no host, the time in seconds. What it has for the size of an
+answer is all that the connection has carried. When a connection ends, the line of its last request comes again; one
 that carried none has a line of its own then.
 """
 
@@ -14,10 +14,12 @@ from model.errors import RecordError
 from model.evidence.server import LoggedRequest
 
 CLOCK_US = 1_000_000
-UNTOLD = frozenset(
-    ("began_us", "duration_us", "host", "body_bytes", "sent_bytes", "received_bytes", "remote", "local", "keepalives")
-    + ("connection", "encoding", "tls", "tls_resumed", "match")
-)
+# fmt: off
+UNTOLD = frozenset((
+    "began_us", "duration_us", "host", "body_bytes", "sent_bytes", "received_bytes", "remote", "local", "keepalives",
+    "connection", "encoding", "tls", "tls_resumed", "match",
+))
+# fmt: on
 HERE = "127.0.0.1"
 NOTHING = "-"
 BAD_REQUEST = 400

@@ -1,4 +1,4 @@
-"""webfs, of the distribution, as a plain process in the server node: files, HTTP/1.1 in clear, a log in the common format."""
+"""webfs, of the distribution, as a plain process in the server node: files in clear, a log in the common format."""
 
 from __future__ import annotations
 
@@ -62,10 +62,9 @@ class Webfs(Server):
         program = installation.program(node)
         argv = configuration.command(program, assignment.arm, place, log_requests=assignment.log_requests)
         text = configuration.configuration(argv, lay_out(assignment.site).types)
-        # It has no check of its own, and nothing in its options comes from the user.
-        return SetUp(
-            ["sh", "-c", configuration.INTO_ERROR_LOG, "sh", *argv], ["test", "-x", program], text, {}, "webfs"
-        )
+        run = ["sh", "-c", configuration.INTO_ERROR_LOG, "sh", *argv]
+        # It has no check of its own, and no option is the user's own words.
+        return SetUp(run, ["test", "-x", program], text, {}, "webfs")
 
     def refused_directive(self, _words: str, _text: str) -> InputError | None:
         return None  # an arm cannot have any

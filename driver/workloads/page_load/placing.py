@@ -1,9 +1,9 @@
 """Lines of a server's log that name no port of the client: which request of the capture each of them is of. Pure.
 
 A line and a request belong together where they are the same in all that the line says: method, host, path, protocol,
-status, bytes. As many lines as there are such requests are of these, one of each: which of them is which makes no
-difference, since the lines are the same. With another number nobody can tell, and such lines stay without a place, which
-fails the trial. An answer that did not come whole is as good as the line says but for its status and bytes.
+status, bytes. As many lines as there are such requests are of these, one of each: which is which makes no difference,
+since the lines are the same. With another number nobody can tell, and such lines stay without a place, which fails the
+trial. Of an answer that did not come whole the line may say another size.
 """
 
 from __future__ import annotations
