@@ -59,7 +59,7 @@ class Webfs(Server):
         return (*lay_out(site).lost, *headers_not_sent(site))
 
     def set_up(self, node: Node, assignment: Assignment, place: Place) -> SetUp:
-        program = installation.program(node)
+        program = installation.installation(node).program
         argv = configuration.command(program, assignment.arm, place, log_requests=assignment.log_requests)
         text = configuration.configuration(argv, lay_out(assignment.site).types)
         run = ["sh", "-c", configuration.INTO_ERROR_LOG, "sh", *argv]
