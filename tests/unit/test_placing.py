@@ -117,16 +117,14 @@ def test_requests_that_look_alike_are_not_told_apart() -> None:
 
 
 def test_the_last_line_of_a_connection_may_come_again_when_it_ends() -> None:
-    ended = connection(1, ("a.test", "/", 1000), ("a.test", "/x.png", 5000), ended=True)
     twice = (*LINES, LINES[2])
-    assert place(twice, ended, SECOND, repeats=True).unplaced == ()
-    assert told(place(twice, ended, SECOND, repeats=True)) == ALL
-    assert place(LINES, ended, SECOND, repeats=True).unplaced == ()  # it has not heard of the end yet
+    assert place(twice, FIRST, SECOND, repeats=True).unplaced == ()
+    assert told(place(twice, FIRST, SECOND, repeats=True)) == ALL
+    assert place(LINES, FIRST, SECOND, repeats=True).unplaced == ()  # it has not heard of the end yet
     for log in (
-        place(twice, ended, SECOND),  # by a server that writes each line once
-        place(twice, FIRST, SECOND, repeats=True),  # the connection goes on
-        place((*twice, LINES[2]), ended, SECOND, repeats=True),
-        place((*LINES, LINES[0]), ended, SECOND, repeats=True),  # another one's line
+        place(twice, FIRST, SECOND),  # by a server that writes each line once
+        place((*twice, LINES[2]), FIRST, SECOND, repeats=True),
+        place((*LINES, LINES[0]), FIRST, SECOND, repeats=True),  # another one's line
     ):
         assert len(log.unplaced) == 1
 

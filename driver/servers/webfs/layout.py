@@ -56,8 +56,9 @@ def headers_not_sent(site: Site) -> tuple[str, ...]:
 
 
 def file_name(path: str) -> str:
-    """Below the folder of its host, with a slash before it."""
-    return unquote_to_bytes(natural_path(path.partition("?")[0])).decode(errors="surrogateescape")
+    """Below the folder of its host, with a slash before it. Several slashes in a row lead to the same file as one."""
+    name = unquote_to_bytes(natural_path(path.partition("?")[0])).decode(errors="surrogateescape")
+    return re.sub("/+", "/", name)
 
 
 def _why_not(each: SiteObject, name: str, types: Mapping[str, str]) -> str:
@@ -68,9 +69,8 @@ def _why_not(each: SiteObject, name: str, types: Mapping[str, str]) -> str:
         return f"webfs answers with status {OK} alone, not {each.status}"
     if each.encoding or each.compressed:
         return "webfs says nothing of compression"
-    if any(part in ("", ".", "..") or len(part.encode(errors="surrogateescape")) > LONGEST_NAME for part in parts):
-        return "no file can be called so"
-    if not name.isprintable():
+    long = any(len(part.encode(errors="surrogateescape")) > LONGEST_NAME for part in parts)
+    if long or not name.isprintable() or not {".", ".."}.isdisjoint(parts):
         return "no file can be called so"
     said = _type(parts[-1], types)
     return "" if said == each.mime and _TYPE.fullmatch(each.mime) else f"webfs says {said} of it, not {each.mime}"

@@ -22,7 +22,7 @@ Key = Hashable
 
 def placed(log: ServerLog, connections: Sequence[ClearConnection], link: Link, *, repeats: bool) -> ServerLog:
     """The log with the port and the times of each request, as far as the capture tells them. `repeats`: when a
-    connection ends, the server writes the line of its last request once more."""
+    connection ends, which may be after the capture, the server writes the line of its last request once more."""
     exchanges = [each for connection in connections for each in connection.exchanges]
     whole = [each for each in exchanges if each.whole]
     cut_off = [each for each in exchanges if not each.whole]
@@ -43,7 +43,7 @@ def _of_whole(lines: Sequence[LoggedRequest], exchanges: Sequence[ClearExchange]
     found = _Found([], [])
     for same in _alike(lines, lambda line: line):
         among = [each for each in exchanges if _is_of(same[0], each) and _has_sizes(same[0], each)]
-        again = sum(each.is_last and each.connection.ended for each in among) if repeats else 0
+        again = sum(each.is_last for each in among) if repeats else 0
         explained = len(among) + again if len(same) >= len(among) else 0
         found.pairs.extend(zip(same, among, strict=False) if explained else ())
         why = f"it has {len(among)} of these, and the log {len(same)}" if among else NO_SUCH_REQUEST
