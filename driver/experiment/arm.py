@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from driver.browser.browser import USUAL_VIEWPORT, Limit
 from driver.browser.registry import BROWSERS
 from driver.experiment.arm_fields import ARM, MULTIPLEXED, OWNERS, settings_with, shown
-from driver.experiment.hint_fields import HINTING, TELLING
-from driver.experiment.stream_fields import BEYOND_BROWSERS, LIMITING, PUSHING, USUAL, with_todays_names
+from driver.experiment.hint_fields import TELLING
+from driver.experiment.stream_fields import BEYOND_BROWSERS, USUAL, with_todays_names
 from driver.proxies import fields as proxies
 from driver.servers.registry import DEFAULT as DEFAULT_SERVER
 from driver.servers.registry import SERVERS
@@ -270,7 +270,9 @@ def _check_streams(arm: Arm) -> None:
     if arm.spdy and arm.priorities == "none":
         what = f"in {arm.protocol} each request has a priority"
         raise InputError(what, "Write priorities: flat, or protocol: h2", key="priorities")
-    for name, able in (("push", PUSHING), ("server_max_streams", LIMITING)):
+    pushing = _servers(lambda server: server.pushes)
+    limiting = _servers(lambda server: server.limits_streams)
+    for name, able in (("push", pushing), ("server_max_streams", limiting)):
         if getattr(arm, name) != USUAL[name] and arm.server not in able:
             what = f"{SERVERS[arm.server].title} has no such thing"
             raise InputError(what, f"Leave it out, or write server: {' or '.join(able)}", key=name)
@@ -283,9 +285,11 @@ def _check_hints(arm: Arm) -> None:
     """Where nothing can come ahead of the page, or would not be taken."""
     if arm.early_hints == OFF:
         return
-    if arm.server not in HINTING:
-        what = f"{SERVERS[arm.server].title} cannot send 103 by HTTP/2"
-        raise InputError(what, f"Write server: {' or '.join(HINTING)}, or preload", key="early_hints")
+    server = SERVERS[arm.server]
+    if not server.sends_early_hints:
+        able = _servers(lambda server: server.sends_early_hints)
+        what = f"{server.title} cannot send 103 by HTTP/2"
+        raise InputError(what, f"Write server: {' or '.join(able)}, or preload", key="early_hints")
     if arm.protocol == "h3" and arm.h3_discovery != "forced":
         what = "the page may come by HTTP/2 or HTTP/3 where HTTP/3 is discovered"
         raise InputError(what, "Write h3_discovery: forced, or preload", key="early_hints")
@@ -308,17 +312,26 @@ def _check_server(arm: Arm) -> None:
     if arm.proxy != proxies.NONE:
         _check_proxy(arm)
     elif arm.protocol not in server.protocols:
-        able = [each.name for each in SERVERS.values() if arm.protocol in each.protocols]
+        able = _servers(lambda server: arm.protocol in server.protocols)
         what = f"{server.title} does not speak {arm.protocol}"
         raise InputError(what, f"Write server: {' or '.join(able)}, or another protocol", key="protocol")
+    if arm.tls != "off" and not server.speaks_tls:
+        able = _servers(lambda server: server.speaks_tls)
+        what = f"{server.title} does not speak TLS here"
+        raise InputError(what, f"Leave tls out, or write server: {' or '.join(able)}", key="tls")
     if arm.compression not in server.compressions:
-        able = [each.name for each in SERVERS.values() if arm.compression in each.compressions]
+        able = _servers(lambda server: arm.compression in server.compressions)
         what = f"{server.title} does not compress with {arm.compression}"
         raise InputError(what, f"Write server: {' or '.join(able)}, or another compression", key="compression")
     if arm.compression == "zstd" and arm.schemes == RECORDED:
         what = "what is asked for in clear cannot come with zstd, and schemes: recorded leaves addresses in clear"
         raise InputError(what, "Leave schemes out, or write another compression", key="compression")
     server.check(arm.back_end())
+
+
+def _servers(able: Callable[[Server], bool]) -> list[str]:
+    """The names of those that are."""
+    return [name for name, server in SERVERS.items() if able(server)]
 
 
 def _check_proxy(arm: Arm) -> None:

@@ -32,7 +32,6 @@ def _keepalive_timeout(value: object, key: str) -> Duration:
     return timeout
 
 
-UNCOUNTED = ("caddy", "h2o")  # servers that do not count what a connection carries
 _OFF = "off"
 
 
@@ -85,7 +84,7 @@ _SERVER = (
     Setting("keepalive", FLAG, "true", "whether a connection carries more than one request", "false",
              aliases=("keep_alive",)),
     Setting("keepalive_requests", count("REQUESTS", "requests", 0, 1_000_000),
-             DefaultBy("server", {name: "0" if name in UNCOUNTED else "100" for name in SERVERS}),
+             DefaultBy("server", {name: "100" if server.counts_requests else "0" for name, server in SERVERS.items()}),
              "how often HTTP/1.1 keeps a connection, which carries one request more, as Apache's MaxKeepAliveRequests; "
              "0: always", "0", meaningless_with=(("keepalive", False), *_WITH_SPDY)),
     Setting("keepalive_timeout", Kind("DURATION", "whole milliseconds", _keepalive_timeout, DURATION.schema), "5s",

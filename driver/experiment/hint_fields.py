@@ -10,7 +10,6 @@ from sites.hints import KINDS, LEVELS
 from sites.pushed import OFF
 
 TELLING = ("chromium",)  # browsers whose log says that a 103 came
-HINTING = ("apache", "caddy")  # servers that can send 103 by HTTP/2
 _WORDS = [f"{kind}={level}" for kind in KINDS for level in LEVELS]
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
 

@@ -23,7 +23,7 @@ from driver.proxies.fields import NONE as NO_PROXY
 from driver.recorders.registry import RECORDERS
 from driver.recorders.tcpdump import CaptureOptions, Tcpdump
 from driver.servers.registry import SERVERS
-from driver.servers.server import judged_by_capture
+from driver.servers.server import judged_by_capture, read_in_capture
 from model.coded import Coded
 from model.errors import InputError
 from model.load import PAGE
@@ -158,14 +158,17 @@ def _refuse_servers_of_loads(entries: Mapping[str, Written], arms: Sequence[Arm]
 def _require_capture(entries: Mapping[str, Written], arms: Sequence[Arm], recorders: Mapping[str, Coded]) -> None:
     """Raises InputError where neither a server's log nor a capture would have what page loads are judged by."""
     capture = recorders.get(Tcpdump.name)
-    if isinstance(capture, CaptureOptions) and "client" in capture.nodes:
-        return
+    captured = isinstance(capture, CaptureOptions) and "client" in capture.nodes
+    whole = isinstance(capture, CaptureOptions) and not capture.snaplen
     for arm in arms:
         server = SERVERS[arm.server]
-        if judged_by_capture(server, arm.protocol):
+        if judged_by_capture(server, arm.protocol) and not captured:
             what = f"page loads with {server.title} are judged by a capture of the client too: its log does not say all"
             remedy = "Leave capture out, or write capture: client"
             raise entries[Tcpdump.name].error(f"{arm.name}: {what}", remedy)
+        if read_in_capture(server, arm.protocol) and not whole:
+            what = f"the log of {server.title} names no ports: its requests are looked for in the capture's packets"
+            raise entries[Tcpdump.name].error(f"{arm.name}: {what}", "Leave snaplen out, or write snaplen: all")
 
 
 def _known_sites(sites: Collection[str], workload: str, loads: Sequence[LoadCase]) -> Collection[str]:

@@ -73,8 +73,6 @@ STREAM_SETTINGS = (
              "critical", meaningless_with=_without("http/1.1", "spdy/2", "h3"), aliases=("server_push",)),
 )
 # fmt: on
-# Which servers have words for it.
-PUSHING, LIMITING = ("apache", "nginx"), ("apache", "nginx")
 # The values with which a browser can do it by itself, and what lanelab did before there was the setting.
 USUAL: Mapping[str, object] = {setting.name: setting.default_value() for setting in STREAM_SETTINGS}
 BEYOND_BROWSERS = tuple(name for name in USUAL if name != "scheduling")

@@ -16,7 +16,7 @@ from model.paths import PROJECT
 PLAYBOOKS = PROJECT / "playbooks"
 PACKAGES = PLAYBOOKS / "vars" / "packages.yml"
 NO_PACKAGE = "none"
-ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variable", "commands", "files"}
+ROW_WORDS = {"package", "also", "for", "nodes", "machines", "optional", "variable", "commands", "files", "version"}
 
 # What commands need, in the words of the column `for`. An experiment's needs: driver/run/needs.py.
 BED = ("bed", "uml")
@@ -28,6 +28,8 @@ VIRTUAL_BOX = ("vagrant",)  # VirtualBox itself is in no distribution: Vagrant s
 VIRTUAL_MACHINES = ("vagrant", "libvirt")
 MAKING_A_BOX = (*VIRTUAL_MACHINES, "box")
 CHECK = ("lint",)
+# Web servers that only their arms need, as experiments call them.
+OTHER_SERVERS = ("nginx", "lighttpd", "caddy", "h2o", "webfs")
 EVERYTHING = (*PAGE_LOAD, "resolver", "screen")
 
 
@@ -41,13 +43,13 @@ class Tests:
 
 TESTS = {
     "unit": Tests(uses=("minify",)),
-    "golden": Tests(uses=("lighttpd", "caddy", "h2o")),
+    "golden": Tests(uses=OTHER_SERVERS),
     "wire": Tests(uses=("apache", "comparison", "module", "java", "back-end")),
     "bed": Tests(
         (*BED, "capture", "apache", "module", "resolver"),
-        uses=("nginx", "nginx-brotli", "lighttpd", "caddy", "h2o", "back-end", "ssh", "sshd"),
+        uses=(*OTHER_SERVERS, "nginx-brotli", "back-end", "ssh", "sshd"),
     ),
-    "e2e": Tests(EVERYTHING, uses=("firefox", "nginx", "lighttpd", "caddy", "h2o", "comparison", "minify")),
+    "e2e": Tests(EVERYTHING, uses=("firefox", *OTHER_SERVERS, "comparison", "minify")),
     "vm": Tests(MAKING_A_BOX),
 }
 
@@ -66,6 +68,7 @@ class Program:
     variable: str = ""  # of the environment: where the user says that it is
     also: str = ""  # a package that comes along, so that apt does not choose another one
     optional: bool = False
+    version: str = "--version"  # the argument with which it says which it is
 
     @classmethod
     def from_row(cls, name: str, row: Mapping[str, Any]) -> Program:
@@ -83,6 +86,7 @@ class Program:
             variable=row.get("variable", ""),
             also=row.get("also", ""),
             optional=row.get("optional", False),
+            version=row.get("version", cls.version),
         )
 
     def path(self) -> Path | None:

@@ -28,11 +28,6 @@ from model.errors import BedError
 # Python packages that a trial's numbers go through.
 LIBRARIES = ("selenium", "websocket-client", "cryptography", "hyperframe", "hpack", "brotlicffi", "zstandard")
 NODES = ("client", "server")
-# How programs say their version, where it is not --version.
-ASKED_BY: Mapping[str, str] = {
-    "nginx": "-v", "apache2": "-v", "lighttpd": "-v", "haproxy": "-v", "caddy": "version", "ip": "-V", "tc": "-V",
-    "ping": "-V", "java": "-version", "Xvfb": "-version", "wrk": "-v", "ab": "-V",
-}  # fmt: skip
 # Of each program: its place, its size, and the first line of what it says. Arguments: name, option, places, ";" and so
 # on. A file that is no program says nothing.
 LOOK = """
@@ -97,7 +92,7 @@ def _asked(bed: Bed, node: str, wanted: Iterable[Program]) -> dict[str, str]:
         names.append(program.name)
         chosen = os.environ.get(program.variable) if program.variable else None
         places = [chosen] if chosen else [*program.commands, *program.files]
-        words += [program.name, ASKED_BY.get(program.name, "--version"), *places, ";"]
+        words += [program.name, program.version, *places, ";"]
     with tempfile.TemporaryFile() as file:
         status = bed.exec(node, Command(words), Stdio(stdout=file.fileno())).wait()
         file.seek(0)

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from driver.servers.answers import Ability, not_reproduced
 from driver.servers.layout import Layout, lay_out, staged
-from driver.servers.server import Assignment, Content, ServerArm
+from driver.servers.server import Assignment, Content, Server, ServerArm
 from model.site.site import Site
 
 
-class FromFiles(ABC):
+class FromFiles(Server):
     """A server that answers from files (`layout.py`), with one program of its name."""
 
-    for_page_loads = True
-    always_offers_h2 = False
-
-    @property
-    @abstractmethod
-    def name(self) -> str: ...
-    @property
-    @abstractmethod
-    def title(self) -> str: ...
     @property
     @abstractmethod
     def compresses(self) -> Collection[str]:

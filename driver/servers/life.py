@@ -20,7 +20,7 @@ from driver.servers.registry import SERVERS
 from driver.servers.server import MODIFIED_S, NOBODY, Assignment, Content, Place, Program, Server, SetUp, listening
 from driver.timeouts import scaled
 from model.errors import InputError, NodeError, ServerError
-from model.evidence.server import ServedRequest
+from model.evidence.server import Line
 
 READY_WITHIN_S = 30  # a Java virtual machine needs half a second, and several on a busy machine
 READY_POLL_S = 0.002
@@ -144,13 +144,11 @@ class RunningServer(Running):
         """Start the arm's server; it answers when this returns."""
         return cls.begin(node, assignment, SERVERS[assignment.arm.server])
 
-    def requests(self) -> list[ServedRequest]:
+    def requests(self) -> list[Line]:
         """What it served since the last call. Requests of its own node are not listed, but for those of a proxy."""
-        return self.server.requests(self._new_lines(ACCESS_LOG))
+        return list(self.server.requests(self._new_lines(ACCESS_LOG)))
 
-    def requests_until(
-        self, complete: Callable[[Sequence[ServedRequest]], bool], within_s: float
-    ) -> list[ServedRequest]:
+    def requests_until(self, complete: Callable[[Sequence[Line]], bool], within_s: float) -> list[Line]:
         """The same, when that is complete, or after that time: a request is logged when its last byte is handed over,
         which may be a moment after the client has it."""
         served, until = self.requests(), time.monotonic() + scaled(within_s)

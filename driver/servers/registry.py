@@ -12,8 +12,9 @@ from driver.servers.lighttpd.server import Lighttpd
 from driver.servers.nginx.server import Nginx
 from driver.servers.server import Server
 from driver.servers.tomcat.server import Tomcat
+from driver.servers.webfs.server import Webfs
 
 DEFAULT = "apache"
 SERVERS: Mapping[str, Server] = {
-    server.name: server for server in (Apache(), Nginx(), Lighttpd(), Caddy(), H2o(), Tomcat(), Jetty())
+    server.name: server for server in (Apache(), Nginx(), Lighttpd(), Caddy(), H2o(), Webfs(), Tomcat(), Jetty())
 }

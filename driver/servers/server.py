@@ -3,7 +3,7 @@ registry.py; docs/contributing.md shows how."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from driver.bed.node import Node
 from driver.servers.certificates import Leaf
 from model.errors import InputError
-from model.evidence.server import ServedRequest
+from model.evidence.server import Line
 from model.settings.kinds import Kind
 from model.settings.setting import Setting
 from model.site.site import Site
@@ -25,7 +25,9 @@ CONNECTION_HEADERS = frozenset(
     ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade")
 )
 # What of connections a witness besides the browser has to tell: the server's log, or else the capture.
-WITNESSED = frozenset(("keepalives", "tls", "tls_resumed"))
+WITNESSED = frozenset(("remote", "keepalives", "tls", "tls_resumed"))
+# What of requests only a capture tells in whose packets they can be read: whole ones, in clear.
+PLACED = frozenset(("remote", "began_us", "duration_us"))
 # The time of every file, so that Last-Modified and ETag are the same from every checkout.
 MODIFIED_S, MODIFIED = 1577836800, "Wed, 01 Jan 2020 00:00:00 GMT"
 # Headers that servers send by themselves.
@@ -181,7 +183,16 @@ class Program(Protocol):
 
 
 class Server(Program, Protocol):
-    """One kind of web server."""
+    """One kind of web server. What has a value here is so with most."""
+
+    for_page_loads: bool = True  # page loads can be judged: by its log of requests, by the capture for what is `untold`
+    speaks_tls: bool = True
+    always_offers_h2: bool = False  # with TLS, whatever the arm says: a browser that is to speak HTTP/1.1 must not
+    counts_requests: bool = True  # what a connection carries, so that it can end one after a number
+    sends_early_hints: bool = False  # 103, by HTTP/2
+    pushes: bool = False  # what an arm's `push` names
+    limits_streams: bool = False  # to an arm's `server_max_streams`
+    repeats_last_line: bool = False  # of its log: that of a connection's last request, when the connection ends
 
     @property
     def processes(self) -> tuple[str, ...]:
@@ -204,16 +215,8 @@ class Server(Program, Protocol):
         """How `server_directives` are written."""
 
     @property
-    def for_page_loads(self) -> bool:
-        """Whether page loads from it can be judged: by its log of requests, and by the capture for what is `untold`."""
-
-    @property
     def clock_us(self) -> int:
         """The resolution of the times in its log of requests."""
-
-    @property
-    def always_offers_h2(self) -> bool:
-        """Whether with TLS it offers HTTP/2 whatever the arm says: a browser that is to speak HTTP/1.1 must not."""
 
     def untold(self, protocol: str) -> frozenset[str]:
         """The facts that its log does not have of requests by this protocol, as `ServedRequest` calls them: judges ask
@@ -237,10 +240,15 @@ class Server(Program, Protocol):
     def not_reproduced(self, site: Site) -> tuple[str, ...]:
         """What it cannot answer as it was recorded, in words, with the object's method and address."""
 
-    def requests(self, lines: Iterable[str]) -> list[ServedRequest]:
-        """The lines of its log of requests."""
+    def requests(self, lines: Iterable[str]) -> Sequence[Line]:
+        """The lines of its log of requests: LoggedRequests where `remote`, `began_us` and `duration_us` are untold."""
 
 
 def judged_by_capture(server: Server, protocol: str) -> bool:
     """Whether page loads from it cannot do without a capture of the client."""
     return bool(server.untold(protocol) & WITNESSED)
+
+
+def read_in_capture(server: Server, protocol: str) -> bool:
+    """Whether that capture must have its requests to be read: whole packets."""
+    return bool(server.untold(protocol) & PLACED)

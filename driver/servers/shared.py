@@ -8,11 +8,11 @@ from driver.servers.server import NOBODY, ServerArm
 from model.settings.kinds import count
 from model.settings.setting import DefaultBy, Setting
 
-# lighttpd takes a third of its usual 4096 descriptors.
+# lighttpd takes a third of its usual 4096 descriptors. webfs's own 32 are fewer than a browser may open.
 MAX_CONNECTIONS = Setting(
     "max_connections",
     count("CONNECTIONS", "connections", 32, 100_000),
-    DefaultBy("server", {"lighttpd": "1365", "h2o": "1024"}),
+    DefaultBy("server", {"lighttpd": "1365", "h2o": "1024", "webfs": "256"}),
     "connections that the server has at most (lighttpd: each of its processes)",
     "8000",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.coded import Coded
+from model.coded import Coded, later
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,25 @@ class ServedRequest(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedRequest(Coded):
+    """A line of a log that names no port of the client, as those in the common format. The client's capture tells of
+    which connection it is, and when it was asked: then it is a ServedRequest."""
+
+    client: str  # address
+    method: str
+    host: str | None  # None: the server does not say
+    path: str | None  # None: the line was no request
+    protocol: str | None  # likewise
+    status: int
+    body_bytes: int | None  # None: the server does not say
+    connection_bytes: int | None  # all that its connection had carried to the client until then; None: likewise
+    why: str | None = None  # the capture does not tell its connection; None: nobody has looked
+
+
+Line = ServedRequest | LoggedRequest
+
+
+@dataclass(frozen=True, slots=True)
 class ServerLog(Coded):
     """What the web server was, and what it says of the trial."""
 
@@ -40,6 +59,7 @@ class ServerLog(Coded):
     configuration: str
     error_lines: tuple[str, ...]  # unexpected ones
     requests: tuple[ServedRequest, ...]
+    unplaced: tuple[LoggedRequest, ...] = later(())  # of these nobody knows the connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,8 @@ def proxied(bed: InsideBed, **settings: Any) -> Iterator[Served]:
 
 def asked(served: Served) -> list[ServedRequest]:
     """What the server behind was asked for since the last call, but for whether it is ready."""
-    return [line for line in served.server.requests() if line.host != NOBODY]
+    lines = (line for line in served.server.requests() if isinstance(line, ServedRequest))
+    return [line for line in lines if line.host != NOBODY]
 
 
 def settled(served: Served, count: int) -> int:

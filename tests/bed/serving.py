@@ -1,4 +1,5 @@
-"""Checks of the real web servers in a bed; test_serving.py runs them. Those of BOTH run with each server."""
+"""Checks of the real web servers in a bed; test_serving.py runs them. Those of BOTH run with each server but webfs,
+which can do less, and has checks of its own (webfs.py)."""
 
 from __future__ import annotations
 
@@ -104,7 +105,6 @@ def is_nginx(bed: InsideBed) -> bool:
 
 
 VERSIONS = {"apache": "Apache/2.4", "nginx": "nginx/1.", "lighttpd": "lighttpd/1.4", "caddy": "Caddy", "h2o": "h2o/2."}
-UNCOUNTED = ("caddy", "h2o")  # do not count what a connection carries
 NO_BYTES = ("caddy", "h2o")  # do not log how many bytes there were with the headers
 NO_ADDRESS = ("lighttpd", "caddy")  # do not log the address that was asked
 REDIRECTING = ("lighttpd", "h2o")  # from a folder's name without its slash to the one with it
@@ -126,7 +126,7 @@ def access(server: RunningServer, count: int) -> list[ServedRequest]:
     lines: list[ServedRequest] = []
     until = time.monotonic() + 60
     while len(lines) < count and time.monotonic() < until:
-        lines += server.requests()
+        lines += (line for line in server.requests() if isinstance(line, ServedRequest))
         time.sleep(0.01)
     return lines
 
@@ -199,7 +199,7 @@ def keepalive_is_as_asked(bed: InsideBed) -> None:
             (found,) = fetch(bed, {"name": "a.test", "get": paths})
             assert [response["closed"] for response in found["responses"]] == [True]
             assert "error" in found
-    if name_of(bed) in UNCOUNTED:
+    if not SERVERS[name_of(bed)].counts_requests:
         return
     with served(bed, keepalive_requests=2) as server:
         (found,) = fetch(bed, {"name": "a.test", "get": paths})
@@ -382,7 +382,7 @@ def pids() -> set[int]:
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and re.search(
-                rb"httpd[.]conf|nginx|lighttpd[.]conf|caddy[.]json|h2o[.]conf", (entry / "cmdline").read_bytes()
+                rb"httpd[.]conf|nginx|lighttpd[.]conf|caddy[.]json|h2o[.]conf|webfsd", (entry / "cmdline").read_bytes()
             ):
                 found.add(int(entry.name))
     return found
@@ -399,7 +399,7 @@ def assert_all_gone() -> None:
 def nothing_is_left(bed: InsideBed) -> None:
     arms: list[dict[str, Any]] = [
         {},
-        {"tls": "1.3", "protocol": "h2"},
+        *([{"tls": "1.3", "protocol": "h2"}] if SERVERS[name_of(bed)].speaks_tls else []),
         *([{"mpm": "prefork"}] if name_of(bed) == "apache" else []),
     ]
     for settings in arms:

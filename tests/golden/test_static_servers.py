@@ -1,5 +1,5 @@
-"""Every arm in lighttpd/, caddy/ and h2o/ comes to exactly the configuration that its file shows, and the real server
-takes it.
+"""Every arm in lighttpd/, caddy/, h2o/ and webfs/ comes to exactly the configuration that its file shows, and the real
+server takes it.
 
 A file holds the settings of an arm (`site`: one of SITES in tests/kit/server_arms.py; `log_requests`: false where the
 server is to log none), a line of dashes, the configuration, and what the server has beside it. To add one, write the
@@ -27,11 +27,19 @@ from driver.servers.h2o import installation as of_h2o
 from driver.servers.lighttpd import installation as of_lighttpd
 from driver.servers.registry import SERVERS
 from driver.servers.server import Assignment, Place, SetUp
+from driver.servers.webfs import installation as of_webfs
 from model.site.site import Site
-from tests.kit.server_arms import DASHES, SITES, compare, hints_of, read
+from tests.kit.server_arms import DASHES, SITES, compare, hints_of, is_here, read
 
 FOLDER = Path(__file__).parent
-NAMES = ("lighttpd", "caddy", "h2o")
+NAMES = ("lighttpd", "caddy", "h2o", "webfs")
+# Common settings that come to nothing in the configuration of a server: it refuses all values but one.
+UNSEEN = {
+    "caddy": {"server_directives"},
+    "h2o": {"keepalive"},
+    "webfs": {"server_directives", "keepalive", "keepalive_timeout", "protocol"},
+}
+OF_TLS = {"tls", "tls_resumption", "tls_certificate", "schemes"}
 FILES = sorted(file for name in NAMES for file in (FOLDER / name).glob("*.txt"))
 files = pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}-{file.stem}" for file in FILES])
 PORTS = {"80": "48080", "443": "48443"}  # servers try to listen, and a port in use does not disturb it
@@ -47,7 +55,7 @@ def set_up(arm: Arm, site: Site, place: Place, *, log_requests: bool = True) -> 
 
 
 class Installed(Node):
-    """A node where all three are, of versions that do not matter here."""
+    """A node where all of them are, of versions that do not matter here."""
 
     def __init__(self) -> None:
         super().__init__("server")
@@ -68,6 +76,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
         of_lighttpd: f"{find('lighttpd') or '/x/lighttpd'}\nlighttpd/1.4.69 (ssl)\n{modules}\n",
         of_caddy: f"{find('caddy') or '/x/caddy'}\n2.6.2\n",
         of_h2o: f"{find('h2o') or '/x/h2o'}\n1000\nh2o version 2.2.5\nmruby: YES\n",
+        of_webfs: "/usr/bin/webfsd\n" + "".join(f"  {option}\n" for option in of_webfs.OPTIONS),
     }
     for module, said in words.items():
         monkeypatch.setattr(module, "installation", lambda node, module=module, said=said: module.read(said, node.name))
@@ -86,7 +95,7 @@ def test_configuration(file: Path, update_golden: bool) -> None:
 @files
 def test_the_server_takes_it(file: Path, tmp_path: Path) -> None:
     _, arm, site, _ = read(file)
-    if not find(arm.server):
+    if not is_here(arm.server):
         pytest.skip(f"{arm.server} is not installed here")
     done = checked(arm, site, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -127,10 +136,11 @@ def test_every_setting_of_the_server_is_in_a_file(name: str) -> None:
     written = {key for file in FILES if file.parent.name == name for key in settings_of(file)}
     assert written
     own = {setting.name for setting in SERVERS[name].settings}
-    common = {"protocol", "tls", "tls_resumption", "tls_certificate", "keepalive_timeout", "compression", "schemes"}
-    common |= set() if name == "caddy" else {"server_directives"}
-    common |= set() if name == "h2o" else {"keepalive"}
-    common |= {"keepalive_requests"} if name == "lighttpd" else set()
+    server = SERVERS[name]
+    common = {"protocol", "keepalive", "keepalive_timeout", "compression", "server_directives"}
+    common |= OF_TLS if server.speaks_tls else set()
+    common |= {"keepalive_requests"} if server.counts_requests else set()
+    common -= UNSEEN.get(name, set())
     assert common <= {setting.name for setting in settings_with(name)}
     assert own | common <= written
 

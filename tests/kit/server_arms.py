@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from driver.experiment.arm import Arm
+from driver.host import needs
+from driver.servers.registry import SERVERS
 from model.site.compressed_types import COMPRESSED_TYPES
 from model.site.site import Site, SiteObject
 from sites.hints import hints
@@ -55,6 +57,12 @@ def read(file: Path) -> tuple[str, Arm, Site, str]:
         settings.pop(word, None)
     arm = Arm.parse("arm", {key: str(v) if key == "tls" else v for key, v in settings.items()})
     return head, arm.back_end(), compressed(site, arm), text
+
+
+def is_here(server: str) -> bool:
+    """Whether this machine has the programs of that server."""
+    wanted = SERVERS[server].needs(Arm.parse("arm", {"server": server}))
+    return not needs.missing(needs.programs(*wanted))
 
 
 def compressed(site: Site, arm: Arm) -> Site:

@@ -223,7 +223,7 @@ def record(arm: Arm, site: Site = SITE, link: Link | None = None) -> Data:
             "browser": browser(),
             "server": {
                 "program": "Apache/2.4", "configuration": "", "error_lines": [],
-                "requests": heard,
+                "requests": heard, "unplaced": [],
             },
             "resolver": None,
             "gateway": None,

@@ -9,7 +9,7 @@ from typing import Any
 from driver.bed.node import Node
 from driver.servers.apache import configuration, fields, installation, log, pack
 from driver.servers.apache.before import compressed_before
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
 from model.errors import InputError, ServerError
 from model.evidence.server import ServedRequest
 from model.site.site import Site, SiteObject
@@ -17,7 +17,7 @@ from model.site.site import Site, SiteObject
 REPLAY, SPDY = "mod_replay", "mod_spdy"
 
 
-class Apache:
+class Apache(Server):
     name = "apache"
     title = "Apache"
     processes = ("apache2", "httpd")
@@ -26,9 +26,8 @@ class Apache:
     compressions = frozenset({"recorded", "off", "gzip", "brotli", "zstd"})
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
-    for_page_loads = True
-    always_offers_h2 = False
     configuration_file = "httpd.conf"
+    sends_early_hints = pushes = limits_streams = True
     clock_us = 1
 
     def untold(self, _protocol: str) -> frozenset[str]:

@@ -10,20 +10,19 @@ from pathlib import Path
 
 from driver.bed.node import Node
 from driver.servers.back_ends import configuration, fields, installation, log
-from driver.servers.server import Assignment, Content, Place, ServerArm, SetUp
+from driver.servers.server import Assignment, Content, Place, Server, ServerArm, SetUp
 from model.errors import InputError, ServerError
 from model.evidence.server import ServedRequest
 from model.site.site import Site, SiteObject
 
 
-class BackEnd:
+class BackEnd(Server):
     processes = ("java",)
     graceful_signal = signal.SIGTERM
     compressions = frozenset({"recorded", "off"})
     directives = fields.DIRECTIVES
     configuration_file = "back-end.conf"
     for_page_loads = False
-    always_offers_h2 = False
     clock_us = log.CLOCK_US
 
     def untold(self, _protocol: str) -> frozenset[str]:

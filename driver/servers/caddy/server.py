@@ -21,6 +21,8 @@ class Caddy(FromFiles):
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "caddy.json"
+    counts_requests = False
+    sends_early_hints = True
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS
     values_type = fields.CaddySettings

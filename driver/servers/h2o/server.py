@@ -22,6 +22,7 @@ class H2o(FromFiles):
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "h2o.conf"
+    counts_requests = False
     clock_us = log.CLOCK_US
     compresses = configuration.CODINGS
     values_type = fields.H2oSettings

@@ -21,6 +21,7 @@ class Nginx(FromFiles):
     directives = fields.DIRECTIVES
     settings = fields.SETTINGS
     configuration_file = "nginx.conf"
+    pushes = limits_streams = True
     clock_us = log.CLOCK_US
     compresses = configuration.COMPRESSORS
     ability = recorded.ABILITY

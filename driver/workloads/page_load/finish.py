@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from captures.clear_text import read_clear_text
 from captures.packets import summarise
 from captures.pcapng import embed_keys
 from captures.timeline import read_timeline
 from driver.browser.har import har
 from driver.recorders.registry import packed
+from driver.servers.registry import SERVERS
+from driver.servers.server import PORTS
 from driver.shaping.addresses import ADDRESSES
 from driver.workloads.cross_verdict import cross_failures
 from driver.workloads.page_load.bound import physical_bound
@@ -22,6 +25,7 @@ from driver.workloads.page_load.link_reading import link_measures, with_link
 from driver.workloads.page_load.link_verdict import LinkVerdict
 from driver.workloads.page_load.moving_verdict import MovingVerdict
 from driver.workloads.page_load.parts import with_parts
+from driver.workloads.page_load.placing import placed
 from driver.workloads.page_load.refetched import Refetched
 from driver.workloads.page_load.requests import with_wire
 from driver.workloads.page_load.slow import Slow
@@ -52,7 +56,8 @@ def finish(data: object, context: TrialContext) -> TrialRecord:
         detail = "the record lacks evidence"
         return replace(record, failures=(*record.failures, Failure(Reason.EVIDENCE_MISSING, detail)))
     packets, unread = _read_captures(evidence, context.folder)
-    evidence = with_link(replace(evidence, packets=packets), context.link, context.folder, _secrets(context.folder))
+    evidence = _with_places(replace(evidence, packets=packets), context)
+    evidence = with_link(evidence, context.link, context.folder, _secrets(context.folder))
     record = _with_evidence(record, evidence, context)
     record = with_parts(record, context, _secrets(context.folder))
     record = _flagged(record, context)
@@ -93,6 +98,18 @@ def _read_captures(evidence: PageLoadEvidence, folder: Path) -> tuple[dict[str, 
             detail = f"the capture of the {node} cannot be read: {error}"
             unread.append(Failure(Reason.CAPTURE_LOST_PACKETS, detail))
     return packets, unread
+
+
+def _with_places(evidence: PageLoadEvidence, context: TrialContext) -> PageLoadEvidence:
+    """With what a log without the client's ports leaves to the capture. Without a whole one its lines stay as they are,
+    and the trial has no requests of the server's."""
+    log, packets = evidence.server, evidence.packets.get("client")
+    if log is None or not log.unplaced or packets is None or packets.incomplete:
+        return evidence
+    file = context.folder / evidence.capture["client"].file
+    connections = read_clear_text(file, ADDRESSES["client"], frozenset({PORTS["http"]}))
+    repeats = SERVERS[context.arm.server].repeats_last_line
+    return replace(evidence, server=placed(log, connections, context.link, repeats=repeats))
 
 
 def _secrets(folder: Path) -> str:

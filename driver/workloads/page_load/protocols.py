@@ -50,6 +50,7 @@ class Protocols:
         else:
             protocol, tls = [*browser.protocol(quic.excused())], [*browser.tls()]
             mismatch = [*browser.targets(self.witnesses), *self._served_ports()]
+        mismatch += self._unplaced()
         for reason, details in (
             (
                 Reason.PROTOCOL_FALLBACK,
@@ -209,6 +210,13 @@ class Protocols:
         if absent:
             listed = few(list(map(str, absent)))
             yield f"{len(absent)} connections of the server's log are not in the capture: port {listed}"
+
+    def _unplaced(self) -> Iterator[str]:
+        """Of a log that leaves the client's ports to the capture: lines of which that does not tell the connection."""
+        lines = self.evidence.server.unplaced if self.evidence.server and self.witnesses.captured is not None else ()
+        if lines:
+            named = [f"{each.method} {each.path or '-'} ({each.status}): {each.why}" for each in lines]
+            yield f"the capture does not tell the connection of {len(lines)} lines of the server's log: {few(named)}"
 
     def _given_up(self, unknown: list[int]) -> bool:
         """Whether these are connections that the gateway ended while it still made them: it names no port of theirs."""

@@ -18,13 +18,13 @@ from driver.workloads.page_load.witnesses import served_target
 from driver.workloads.page_load.witnesses import target as target_of
 from model.evidence.browser import Request
 from model.evidence.gateway import GatewayLog
-from model.evidence.server import ServedRequest, ServerLog
+from model.evidence.server import Line, LoggedRequest, ServedRequest, ServerLog
 from model.reasons import Reason
 
 LOGGED_WITHIN_S = 0.5  # while the connections are open
 CLOSED_WITHIN_S = 5.0  # after they were closed: the server hears of that over the trial's link, which may lose packets
 
-Complete = Callable[[Sequence[ServedRequest]], bool]
+Complete = Callable[[Sequence[Line]], bool]
 
 
 def read_server_log(trial: UnderWay, complete: Complete, close_connections: Callable[[], None]) -> ServerLog | None:
@@ -37,11 +37,17 @@ def read_server_log(trial: UnderWay, complete: Complete, close_connections: Call
         served = _served(server, complete, close_connections)
         for name, data in server.files().items():
             (trial.folder / name).write_bytes(data)
-        log = ServerLog(server.version, server.configuration, tuple(server.error_lines()), tuple(served))
+        log = ServerLog(
+            server.version,
+            server.configuration,
+            tuple(server.error_lines()),
+            tuple(each for each in served if isinstance(each, ServedRequest)),
+            tuple(each for each in served if isinstance(each, LoggedRequest)),
+        )
     return log  # noqa: RET504 - None after a failure
 
 
-def _served(server: RunningServer, complete: Complete, close_connections: Callable[[], None]) -> list[ServedRequest]:
+def _served(server: RunningServer, complete: Complete, close_connections: Callable[[], None]) -> list[Line]:
     served = server.requests_until(complete, LOGGED_WITHIN_S)
     if complete(served):
         return served
@@ -60,7 +66,15 @@ def has_every_answer(requests: Sequence[Request], gateway: GatewayLog | None) ->
         names = Counter("".join(target_of(each.url)) for each in carried)
         least = names.total()
 
-    def complete(lines: Sequence[ServedRequest]) -> bool:
+    def complete(lines: Sequence[Line]) -> bool:
+        if any(isinstance(each, LoggedRequest) and each.host is None for each in lines):
+            paths = Counter(_path(name) for name in names.elements())
+            return len(lines) >= least and not paths - Counter(str(each.path) for each in lines)
         return len(lines) >= least and not names - Counter("".join(served_target(each)) for each in lines)
 
     return complete
+
+
+def _path(name: str) -> str:
+    """Of a host with a path."""
+    return f"/{name.partition('/')[2]}"

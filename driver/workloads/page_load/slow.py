@@ -46,10 +46,12 @@ class Slow:
     # --- the server
 
     def _served_late(self) -> list[str]:
-        """Only of HTTP/1.1 without pipelining: elsewhere requests wait for each other by right."""
-        if self.arm.multiplexed or self.arm.pipelining > 1:
+        """Only of HTTP/1.1 without pipelining: elsewhere requests wait for each other by right. And only by a log that
+        has times of its own."""
+        witnesses = Witnesses.of(self.evidence, self.arm)
+        if self.arm.multiplexed or self.arm.pipelining > 1 or "began_us" in witnesses.untold:
             return []
-        lines = Witnesses.of(self.evidence, self.arm).asked
+        lines = witnesses.asked
         worked = [line for line in lines if line.duration_us > PATIENCE_US and _size(line) <= AT_ONCE]
         said = [f"{_name(line)} took the server {line.duration_us / 1000:.0f} ms" for line in worked]
         lateness = self._lateness_us(lines)

@@ -17,7 +17,7 @@ from driver.workloads.page_load import sockets
 from model.evidence.gateway import GatewayConnection, GatewayRequest, Push
 from model.evidence.packets import Connection, FlowSummary
 from model.evidence.page_load import PageLoadEvidence, WitnessNames
-from model.evidence.server import ServedRequest
+from model.evidence.server import Line, ServedRequest
 
 Target = tuple[str, str]  # host, path with its query
 WEB_PORTS = (80, 443)
@@ -108,7 +108,7 @@ class Witnesses:
                 and all(each.tls_version is not None for each in within),
                 in_log="tls" not in self.untold,
             ),
-            connections=names(in_capture=True),
+            connections=names(in_capture=True, in_log="remote" not in self.untold),
         )
 
     def port_of(self) -> dict[int, int]:
@@ -151,7 +151,7 @@ def target(url: str) -> Target:
     return host.lower().rstrip("."), f"/{path}"
 
 
-def served_target(line: ServedRequest) -> Target:
+def served_target(line: Line) -> Target:
     """Of a line of the server's log."""
     return (line.host or "").lower().partition(":")[0].rstrip("."), str(line.path)
 
