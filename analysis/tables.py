@@ -16,7 +16,7 @@ from analysis.comparisons import ComparisonRow, change_json, comparisons, finite
 from analysis.drift import Drift, Series, drift
 from analysis.machines import MachinesOfRun, machines_of_run
 from analysis.model import Cell, Run, Trial
-from analysis.numbers import shown
+from analysis.numbers import shown, values_of
 from analysis.refusals import Refusal, refusals
 from analysis.stats import Summary, summarise
 from model.looks import look_after
@@ -130,6 +130,21 @@ def _outliers(counted: Sequence[tuple[Trial, float]]) -> list[int]:
         own = [(trial.number, value) for trial, value in counted if trial.machine == machine]
         found += [own[i][0] for i in stats.outliers([value for _, value in own])]
     return sorted(found)
+
+
+def nothing_counts(run: Run) -> str:
+    """A sentence where no trial counts; "" where one does."""
+    if not run.trials:
+        return "No trial has been made yet."
+    if run.ok:
+        return ""
+    none = f"None of {len(run.trials)} trials counts: every one failed."
+    return f"{none} Nothing can be said about {values_of(run.primary)}."
+
+
+def are_empty(rows: Iterable[Row]) -> bool:
+    """Whether tables of these would have no number: what timed out is one."""
+    return not any(row.summary or row.refused for row in rows)
 
 
 def columns(run: Run) -> list[Metric]:

@@ -39,6 +39,8 @@ _STYLES = {"faster": "green", "slower": "red"}
 def results(run: Run) -> RenderableType:
     """Everything worth a look: the table, comparisons, what the gateway costs, failures, drift."""
     rows = tables.rows(run)
+    if tables.are_empty(rows):
+        return Group(Text(tables.nothing_counts(run)), *_doubts(run))
     parts: list[RenderableType] = [result_table(run, rows)]
     parts += [Text(f"Medians, intervals and quartiles are {over}: see below for each.") for over in [run.over] if over]
     if judged := judge(run):
@@ -66,6 +68,12 @@ def results(run: Run) -> RenderableType:
     if hidden := load_reports.sentences(loads):
         parts += [Text(), Text("what no percentile has", style="bold"), *map(Text, hidden)]
     parts += [Text(sentence, style="yellow") for sentence in load_reports.left_out_sentences(loads)]
+    return Group(*parts, *_doubts(run))
+
+
+def _doubts(run: Run) -> list[RenderableType]:
+    """What failed, and what makes numbers mean less."""
+    parts: list[RenderableType] = []
     failures = tables.failure_counts(run)
     if failures:
         words = ", ".join(f"{reason} {number}" for reason, number in failures.most_common())
@@ -78,8 +86,7 @@ def results(run: Run) -> RenderableType:
     if run_drift.is_shown:
         parts.append(Text(run_drift.words(), style="yellow"))
     parts += [Text(sentence, style="dim") for sentence in sites.sentences(run)]
-    parts += [Text(sentence, style="yellow") for sentence in conditions.sentences(run)]
-    return Group(*parts)
+    return [*parts, *(Text(sentence, style="yellow") for sentence in conditions.sentences(run))]
 
 
 def _levels(run: Run, compared: Sequence[ComparisonRow]) -> list[RenderableType]:

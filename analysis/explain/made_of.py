@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.model import Cell, Run, Trial
 from analysis.numbers import counted, kilobytes, listed, seconds
+from analysis.tables import median_trial
 from model.evidence.parts import Part
 from model.link import Link
 from model.metrics import metric_named
@@ -114,7 +115,7 @@ def _made_of(cell: Cell, trials: Sequence[Trial]) -> MadeOf:
     return MadeOf(
         cell=cell,
         trials=len(trials),
-        nearest=min(trials, key=lambda trial: (abs(trial.measures[PLT] - middle(PLT)), trial.number)).number,
+        nearest=median.number if (median := median_trial(trials)) else trials[0].number,
         plt_ms=middle(PLT),
         parts={part: middle(part.measure) for part in Part},
         facts={name: middle(name) for name in known},

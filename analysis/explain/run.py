@@ -13,6 +13,7 @@ from analysis.explain.difference import Difference, explain_difference, explain_
 from analysis.explain.made_of import MadeOf, made_of, with_parts
 from analysis.explain.outliers import Outlier
 from analysis.model import Cell, Run
+from analysis.named_cells import cells_named
 from analysis.refusals import refusals
 from model.errors import InputError
 from model.evidence.parts import Parts
@@ -82,7 +83,7 @@ def _asked_for(run: Run, what: Sequence[str]) -> tuple[list[Cell], Sequence[tupl
     if not what:
         return list(run.cells), run.plan.compared
     if len(what) == 1:
-        return _cells(run, what[0]), ()
+        return cells_named(run, what[0], "CELL"), ()
     base, other = (_arm(run, name) for name in what)
     if base == other:
         raise InputError(f"{base} does not differ from itself", "Name two arms", key="ARM")
@@ -152,21 +153,6 @@ def _one_trial(run: Run, made: dict[int, MadeOf], number: int, parts_of: PartsOf
         remedy = f"`lanelab show RUN --trial {number}` has all that is known of it"
         raise InputError(f"trial {number} does not say what its load time was made of: {why}", remedy, key="--trial")
     return Outlier(trial, made[trial.cell.number], parts)
-
-
-def _cells(run: Run, name: str) -> list[Cell]:
-    """A cell by its id or words, or all cells of an arm."""
-    found = [cell for cell in run.cells if name in (cell.id, cell.arm.name) or _squeezed(name) == _squeezed(str(cell))]
-    if not found:
-        known = [*(arm.name for arm in run.arms), *map(str, run.cells)]
-        remedy = f"{near_miss(name, known)}Its arms are {', '.join(arm.name for arm in run.arms)}"
-        raise InputError(f"the run has no cell and no arm {name!r}", remedy, key="CELL")
-    return found
-
-
-def _squeezed(name: str) -> str:
-    """However its commas are spaced."""
-    return ",".join(part.strip() for part in name.split(","))
 
 
 def _arm(run: Run, name: str) -> str:

@@ -54,15 +54,16 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
 def page(run: Run) -> str:
     """The whole page."""
     rows, compared = tables.rows(run), tables.comparisons(run)
+    nothing = tables.nothing_counts(run) if tables.are_empty(rows) else ""
     drawn, made_on = loads.drawn_loads(run), tables.machines(run, compared)
     parts = [
         sections.header(run, findings(run, rows, compared), [*warnings(run, rows, compared), *made_on.warnings()]),
         sections.tiles(run, rows),
         claims.section_of(judge(run)),
-        figures.figures(run, drawn),
-        sections.results(run, rows) if run.cells else None,
+        None if nothing else figures.figures(run, drawn),
+        sections.section("results", "Results", el("p", nothing)) if nothing else sections.results(run, rows),
         load.section_of(run),
-        comparisons.section_of(run, compared),
+        None if nothing else comparisons.section_of(run, compared),
         beds.section_of(run, tables.beds(run, compared)) if made_on.used < 2 else None,
         machines.section_of(run, made_on),
         gateway.section_of(cost(run)),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from analysis import conditions, tables
-from analysis.model import Cell, Run, SelfTest
+from analysis.model import Cell, Run
 from analysis.numbers import in_unit, percent, ratio, shown, span
 from analysis.report import plots
 from analysis.report.links_again import links_again
 from analysis.report.markup import Html, el, join
 from analysis.report.sentences import noise_sentence
+from analysis.self_tests import HEADS, NUMERIC, Told, outcome, told, told_tests
 from analysis.stats import interval_name
 from analysis.tables import Row
 
@@ -61,7 +61,7 @@ def date_words(text: str) -> str:
 def tiles(run: Run, rows: Sequence[Row]) -> Html:
     """A few numbers that say what kind of run this was."""
     noise = tables.noise_percent(rows)
-    fit = sum(test.passed for test in _told_tests(run))
+    fit = sum(test.passed for test in told_tests(run))
     took = sum(trial.wall_s for trial in run.trials)
     facts = [
         (str(len(run.ok)), f"{run.trials_word} that count"),
@@ -176,68 +176,24 @@ def self_tests(run: Run) -> Html:
 
 def self_test_parts(run: Run) -> Html:
     """One test of each link, property by property."""
-    tests = _told_tests(run)
+    tests = told_tests(run)
     if not tests:
         return el("p", "No link was measured.")
-    heads = ["link", "property", "target", "measured", "tolerated", "unit", "verdict"]
-    body: list[Html] = []
-    for test in tests:
-        for i, result in enumerate(test.data.get("results", [])):
-            if result.get("verdict") == "shown" and i > 0 and not result.get("achieved"):
-                continue
-            body.append(_self_test(test.link.label if i == 0 else "", result))
-    numeric = {"target", "measured", "tolerated"}
-    head = el("tr", [el("th", word, scope="col", class_="num" if word in numeric else None) for word in heads])
-    table = el("table", el("thead", head), el("tbody", body))
-    failed = sorted({test.link.label for test in tests if not test.passed})
-    words = f"Out of tolerance: {', '.join(failed)}." if failed else _as_asked(tests)
+    head = el("tr", [el("th", word, scope="col", class_="num" if word in NUMERIC else None) for word in HEADS])
+    table = el("table", el("thead", head), el("tbody", [_self_test(each) for each in told(tests)]))
     note = "Measured from inside the bed, before trials used the link."
-    return join(el("p", words, " ", note), scroll(table), links_again(run))
+    return join(el("p", outcome(tests), " ", note), scroll(table), links_again(run))
 
 
-def _as_asked(tests: Sequence[SelfTest]) -> str:
-    """No more than was measured."""
-    untold: dict[str, list[str]] = {}
-    for test in tests:
-        for result in test.data.get("results", []):
-            if result.get("verdict") == "not measured":
-                untold.setdefault(str(result["name"]), []).append(test.link.label)
-    whole = f"All {len(tests)} links were" if len(tests) > 1 else "The link was"
-    if not untold:
-        return f"{whole} what was asked for."
-    names = ", ".join(
-        name if len(labels) == len(tests) else f"{name} ({', '.join(labels)})" for name, labels in untold.items()
-    )
-    return f"{whole} what was asked for as far as it was measured. Not measured: {names}."
-
-
-def _told_tests(run: Run) -> list[SelfTest]:
-    """Of each link the last test; of one that was used while it was out of tolerance, the last that says so."""
-    labels = conditions.used_out_of_tolerance(run)
-    used = {cell.link.path for cell in run.cells if cell.link.label in labels}
-    before = (test for test in run.self_tests if test.moment == "before")
-    tests = (test for test in before if not (test.passed and test.link.path in used))
-    return list({test.link.path: test for test in tests}.values())
-
-
-def _self_test(label: str, result: Mapping[str, Any]) -> Html:
-    low, high = result.get("low"), result.get("high")
-    tolerated = "-" if low is None else f"{_figure(low)} to {_figure(high)}"
-    verdict = str(result.get("verdict", ""))
+def _self_test(each: Told) -> Html:
     return el(
         "tr",
-        el("td", el("b", label)),
-        el("td", result.get("name", ""), title=result.get("note") or None),
-        el("td", _figure(result.get("target")), class_="num"),
-        el("td", _figure(result.get("achieved")), class_="num"),
-        el("td", tolerated, class_="num"),
-        el("td", result.get("unit", "")),
-        el("td", verdict, class_={"ok": "good", "out": "bad"}.get(verdict, "muted")),
+        el("td", el("b", each.link if each.is_first else "")),
+        el("td", each.name, title=each.note or None),
+        *(el("td", value, class_="num") for value in (each.target, each.measured, each.tolerated)),
+        el("td", each.unit),
+        el("td", each.verdict, class_={"ok": "good", "out": "bad"}.get(each.verdict, "muted")),
     )
-
-
-def _figure(value: Any) -> str:  # noqa: ANN401 - JSON
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, int | float) else str(value)
 
 
 def noise(run: Run, rows: Sequence[Row], chart: Html | None) -> Html:

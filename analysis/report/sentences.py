@@ -9,7 +9,7 @@ from analysis import conditions, machine, tables
 from analysis.comparison_words import provisional
 from analysis.comparisons import not_compared
 from analysis.model import Run
-from analysis.numbers import change_words, counted, shown, values_of, with_unit
+from analysis.numbers import change_words, counted, shown, with_unit
 from analysis.over_places import pooled
 from analysis.stats import ENOUGH
 from analysis.tables import ComparisonRow, Row
@@ -28,11 +28,8 @@ def sentences(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) 
 
 def findings(run: Run, rows: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[str]:
     """What was found, the most important first."""
-    if not run.trials:
-        return ["No trial has been made yet."]
-    if not run.ok:
-        none = f"None of {len(run.trials)} trials counts: every one failed."
-        return [f"{none} Nothing can be said about {values_of(run.primary)}."]
+    if nothing := tables.nothing_counts(run):
+        return [nothing]
     pairs = dict.fromkeys((row.cell.arm.name, row.base.name) for row in compared)
     against = [_against(arm, base, compared) for arm, base in pairs]
     result = [sentence for sentence in against if sentence] or _single(rows)

@@ -3,19 +3,16 @@ what is not known is said to be. Pure, but for one record of each server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from analysis.model import Run
 from analysis.numbers import counted, span
+from analysis.study.facts import UNKNOWN, browsers, built, either, machine, program, routers, servers
 from analysis.study.judged import JudgedStudy
-from analysis.study.markdown import CLAIM_HEADS, claim_table_rows, plain, published_list, table
+from analysis.study.markdown import CLAIM_HEADS, claim_table_rows, published_list
+from analysis.study.markdown_text import plain, table
 from analysis.study.run import ReadStudyRun
-from analysis.trial_content import read_record
-
-UNKNOWN = "not known"
-MACHINE = ("system", "kernel", "architecture", "processor", "processors", "memory_mib", "clock_source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +69,14 @@ def _abstract(facts: Appendix) -> Iterator[str]:
 
 def _checklist(facts: Appendix) -> Iterator[str]:
     begun = _begun(facts)
-    machine = "; ".join(f"{name} {_either(begun, 'machine', name)}" for name in MACHINE)
     rows = [
-        ("Program", f"lanelab {_either(begun, 'lanelab', 'version')}, commit {_either(begun, 'lanelab', 'commit')}"),
+        ("Program", program(begun)),
         ("Compilation", ("lanelab builds its gateway (Go) and its modules for Apache (C) when they are first needed; "
-         f"as built for this run: {_built(begun)}")),
+         f"as built for this run: {built(begun)}")),
         ("Data sets", f"{counted(len(facts.sites), 'site')}: {', '.join(site.name for site in facts.sites)}"),
-        ("Run-time environment", (f"{_either(begun, 'machine', 'system')}; browser {_browsers(begun)}; server "
-         f"{_servers(begun)}; Python {_either(begun, 'python', 'version')}; kernel of the router {_routers(begun)}")),
-        ("Hardware", machine),
+        ("Run-time environment", (f"{either(begun, 'machine', 'system')}; browser {browsers(begun)}; server "
+         f"{servers(begun)}; Python {either(begun, 'python', 'version')}; kernel of the router {routers(begun)}")),
+        ("Hardware", machine(begun)),
         ("Metrics", ", ".join(dict.fromkeys(each.judged.claim.metric for each in facts.judged.all)) or UNKNOWN),
         ("Output", "a verdict on each claim with its effect and interval; a report of the study and of each figure"),
         ("Experiments", (f"{counted(len(begun), 'figure')} of {len(facts.read.runs)} measured, "
@@ -173,45 +169,6 @@ def _notes(facts: Appendix) -> Iterator[str]:
 
 def _begun(facts: Appendix) -> list[Run]:
     return [run for run in facts.read.runs.values() if run]
-
-
-def _either(runs: Iterable[Run], *keys: str) -> str:
-    """What the sessions noted under these keys: every value that there was."""
-    found: dict[str, None] = {}
-    for run in runs:
-        for session in run.sessions:
-            value: Any = session.provenance
-            for key in keys:
-                value = value.get(key) if isinstance(value, Mapping) else None
-            if value not in (None, "") and not isinstance(value, Mapping | list):
-                found[str(value)] = None
-    return " / ".join(found) or UNKNOWN
-
-
-def _built(runs: Sequence[Run]) -> str:
-    names = ("gateway", "mod_replay", "mod_spdy", "spdy-load")
-    known = [(name, _either(runs, name, "sha256")) for name in names]
-    return ", ".join(f"{name} SHA-256 {digest}" for name, digest in known if digest != UNKNOWN) or UNKNOWN
-
-
-def _browsers(runs: Iterable[Run]) -> str:
-    return " / ".join(dict.fromkeys(name for run in runs for name, _ in run.browsers)) or UNKNOWN
-
-
-def _routers(runs: Iterable[Run]) -> str:
-    return _either(runs, "bed", "router", "kernel")
-
-
-def _servers(runs: Iterable[Run]) -> str:
-    found: dict[str, None] = {}
-    for run in runs:
-        first = {trial.cell.arm.settings.get("server"): trial.number for trial in reversed(run.trials)}
-        for number in first.values():
-            evidence = read_record(run.folder, number).get("evidence") or {}
-            server = evidence.get("server")
-            if isinstance(server, Mapping) and server.get("program"):
-                found[str(server["program"])] = None
-    return " / ".join(found) or UNKNOWN
 
 
 def _licences(sites: Sequence[SiteFacts]) -> str:

@@ -36,10 +36,10 @@ def methods(read: ReadStudyRun) -> Html:
     """How it was measured: each figure's cells, and every setting of arms and links."""
     begun = _begun(read)
     head = el("tr", [el("th", word, scope="col") for word in METHOD_HEADS])
-    rows = [_method(number, run) for number, run in begun.items()]
+    rows = [el("tr", [el("td", word) for word in method_words(number, run)]) for number, run in begun.items()]
     arms = [
         el("details", el("summary", el("b", name), f", {where}"), tree(settings))
-        for name, where, settings in _arms(begun)
+        for name, where, settings in arms_of(begun)
     ]
     links = {link.label: link.settings for run in begun.values() for link in run.links}
     about = read.about
@@ -65,17 +65,17 @@ def methods(read: ReadStudyRun) -> Html:
     )
 
 
-def _method(number: int, run: Run) -> Html:
+def method_words(number: int, run: Run) -> tuple[str, ...]:
+    """In the order of METHOD_HEADS."""
     sites = ", ".join(dict.fromkeys(cell.site for cell in run.cells))
     rounds = max((trial.round for trial in run.trials), default=0)
     took = span(sum(trial.wall_s for trial in run.trials))
     arms = ", ".join(arm.name for arm in run.arms)
     beds = len({trial.bed for trial in run.trials})
-    cells = [number, sites, len(run.links), arms, rounds, beds, len(run.trials), took]
-    return el("tr", [el("td", each, class_="num" if each is took else None) for each in cells])
+    return tuple(map(str, (number, sites, len(run.links), arms, rounds, beds, len(run.trials), took)))
 
 
-def _arms(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, object]]]:
+def arms_of(begun: Mapping[int, Run]) -> list[tuple[str, str, Mapping[str, object]]]:
     """(name, in which figures, settings): arms of one name and other settings apart."""
     found: dict[str, tuple[Arm, list[int]]] = {}
     for number, run in begun.items():

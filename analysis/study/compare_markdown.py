@@ -8,7 +8,7 @@ from analysis.compare_runs import TITLES, Against, CellRow, sentences
 from analysis.compare_table import median_words, shift_words
 from analysis.numbers import change_words
 from analysis.study.compare import NOT_PAIRED, FigurePair, StudyComparison, names_of, verdict_cells
-from analysis.study.markdown import plain, table
+from analysis.study.markdown_text import plain, table
 from analysis.study.run import ReadStudyRun
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -26,9 +26,10 @@ from analysis.report.figures import SEQUENCE
 from analysis.report.whole import write_whole
 from analysis.study.figure_section import HEADS, row_words
 from analysis.study.judged import JudgedStudy, StudyVerdict
+from analysis.study.markdown_methods import margins, methods, self_tests
+from analysis.study.markdown_text import plain, table
 from analysis.study.numbers import cell_numbers, drawn_figures
 from analysis.study.run import ReadStudyRun
-from analysis.text import visible
 from model.study import StudyFigure
 
 REPORT = "report.md"
@@ -45,7 +46,6 @@ CLAIM_HEADS = (
     "p",
     "p (Holm)",
 )
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def write_markdown(read: ReadStudyRun, judged: JudgedStudy, folder: Path, kind: Literal["svg", "png"]) -> list[Path]:
@@ -85,6 +85,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
         table(CLAIM_HEADS, claim_table_rows(judged)),
         plain(judged.expected_false()),
         *_reasons(judged),
+        *margins(read, judged),
     ]
     for figure in study.figures:
         if figure.number in read.runs:
@@ -92,6 +93,7 @@ def markdown(read: ReadStudyRun, judged: JudgedStudy, pictures: Sequence[str]) -
     if study.differences:
         rows = [(each.what, each.then, each.now, each.effect) for each in study.differences]
         parts += ["## Differences from the published work", table(("what", "then", "now", "effect"), rows)]
+    parts += [*methods(read), *self_tests(read)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -155,16 +157,3 @@ def _figure(figure: StudyFigure, run: Run | None, pictures: Sequence[str]) -> li
         f"{counts} {plain(published)}".rstrip(),
         table(HEADS, [row_words(each) for each in cell_numbers(run)]),
     ]
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows as Markdown; what stands in them is shown as it is."""
-    lines = [heads, ["---"] * len(heads)]
-    written = [f"| {' | '.join(line)} |" for line in lines]
-    written += [f"| {' | '.join(plain(cell) for cell in row)} |" for row in rows]
-    return "\n".join(written)
-
-
-def plain(text: str) -> str:
-    """Text that Markdown shows as it is, in one line."""
-    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))

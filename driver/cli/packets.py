@@ -26,10 +26,11 @@ US_OF_MS = 1000
 
 @click.command("packets")
 @run_argument
-@click.option("--trial", type=click.IntRange(min=1), metavar="N", required=True, help="Which trial")
+@click.option("--trial", type=click.IntRange(min=1), metavar="N", help="Which trial")
+@click.option("--cell", metavar="CELL", help="Or the median trial of this cell, as `lanelab explain` names it")
 @click.option("--request", type=click.IntRange(min=1), metavar="K", help="The packets of this request alone")
 @json_option
-def packets(name: str, *, trial: int, request: int | None, as_json: bool) -> None:
+def packets(name: str, *, trial: int | None, cell: str | None, request: int | None, as_json: bool) -> None:
     """The packets of a trial's requests, decrypted: look-up, connection, request, response, acknowledgements.
 
     Reads the client's capture with tshark. RUN is a folder, the name of a run in ./runs, or `latest`.
@@ -38,11 +39,15 @@ def packets(name: str, *, trial: int, request: int | None, as_json: bool) -> Non
     Examples:
       lanelab packets latest --trial 12
       lanelab packets latest --trial 12 --request 3
+      lanelab packets latest --cell "dummy, 2% lost, one connection"
     """
     from analysis.runs import find_run  # noqa: PLC0415
     from analysis.trial_content import read_record  # noqa: PLC0415 - the command line should start fast
 
+    if (trial is None) == (cell is None):
+        raise InputError("name a trial or a cell, and not both", "Write --trial N, or --cell CELL")
     folder = find_run(name)
+    trial = trial or _median_trial(folder, cell or "")
     record = read_record(folder, trial)
     asked_us = _asked(record, trial)
     found = _dissected(folder, trial, record)
@@ -56,6 +61,21 @@ def packets(name: str, *, trial: int, request: int | None, as_json: bool) -> Non
     if not carried.packets:
         raise found.why_not(request - 1)
     _one(carried, found.shared(), asked_us, as_json=as_json)
+
+
+def _median_trial(folder: Path, name: str) -> int:
+    """The number of the cell's median trial, which is told."""
+    from analysis.named_cells import cell_named  # noqa: PLC0415
+    from analysis.run_folder import read_run  # noqa: PLC0415
+    from analysis.tables import median_trial  # noqa: PLC0415
+
+    run = read_run(folder)
+    cell = cell_named(run, name, "--cell")
+    found = median_trial(run.by_cell()[cell.number])
+    if found is None:
+        raise InputError(f"no trial of {cell} counts", f"lanelab show {folder} says why", key="--cell")
+    note(f"{cell}: its median is trial {found.number}")
+    return found.number
 
 
 def _asked(record: Mapping[str, Any], trial: int) -> int:

@@ -33,8 +33,8 @@ def talk(recorder: Recorder) -> Talk:
     return opened
 
 
-def exchanges(recorder: Recorder, **options: int) -> list[ClearExchange]:
-    return [each for found in read_clear_text(recorder.pcap(**options), CLIENT, PORTS) for each in found.exchanges]
+def exchanges(recorder: Recorder, snaplen: int = 262144) -> list[ClearExchange]:
+    return [each for found in read_clear_text(recorder.pcap(snaplen=snaplen), CLIENT, PORTS) for each in found.exchanges]
 
 
 def test_each_request_has_its_answer_its_sizes_and_its_times(recorder: Recorder, talk: Talk) -> None:

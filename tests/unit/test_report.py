@@ -440,6 +440,25 @@ def test_what_the_gateway_costs_comes_after_the_tables_and_where_there_is_someth
     assert "gateway" not in none.get()
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("nothing", "No trial has been made yet."),
+        ("failures", "None of 8 trials counts: every one failed. Nothing can be said about page load times."),
+    ],
+)
+def test_a_run_of_which_nothing_counts_has_no_empty_tables(tmp_path: Path, kind: str, said: str) -> None:
+    folder = make_run(tmp_path / "run", MADE[kind]())
+    shown = CliRunner().invoke(lanelab, ["show", str(folder)], catch_exceptions=False).stdout
+    assert said in " ".join(shown.split())
+    assert not {"median", "against", "pseudo-median"} & set(shown.split())
+    assert ("protocol-fallback 8" in shown) == (kind == "failures")
+    text = page(read_run(folder))
+    assert '<table class="results">' not in text
+    assert 'id="comparisons"' not in text
+    assert 'id="figures"' not in text
+
+
 def test_a_trial_is_shown_with_what_it_is_and_what_is_missing_of_it(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", Made(rounds=1, arms={"clear": {"via": "gateway", "tls": "off"}}))
     (artifact_path(folder, 1, "page.har.gz")).unlink()

@@ -211,3 +211,28 @@ def test_links_that_were_out_of_tolerance_are_told_beside_the_verdicts(tmp_path:
     out = Console(width=200, record=True, file=io.StringIO())
     out.print(terminal.verdicts(read, judged))
     assert told[:100] in out.export_text()
+
+
+def test_the_text_for_a_paper_has_margins_with_their_reasons_methods_and_self_tests(read: ReadStudyRun) -> None:
+    """What the guide asks to be written beside a verdict."""
+    said = markdown(read, verdicts(read), [])
+    margins = said.partition("### What counts as reproduced")[2].partition("\n## ")[0]
+    assert "H2 is 33% faster at every round trip | -33.0%, margin 10pp | read off by eye |" in margins
+    for number in (1, 2):
+        run = read.runs[number]
+        assert run is not None
+        assert f"figure {number} {run.claims_digest}" in margins
+    methods = said.partition("\n## Methods\n")[2].partition("\n## ")[0]
+    assert read.about.study.description in methods
+    assert "| arm | " in methods
+    assert "| keepalive |" in methods or "keepalive" in methods
+    links = said.partition("\n## The links, measured\n")[2]
+    assert "Figure 1: 2 of 2 self-tests within tolerance." in links
+    assert "| link | property | target | measured | tolerated | unit | verdict |" in links
+
+
+def test_a_margin_without_a_reason_is_said_to_have_none(read: ReadStudyRun) -> None:
+    run = read.runs[1]
+    assert run is not None
+    bare = [judged(replace(claim, because="")) for claim in run.claims]
+    assert "no reason is given" in markdown(read, judged_study(read.about.study, {1: bare}), [])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driver.cli.output import note
+from driver.cli.study.report import tell_unwritten
 from driver.study.archive import Content, write_archive
 from driver.study.artifact import (
     ABOUT,
@@ -28,6 +29,7 @@ from driver.study.artifact import (
     site_files,
     stage_run,
 )
+from driver.study.run_folder import COPIES
 from model.errors import StoreError
 from sites.load import read_site_manifest
 
@@ -71,6 +73,7 @@ def artifact(name: str, *, output: Path | None, captures: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="lanelab-artifact-") as scratch:
         files = _files(read, Path(scratch) / RUN, target.name, captures=captures)
         write_archive(target, files)
+    tell_unwritten(read.folder / COPIES / read.about.study.name, read.about.study)
     note(f"written: {target}, {target.stat().st_size / 1e6:.1f} MB, {len(files) + 1} files")
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from driver.cli.output import console, note
+from driver.study.placeholders import unwritten
 from driver.study.read import read_study_folder
+from driver.study.run_folder import COPIES
 from model.errors import InputError, LanelabError
-from model.study import StudyRun
+from model.study import Study, StudyRun
 
 if TYPE_CHECKING:
     from model.claims import Claim
@@ -50,6 +52,7 @@ def report_study(
     read = read_study_run(find_study_run(name))
     judged = judge_study(read, claims_now(read.about))
     target = write_page(read, judged, output)
+    tell_unwritten(read.folder / COPIES / read.about.study.name, read.about.study)
     note(f"the report is {target}")
     if markdown:
         from analysis.study.markdown import write_markdown  # noqa: PLC0415
@@ -76,6 +79,12 @@ def tell_report(folder: Path) -> None:
     judged = judge_study(read, claims_now(read.about))
     console().print(verdicts(read, judged))
     note(f"the report is {write_page(read, judged)}")
+
+
+def tell_unwritten(folder: Path, study: Study) -> None:
+    """What its author has left as the skeleton has it."""
+    if words := unwritten(folder, study):
+        note(f"mind: {words}")
 
 
 def claims_now(about: StudyRun) -> dict[int, Sequence[Claim]] | None:

@@ -19,7 +19,7 @@ from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import note
 from driver.cli.runs import links_of, placed, play, programs_of, warn_of, write_run_report
 from driver.cli.study.cost import costs, time_words
-from driver.cli.study.report import tell_report
+from driver.cli.study.report import tell_report, tell_unwritten
 from driver.cli.study.standing import standings_of
 from driver.cli.sweep_options import ONE_BED, SweepOptions, sweep_options
 from driver.experiment.keys import MOST_TRIALS
@@ -147,6 +147,7 @@ def begin_study(read: StudyFolder, asked: AskedStudy) -> tuple[Path, StudyRun]:
     wanted = chosen(study, asked.figures)
     experiments = {number: asked.instead.of(one) for number, one in read.experiments(variant).items()}
     _tell_too_few({number: one for number, one in experiments.items() if not wanted or number in wanted})
+    tell_unwritten(read.folder, study)
     for number in wanted or experiments:
         asked.made.require(links_of(experiments[number]))
         programs_of(experiments[number], asked.made)

@@ -13,7 +13,7 @@ from driver.cli.experiments import size
 from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.cli.study.cost import costs, time_words
-from driver.cli.study.report import claims_now
+from driver.cli.study.report import claims_now, tell_unwritten
 from driver.experiment.model import Experiment
 from driver.schedule.estimate import Estimate
 from driver.study.figures import chosen_variant
@@ -97,6 +97,7 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
     disk = sum(one.most_disk_bytes for one in made.values())
     words = f"{sum(one.trials for one in made.values())} trials, about {time_words(seconds, most)}, {size(disk)}"
     out.print(Text(f"in all: {words}"))
+    tell_unwritten(read.folder, study)
     note(f"run it: lanelab study run {study.name if study.name in studies() else read.folder}")
 
 
