@@ -15,7 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from model.errors import ArtifactError
 from model.writing import writing
@@ -27,6 +27,7 @@ MOST_BYTES = 64 << 30  # unpacked
 MOST_GROWTH, SMALL = 300, 64 << 20  # unpacked bytes for each packed one, once there are more than a few
 MOST_HEADER = 1 << 20  # bytes of tar's own between two files
 CHUNK = 1 << 20
+_GZIP = b"\x1f\x8b"
 LONGEST_NAME, LONGEST_PART = 400, 200
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
@@ -105,15 +106,18 @@ def _unpack_into(archive: Path, folder: Path) -> dict[str, str]:
     """The digest of every file, by its name."""
     most = min(MOST_BYTES, max(SMALL, MOST_GROWTH * archive.stat().st_size))
     found: dict[str, str] = {}
-    total = 0
+    total = entries = 0
     with _damage(archive):
-        for name, size, file in _files(archive):
-            if name in found:
-                raise ArtifactError(f"{archive}: {name} is in it twice", _DAMAGED)
+        for name, size, file in _entries(archive):
+            entries += 1
             total += size
-            if total > most or len(found) >= MOST_FILES:
+            if total > most or entries > MOST_FILES:
                 what = f"{archive} would unpack to more than {most >> 20} MiB, or {MOST_FILES} files"
                 raise ArtifactError(what, "No artifact is that large for its size: do not trust it")
+            if file is None:
+                continue
+            if name in found:
+                raise ArtifactError(f"{archive}: {name} is in it twice", _DAMAGED)
             found[name] = _write(archive, folder / name, size, file)
     return found
 
@@ -127,10 +131,10 @@ def _damage(archive: Path) -> Iterator[None]:
         raise ArtifactError(f"{archive} is damaged or no artifact: {str(error)[:200]}", _DAMAGED) from error
 
 
-def _files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
-    """(name below the root, size, content) of each."""
-    with gzip.open(archive) as packed:
-        limited = _Limited(packed)
+def _entries(archive: Path) -> Iterator[tuple[str, int, IO[bytes] | None]]:
+    """(name below the root, size, content) of each; of a folder, as tar itself puts them in, there is no content."""
+    with _unzipped(archive) as plain:
+        limited = _Limited(plain)
         with tarfile.open(fileobj=limited, mode="r|") as tar:  # type: ignore[call-overload]
             while True:
                 limited.allowance = MOST_HEADER
@@ -138,6 +142,9 @@ def _files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
                 if info is None:
                     return
                 name = _name(archive, info)
+                if info.isdir():
+                    yield name, 0, None
+                    continue
                 limited.allowance = info.size + MOST_HEADER
                 file = tar.extractfile(info)
                 if file is None:
@@ -145,10 +152,17 @@ def _files(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
                 yield name, info.size, file
 
 
+def _unzipped(archive: Path) -> IO[bytes]:
+    """The tar, whether it is packed or not."""
+    with archive.open("rb") as file:
+        is_packed = file.read(len(_GZIP)) == _GZIP
+    return cast("IO[bytes]", gzip.open(archive)) if is_packed else archive.open("rb")
+
+
 class _Limited:
     """Reads on, but no further than it is allowed: a header of tar could claim to be as large as memory."""
 
-    def __init__(self, file: gzip.GzipFile) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.allowance = MOST_HEADER
 
@@ -161,10 +175,10 @@ class _Limited:
 
 def _name(archive: Path, info: tarfile.TarInfo) -> str:
     shown = repr(info.name[:LONGEST_PART])
-    if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or info.sparse is not None:
-        raise ArtifactError(f"{archive}: {shown} is no plain file", "An artifact has no links, folders or devices")
+    if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE) or info.sparse is not None:
+        raise ArtifactError(f"{archive}: {shown} is no plain file", "An artifact has no links or devices")
     root, _, name = info.name.partition("/")
-    if root != ROOT or not is_safe(name):
+    if root != ROOT or not (is_safe(name) or (info.isdir() and not name)):
         what = f"{archive}: {shown} is no name within the artifact"
         raise ArtifactError(what, "It could be written anywhere: do not trust this archive")
     if info.size < 0:

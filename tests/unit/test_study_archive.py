@@ -105,10 +105,29 @@ def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> Non
     assert sorted(tree(tmp_path)) == ["deep/place/made.tar.gz"]
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_links_folders_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
     with pytest.raises(ArtifactError, match="is no plain file"):
         unpack(packed(tmp_path, {"x": link("artifact/x", "/etc/passwd", kind)}), tmp_path / "out")
+
+
+@pytest.mark.parametrize("packing", ["w", "w:gz"])
+def test_what_tar_itself_packed_again_is_read(tmp_path: Path, packing: str) -> None:
+    """As `tar -c artifact` does it: with entries of folders, and with gzip or without."""
+    write_archive(tmp_path / "a.tar.gz", FILES)
+    unpack(tmp_path / "a.tar.gz", tmp_path / "artifact")
+    with tarfile.open(tmp_path / "again", packing) as tar:  # type: ignore[call-overload]
+        tar.add(tmp_path / "artifact", "artifact")
+        assert any(info.isdir() for info in tar.getmembers())
+    unpack(tmp_path / "again", tmp_path / "out")
+    assert tree(tmp_path / "out") == tree(tmp_path / "artifact")
+
+
+@pytest.mark.parametrize("name", ["escaped", "artifact/../escaped", "/escaped", "artifact/.ssh"])
+def test_folders_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ArtifactError, match="is no name within the artifact"):
+        unpack(packed(tmp_path, {"x": link(name, "", tarfile.DIRTYPE)}), tmp_path / "out")
+    assert sorted(tree(tmp_path)) == ["made.tar.gz"]
 
 
 def test_what_would_unpack_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +138,9 @@ def test_what_would_unpack_to_too_much_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(archive, "MOST_FILES", 2)
     with pytest.raises(ArtifactError, match="or 2 files"):
         unpack(packed(tmp_path, {f"artifact/{number}": b"" for number in range(3)}), tmp_path / "out")
+    folders = {str(number): link(f"artifact/{number}", "", tarfile.DIRTYPE) for number in range(3)}
+    with pytest.raises(ArtifactError, match="or 2 files"):
+        unpack(packed(tmp_path, folders), tmp_path / "out")
 
 
 def test_a_header_as_large_as_memory_is_refused(tmp_path: Path) -> None:
