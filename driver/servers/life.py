@@ -28,7 +28,8 @@ READY_POLL_S = 0.002
 # docs/upstream/httpd-event-close-worker-sockets.md. nginx ends within it; Apache's parent would take a second.
 STOP_GRACEFULLY_S = 0.03
 # Servers end within 35 ms, but Apache with HTTP/2 only after a second, when its workers' time is up. It is killed
-# before that, which costs nothing: its logs are written line by line, and its memory goes with it.
+# before that, which costs nothing: its logs are written line by line, and its memory goes with it. A program that holds
+# lines of its log is waited for.
 STOP_POLITELY_S = 0.05
 STOP_WITHIN_S = 10
 # HTTP without TLS also where TLS is due: a server then answers 400, which is an answer. From 127.0.0.1, which its log
@@ -61,6 +62,7 @@ class Running:
         self.content = place.content  # the folder of what it answers from
         self.configuration = ""  # the text of its configuration file
         self.version = ""  # what it calls itself: Apache/2.4.62 (Debian)
+        self._holds_log = False
         self._node = node
         self._process = process
         self._seen = {ERROR_LOG: 0, ACCESS_LOG: 0}
@@ -76,6 +78,7 @@ class Running:
             process = node.spawn(prepared.command(prepared.set_up.argv), Stdio(None, output.fileno(), output.fileno()))
             running = cls(program, node, prepared.place, process)
             running.configuration = prepared.set_up.configuration
+            running._holds_log = prepared.set_up.holds_log
             try:
                 answer = _await_answer(node, ports[0], question, process, program.title)
             except BaseException:
@@ -94,7 +97,8 @@ class Running:
             # Its children may be left, and hold the port: a process group without its leader cannot be signalled.
             self._node.run(["sh", "-c", SWEEP, "sh", self.folder])
             return
-        asked = (self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, STOP_POLITELY_S)
+        politely_s = scaled(STOP_WITHIN_S) if self._holds_log else STOP_POLITELY_S
+        asked = (self.program.graceful_signal, STOP_GRACEFULLY_S), (signal.SIGTERM, politely_s)
         for number, within_s in (*asked, (signal.SIGKILL, scaled(STOP_WITHIN_S))):
             self._process.signal(number)  # to the whole group: children need not wait for their parent
             try:

@@ -147,6 +147,7 @@ class SetUp:
     version: str  # what it calls itself, where its first answer does not say so
     question: bytes = b""  # what any answer shows that it is ready to; empty: HTTP/1.1
     environment: Mapping[str, str] = field(default_factory=dict)
+    holds_log: bool = False  # until it ends: it writes the last lines of its log then, and has to have the time
 
 
 class Program(Protocol):

@@ -104,6 +104,22 @@ def nothing_of_it_is_left(bed: InsideBed) -> None:
         assert bed.server.run(["sh", "-c", look], check=False).stdout.strip() == "0"
 
 
+def a_log_is_whole_although_its_program_ends_late(bed: InsideBed) -> None:
+    """It gets no processor while it is told to end."""
+    what = site(bed)
+    mine = [each.path for each in what.objects if each.host == what.hosts[0]]
+    with proxied(bed, server=bed.kept["behind"]) as served:
+        assert served.proxy
+        where = f'[ "$(readlink "$p/cwd")" = {served.proxy.folder} ] && echo "${{p#/proc/}}"'
+        pids = bed.server.run(["sh", "-c", f"for p in /proc/[0-9]*; do {where}; done; true"]).stdout.split()
+        assert pids
+        fetch(bed, {"name": what.hosts[0], "get": mine})
+        numbers = " ".join(pids)
+        pause = f"kill -STOP {numbers}; (sleep 0.4; kill -CONT {numbers}) >&- 2>&- &"
+        bed.server.run(["sh", "-c", pause])
+    assert served.proxy.files()["access.log"].count(b"\n") >= len(mine)
+
+
 def on_way(proxy: str, spoken: str, behind: Any, check: Check) -> Check:
     """The same check, of this proxy."""
 
@@ -117,8 +133,10 @@ def on_way(proxy: str, spoken: str, behind: Any, check: Check) -> Check:
     return run
 
 
+GATEWAY = ("gateway", "h2", "nginx")  # which holds lines of its log for a while
 OF_EACH = (every_object_comes_through_it, clients_may_speak_tls, nothing_of_it_is_left)
 CHECKS = {way: [on_way(*way, check) for check in OF_EACH] for way in WAYS}
+CHECKS[GATEWAY].append(on_way(*GATEWAY, a_log_is_whole_although_its_program_ends_late))
 
 
 def possible(way: tuple[str, str, str]) -> bool:

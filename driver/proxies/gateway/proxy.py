@@ -32,7 +32,7 @@ class GatewayProxy(SetProxy):
             raise ServerError("this proxy needs lanelab's gateway", "Build it: driver/host/build/gateway.py")
         files = {FILE: assignment.programs[PROGRAM].read_bytes()}
         text = configuration(self._arm, place)
-        return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE, QUESTION)
+        return SetUp(_argv("", f"2>>{ERROR_LOG}"), _argv("--check", ""), text, files, FILE, QUESTION, holds_log=True)
 
     def unexpected(self, lines: Iterable[str]) -> list[str]:
         """Whatever it says there: what becomes of single requests is in its log."""

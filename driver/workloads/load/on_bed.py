@@ -211,9 +211,10 @@ class LoadOnBed:
         if self._served is None:
             return None, None
         proxy = self._served.proxy
+        said = self._said(self._served.server), self._said(proxy) if proxy else None
         if proxy:
             self._keep_of_proxy(spec, proxy)
-        return self._said(self._served.server), self._said(proxy) if proxy else None
+        return said
 
     def _said(self, running: Running) -> ServedBy | None:
         """One that has died was told of already."""
@@ -224,7 +225,9 @@ class LoadOnBed:
             return None
 
     def _keep_of_proxy(self, spec: TrialSpec, proxy: Running) -> None:
+        """It ends before: then its log is whole."""
         try:
+            proxy.stop()
             for name, data in proxy.files().items():
                 (spec.folder / f"proxy-{name}").write_bytes(data)
         except BedError as error:
