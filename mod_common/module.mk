@@ -29,7 +29,9 @@ runner := $(here)/fuzz/run_corpus.c
 
 warnings := -std=c11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wundef -Werror
 sanitizers := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-common := $(warnings) -g -fPIC -fvisibility=hidden -I$(here)/core -MMD -MP
+# Where the checkout lies is in no file that is made, so that two of them make the same bytes.
+placeless := -ffile-prefix-map=$(dir $(shared))=
+common := $(warnings) -g $(placeless) -fPIC -fvisibility=hidden -I$(here)/core -MMD -MP
 optimised := -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 
 ifeq ($(SANITIZE),1)

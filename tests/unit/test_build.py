@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import multiprocessing
 import os
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -245,3 +247,19 @@ def test_builds_mod_spdy_again_for_another_apache(
     assert apache_module.module("mod_spdy", sanitize=True, out=io.StringIO()) != first
     monkeypatch.setattr(apache_module, "_apache_version", lambda _apxs: "Apache 2.4.0\n1")
     assert apache_module.module("mod_spdy", out=io.StringIO()) != first
+
+
+@pytest.mark.parametrize("name", apache_module.MODULES)
+def test_two_checkouts_make_the_same_bytes(tmp_path: Path, name: str) -> None:
+    """A run notes the digest of each module; that of another clone of the same commit is no difference."""
+    if needs.missing(needs.programs("module")):
+        pytest.skip("what builds modules for Apache is not installed")
+    made = []
+    for place in (tmp_path / "one", tmp_path / "two" / "deeper"):
+        for folder in (apache_module.SHARED, apache_module.sources(name)):
+            shutil.copytree(folder, place / folder.name)
+        words = ["make", "-s", "-C", place / name, f"OUT={place / 'out'}", f"APXS={apache_module.apxs_program()}"]
+        done = subprocess.run(words, env=apache_module.environment(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        made.append((place / "out" / f"{name}.so").read_bytes())
+    assert made[0] == made[1]
