@@ -258,7 +258,7 @@ def test_two_checkouts_make_the_same_bytes(tmp_path: Path, name: str) -> None:
     for place in (tmp_path / "one", tmp_path / "two" / "deeper"):
         for folder in (apache_module.SHARED, apache_module.sources(name)):
             shutil.copytree(folder, place / folder.name)
-        words = ["make", "-s", "-C", place / name, f"OUT={place / 'out'}", f"APXS={apache_module.apxs_program()}"]
+        words = ["make", "-s", "-C", str(place / name), f"OUT={place / 'out'}", f"APXS={apache_module.apxs_program()}"]
         done = subprocess.run(words, env=apache_module.environment(), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         made.append((place / "out" / f"{name}.so").read_bytes())

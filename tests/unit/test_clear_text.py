@@ -34,7 +34,8 @@ def talk(recorder: Recorder) -> Talk:
 
 
 def exchanges(recorder: Recorder, snaplen: int = 262144) -> list[ClearExchange]:
-    return [each for found in read_clear_text(recorder.pcap(snaplen=snaplen), CLIENT, PORTS) for each in found.exchanges]
+    capture = recorder.pcap(snaplen=snaplen)
+    return [each for found in read_clear_text(capture, CLIENT, PORTS) for each in found.exchanges]
 
 
 def test_each_request_has_its_answer_its_sizes_and_its_times(recorder: Recorder, talk: Talk) -> None:
