@@ -7,8 +7,16 @@ from pathlib import Path
 
 import click
 
-from driver.cli.options import json_option
+from analysis.claims.as_kept import judge_as_kept
+from analysis.claims.exported import judged_json
+from analysis.claims.terminal import behind, summary, verdict_table
+from analysis.claims.together import together
+from analysis.conditions import caveats
+from analysis.run_folder import read_run, with_places
+from analysis.runs import find_run
+from driver.cli.common import json_option, run_argument
 from driver.cli.output import console, print_json
+from driver.experiment import read_experiment
 from model.claims import Claim
 from model.errors import InputError
 
@@ -16,7 +24,7 @@ WIDTH = 120
 
 
 @click.command("claims")
-@click.argument("name", metavar="RUN")
+@run_argument
 @click.option(
     "--file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -34,13 +42,6 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
       lanelab claims latest
       lanelab claims latest --file experiments/my-experiment.yaml
     """
-    from analysis.claims.as_kept import judge_as_kept  # noqa: PLC0415
-    from analysis.claims.exported import judged_json  # noqa: PLC0415 - the command line should start fast
-    from analysis.claims.terminal import behind, summary, verdict_table  # noqa: PLC0415
-    from analysis.claims.together import together  # noqa: PLC0415
-    from analysis.conditions import caveats  # noqa: PLC0415
-    from analysis.run_folder import read_run, with_places  # noqa: PLC0415
-    from analysis.runs import find_run  # noqa: PLC0415
 
     run = read_run(find_run(name))
     against = _claims_of(file, run.variant) if file else None
@@ -74,9 +75,5 @@ def claims(name: str, *, file: Path | None, as_json: bool) -> None:
 
 def _claims_of(file: Path, variant: str) -> tuple[Claim, ...]:
     """As the file has them now, with the variant that was run."""
-    from driver.experiment import read_experiment  # noqa: PLC0415
 
     return read_experiment(file, variant or None).claims
-
-
-COMMANDS = (claims,)

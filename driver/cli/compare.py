@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from driver.cli.options import json_option
+from analysis.compare_runs import Against, against, run_json, status
+from analysis.compare_table import compared
+from analysis.conditions import differing
+from analysis.model import Run
+from analysis.run_folder import read_run
+from analysis.runs import find_run
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json
 from model.errors import EXIT_FAILED, EXIT_INCOMPLETE, InputError
 from model.units import Ratio
-
-if TYPE_CHECKING:
-    from analysis.compare_runs import Against
-    from analysis.model import Run
 
 FEWEST = 2
 
@@ -40,7 +41,6 @@ def compare(names: tuple[str, ...], *, within: str, check: bool, as_json: bool) 
       lanelab compare runs/20261120T101500Z-quickstart latest
       lanelab compare here there --within 2% --check
     """
-    from analysis.compare_runs import run_json, status  # noqa: PLC0415 - the command line should start fast
 
     margin = _margin(within)
     runs = _runs(names)
@@ -63,8 +63,6 @@ def _margin(text: str) -> float:
 
 
 def _runs(names: tuple[str, ...]) -> list[Run]:
-    from analysis.run_folder import read_run  # noqa: PLC0415
-    from analysis.runs import find_run  # noqa: PLC0415
 
     if len(names) < FEWEST:
         raise InputError(
@@ -81,15 +79,12 @@ def _runs(names: tuple[str, ...]) -> list[Run]:
 
 
 def _compared(runs: list[Run], margin: float) -> list[Against]:
-    from analysis.compare_runs import against  # noqa: PLC0415
-    from analysis.conditions import differing  # noqa: PLC0415
 
     first, *others = runs
     return [against(first, other, margin, differing(first, other)) for other in others]
 
 
 def _show(made: list[Against]) -> None:
-    from analysis.compare_table import compared  # noqa: PLC0415
 
     letters = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(made) + 1)]
     for letter, run in zip(letters, [made[0].first, *(each.other for each in made)], strict=True):
@@ -99,6 +94,3 @@ def _show(made: list[Against]) -> None:
     for letter, each in zip(letters[1:], made, strict=True):
         out.print()
         out.print(compared(each, (letters[0], letter)))
-
-
-COMMANDS = (compare,)

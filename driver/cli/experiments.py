@@ -13,9 +13,8 @@ import click
 from rich.text import Text
 
 from driver.cli.claims_planned import claims_json, claims_table
-from driver.cli.options import json_option
+from driver.cli.common import MOST_WORKERS, json_option
 from driver.cli.output import console, note, print_json, table
-from driver.cli.sweep_options import MOST_WORKERS
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.scale import over_scale
 from driver.experiment.schema import SCHEMA_FILE
@@ -290,6 +289,3 @@ def size(value: int) -> str:
             return f"{number:.3g} {unit}"
         number /= 1000
     return f"{number:.3g} TB"
-
-
-COMMANDS = (plan, new)

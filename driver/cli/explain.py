@@ -7,7 +7,11 @@ from pathlib import Path
 
 import click
 
-from driver.cli.options import json_option
+from analysis.explain import explain as explained_of
+from analysis.run_folder import read_run
+from analysis.runs import find_run
+from analysis.trial_content import read_record
+from driver.cli.common import json_option, run_argument
 from driver.cli.output import print_json
 from model.errors import InputError
 from model.evidence.parts import Parts
@@ -16,7 +20,7 @@ WIDTH = 120
 
 
 @click.command("explain")
-@click.argument("name", metavar="RUN")
+@run_argument
 @click.argument("what", metavar="[CELL | ARM [ARM]]", nargs=-1)
 @click.option("--trial", type=click.IntRange(min=1), metavar="N", help="One trial beside the others of its cell")
 @json_option
@@ -32,9 +36,6 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
       lanelab explain latest HTTP HTTP/2
       lanelab explain latest --trial 12
     """
-    from analysis.explain import explain as explained_of  # noqa: PLC0415 - the command line should start fast
-    from analysis.run_folder import read_run  # noqa: PLC0415
-    from analysis.runs import find_run  # noqa: PLC0415
 
     if len(what) > 2 or (what and trial is not None):
         raise InputError("there is too much to explain at once", "Name one cell, one arm, two arms or one trial")
@@ -48,7 +49,6 @@ def explain(name: str, what: tuple[str, ...], *, trial: int | None, as_json: boo
 
 
 def _parts(folder: Path, trial: int) -> Parts | None:
-    from analysis.trial_content import read_record  # noqa: PLC0415
 
     parts = (read_record(folder, trial).get("evidence") or {}).get("parts")
     return None if parts is None else Parts.from_stored(parts, "evidence.parts")
@@ -61,6 +61,3 @@ def _shown(sentences: list[str]) -> str:
         textwrap.fill(first, WIDTH, subsequent_indent="  "),
         *(textwrap.fill(each, WIDTH, initial_indent="  ", subsequent_indent="  ") for each in others),
     ])  # fmt: skip
-
-
-COMMANDS = (explain,)

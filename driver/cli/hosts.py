@@ -10,7 +10,7 @@ from driver.bed.node import NODE_NAMES
 from driver.bed.ssh.findings import HostFinding
 from driver.bed.ssh.hosts import read_inventory
 from driver.bed.ssh.machines import examine, play, unreachable
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.host.install import prepare
 from driver.host.needs import MACHINES_OVER_SSH, programs

@@ -7,7 +7,8 @@ import click
 from driver.bed.capabilities import router_for
 from driver.cli import trace
 from driver.cli.beds import open_bed
-from driver.cli.options import LINK_EPILOG, BedOptions, bed_options, json_option, link_options, router_option
+from driver.cli.common import json_option
+from driver.cli.options import LINK_EPILOG, BedOptions, bed_options, link_options, router_option
 from driver.cli.output import console, note, print_json, selftest_table, table
 from driver.shaping.shaping import explain
 from model.errors import LinkError

@@ -9,25 +9,7 @@ import traceback
 
 import click
 
-from driver.cli import (
-    beds,
-    claims,
-    compare,
-    experiments,
-    explain,
-    hosts,
-    link,
-    merge,
-    packets,
-    results,
-    runs,
-    site,
-    study,
-    tools,
-    verify,
-    vm,
-    worker,
-)
+from driver.cli.lazy import LazyGroup
 from model import configuration, paths
 from model.errors import EXIT_BAD_INPUT, EXIT_FAILED, LanelabError
 from model.version import VERSION
@@ -35,7 +17,52 @@ from model.version import VERSION
 STATUS_OF_SIGNAL = 128
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+# A new command is a file in this folder and its row here, in the order in which one meets them.
+TABLE = {
+    "plan": (
+        ".experiments:plan",
+        "Show what an experiment FILE would do, without doing it: cells, order, time and disk.",
+    ),
+    "new": (".experiments:new", "Write a commented example to FILE (default: experiment.yaml), to be changed."),
+    "run": (".runs:run", "Run an experiment: FILE says which sites, links and arms."),
+    "worker": (".worker:worker", "Lend the beds of this machine to a run."),
+    "runs": (".results:runs", "List the runs in a folder, of experiments and of studies, the newest last."),
+    "show": (".results:show", "Show a run's results: medians with intervals, comparisons, failures."),
+    "export": (".results:export", "Write a run for other programs: csv, json, parquet or har."),
+    "report": (
+        ".results:report",
+        "Write the report of a run: one page with tables, charts, waterfalls and provenance.",
+    ),
+    "verify": (".verify:verify", "Compare a run folder with what was stored there."),
+    "compare": (".compare:compare", "Whether runs agree: two machines, two dates."),
+    "merge": (".merge:merge", "Make one run of several runs of equal experiments."),
+    "explain": (
+        ".explain:explain",
+        "Say why load times are what they are: of what they are made, and where arms differ.",
+    ),
+    "claims": (".claims:claims", "Say which claims of its experiment a run reproduces, and why."),
+    "packets": (".packets:packets", "The packets of a trial's requests, decrypted."),
+    "link": (".link:group", "The emulated link: show it, test it, list the named ones."),
+    "bed": (".beds:group", "A bed to use by hand: client, router and server with a link between them."),
+    "hosts": (".hosts:group", "Machines of your own as client, router and server: check them, prepare them."),
+    "site": (".site:group", "Archived websites: look at them, make new ones, compare, verify and remove them."),
+    "sites": (".site.list:list_sites", "List the archived sites: what an experiment can name."),
+    "study": (".study:group", "Studies, each of which reproduces a published work: show, run, judge them."),
+    "vm": (".vm:group", "Three virtual machines with kernels of their own: client, router and server."),
+    "doctor": (".tools:doctor", "Tell what this machine can do: every gap with its remedy."),
+    "check": (".tools:check", "Check format, lint and types of every language in the tree."),
+    "test": (".tools:test", "Run the tests: all, or those of the kinds named (unit, golden, wire, bed, e2e)."),
+    "bench": (".bench:group", "Measure lanelab itself: how fast, and how exact."),
+    "completion": (".tools:completion", "Print shell completion."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    package=__package__,
+    table=TABLE,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(VERSION, prog_name="lanelab", message="%(prog)s %(version)s")
 def lanelab() -> None:
     """A controlled network testbed for page loads: real browser, real server, an emulated link, without root.
@@ -48,29 +75,6 @@ def lanelab() -> None:
       lanelab bed shell                           a shell on the client of a bed
     """
     configuration.load()  # a mistake in the environment is reported before anything begins
-
-
-for _command in (
-    *experiments.COMMANDS,
-    runs.run,
-    worker.worker,
-    *results.COMMANDS,
-    *verify.COMMANDS,
-    *compare.COMMANDS,
-    *merge.COMMANDS,
-    *explain.COMMANDS,
-    *claims.COMMANDS,
-    *packets.COMMANDS,
-    link.group,
-    beds.group,
-    hosts.group,
-    site.group,
-    site.sites,
-    study.group,
-    vm.group,
-    *tools.COMMANDS,
-):
-    lanelab.add_command(_command)
 
 
 def main() -> int:

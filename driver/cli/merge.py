@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from analysis.runs import RUNS, find_run
 from driver.cli.output import note
 from driver.cli.runs import write_run_report
+from driver.run.merging import merge as merge_runs
 from model.version import VERSION
 
 
@@ -26,8 +28,6 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
       lanelab merge runs/20261120T101500Z-quickstart runs/20261121T091000Z-quickstart
       lanelab merge monday tuesday --out runs/both
     """
-    from analysis.runs import RUNS, find_run  # noqa: PLC0415 - the command line should start fast
-    from driver.run.merging import merge as merge_runs  # noqa: PLC0415
 
     folders = [find_run(name) for name in names]
     if out is None:
@@ -39,6 +39,3 @@ def merge(names: tuple[str, ...], *, out: Path | None) -> None:
     note(made.sentence())
     note(f"run folder {made.folder}")
     write_run_report(made.folder)
-
-
-COMMANDS = (merge,)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from driver.cli.output import note
 from driver.run.events import Event
+from driver.run.start import BegunRun
 from driver.schedule.missing import Lacking, lacking
 from model.reasons import Reason
-
-if TYPE_CHECKING:
-    from driver.run.start import BegunRun
 
 MOST_CELLS = 10
 Reasons = Mapping[str, Mapping[str, int]]

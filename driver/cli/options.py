@@ -238,6 +238,3 @@ def _require_processors(numbers: str) -> None:
         if lacking or int(last or first) < int(first):
             what = f"there is no processor {min(lacking)} here" if lacking else f"'{part}' goes backwards"
             raise InputError(what, f"There are: {', '.join(map(str, sorted(available)))}", key="--pin")
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a program to read")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from driver.cli.options import json_option
+from analysis.dissection import dissect
+from analysis.load_clock import ports_of
+from analysis.load_parts import Told
+from analysis.named_cells import cell_named
+from analysis.request_packets import REQUEST, RESPONSE, Carried, Dissected
+from analysis.run_folder import read_run
+from analysis.runs import find_run
+from analysis.tables import median_trial
+from analysis.trial_content import read_record, unchanged_artifacts
+from driver.cli.common import json_option, run_argument
 from driver.cli.output import console, note, print_json, table
-from driver.cli.results import run_argument
 from driver.host.find_program import find
 from model.errors import CaptureError, InputError, MissingProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from analysis.request_packets import Carried, Dissected
-    from model.evidence.browser import Request
+from model.evidence.browser import Request
 
 CAPTURE = "client.pcapng.gz"
 WHOLE_PACKET = 1514  # bytes of a frame as Ethernet has it
@@ -41,8 +45,6 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
       lanelab packets latest --trial 12 --request 3
       lanelab packets latest --cell "dummy, 2% lost, one connection"
     """
-    from analysis.runs import find_run  # noqa: PLC0415
-    from analysis.trial_content import read_record  # noqa: PLC0415 - the command line should start fast
 
     if (trial is None) == (cell is None):
         raise InputError("name a trial or a cell, and not both", "Write --trial N, or --cell CELL")
@@ -65,9 +67,6 @@ def packets(name: str, *, trial: int | None, cell: str | None, request: int | No
 
 def _median_trial(folder: Path, name: str) -> int:
     """The number of the cell's median trial, which is told."""
-    from analysis.named_cells import cell_named  # noqa: PLC0415
-    from analysis.run_folder import read_run  # noqa: PLC0415
-    from analysis.tables import median_trial  # noqa: PLC0415
 
     run = read_run(folder)
     cell = cell_named(run, name, "--cell")
@@ -88,11 +87,6 @@ def _asked(record: Mapping[str, Any], trial: int) -> int:
 
 
 def _dissected(folder: Path, trial: int, record: Mapping[str, Any]) -> Dissected:
-    from analysis.dissection import dissect  # noqa: PLC0415
-    from analysis.load_clock import ports_of  # noqa: PLC0415
-    from analysis.load_parts import Told  # noqa: PLC0415
-    from analysis.request_packets import Dissected  # noqa: PLC0415
-    from analysis.trial_content import unchanged_artifacts  # noqa: PLC0415
 
     capture = unchanged_artifacts(folder, trial, (CAPTURE,)) / CAPTURE
     summary = record["evidence"]["packets"].get("client")
@@ -140,7 +134,6 @@ def _overview(found: Dissected, asked_us: int, *, as_json: bool) -> None:
 
 
 def _summary(carried: Carried, shared: frozenset[int], asked_us: int) -> dict[str, Any]:
-    from analysis.request_packets import REQUEST, RESPONSE  # noqa: PLC0415
 
     own = carried.of(REQUEST, RESPONSE)
     return {
@@ -191,6 +184,3 @@ def _one(carried: Carried, shared: frozenset[int], asked_us: int, *, as_json: bo
     ]
     columns = ("packet", "ms", "way", "bytes", "what for", "what it says")
     console().print(table(columns, rows, right=("packet", "ms", "bytes")))
-
-
-COMMANDS = (packets,)

@@ -10,13 +10,22 @@ from typing import Any
 
 import click
 
-from driver.cli.options import json_option
+from analysis import export as exporting
+from analysis.export import results, write_hars
+from analysis.numbers import counted
+from analysis.report import save_figures, write_report
+from analysis.run_folder import read_run
+from analysis.runs import find_run
+from analysis.study.runs import list_all_runs
+from analysis.terminal import results as shown
+from analysis.trial_content import artifact_path, read_artifacts, read_record
+from analysis.trial_table import heading, trial_parts
+from driver.cli.common import json_option, run_argument
 from driver.cli.output import console, note, print_json, table
 from model.errors import InputError
 from model.metrics import LOAD
 
 FORMATS = ("csv", "parquet", "har", "json")
-run_argument = click.argument("name", metavar="RUN")
 
 
 @click.command("runs")
@@ -24,7 +33,6 @@ run_argument = click.argument("name", metavar="RUN")
 @json_option
 def runs(folder: Path, *, as_json: bool) -> None:
     """List the runs in FOLDER (default: ./runs), of experiments and of studies, the newest last."""
-    from analysis.study.runs import list_all_runs  # noqa: PLC0415 - the command line should start fast
 
     lines = list_all_runs(folder)
     if as_json:
@@ -44,7 +52,6 @@ def runs(folder: Path, *, as_json: bool) -> None:
 
 
 def _run_folder(name: str) -> Path:
-    from analysis.runs import find_run  # noqa: PLC0415
 
     return find_run(name)
 
@@ -63,7 +70,6 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
       lanelab show latest
       lanelab show latest --trial 12
     """
-    from analysis.run_folder import read_run  # noqa: PLC0415
 
     folder = _run_folder(name)
     if trial is not None:
@@ -71,11 +77,8 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
         return
     run = read_run(folder)
     if as_json:
-        from analysis.export import results  # noqa: PLC0415
-
         print_json({"name": run.name, "state": run.state, "created_utc": run.created_utc, **results(run)})
         return
-    from analysis.terminal import results as shown  # noqa: PLC0415
 
     counts = f"{len(run.ok)} trials count, {len(run.failed)} failed"
     note(f"{run.name}, {run.state}, begun {run.created_utc[:16].replace('T', ' ')} UTC: {counts}")
@@ -83,14 +86,11 @@ def show(name: str, *, trial: int | None, as_json: bool) -> None:
 
 
 def _show_trial(folder: Path, number: int, *, as_json: bool) -> None:
-    from analysis.run_folder import read_run  # noqa: PLC0415
-    from analysis.trial_content import artifact_path, read_artifacts, read_record  # noqa: PLC0415
 
     record = read_record(folder, number)
     if as_json:
         print_json(record)
         return
-    from analysis.trial_table import heading, trial_parts  # noqa: PLC0415
 
     trial = next(one for one in read_run(folder).trials if one.number == number)
     artifacts = [
@@ -118,7 +118,6 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
       lanelab export latest --format csv --output trials.csv
       lanelab export latest --format parquet --requests
     """
-    from analysis.run_folder import read_run  # noqa: PLC0415
 
     if median and kind != "har":
         raise InputError(
@@ -143,7 +142,6 @@ def export(name: str, *, kind: str, output: Path | None, requests: bool, series:
 
 
 def _export_rows(run: Any, kind: str, output: Path | None, *, what: str) -> None:  # noqa: ANN401
-    from analysis import export as exporting  # noqa: PLC0415
 
     of = {"requests": exporting.request_rows, "series": exporting.series_rows, "trials": exporting.trial_rows}
     rows = of[what](run)
@@ -158,7 +156,6 @@ def _export_rows(run: Any, kind: str, output: Path | None, *, what: str) -> None
 
 
 def _export_json(run: Any, output: Path | None, *, requests: bool) -> None:  # noqa: ANN401
-    from analysis import export as exporting  # noqa: PLC0415
 
     data = exporting.everything(run, requests=requests)
     if output is None:
@@ -174,8 +171,6 @@ def _export_json(run: Any, output: Path | None, *, requests: bool) -> None:  # n
 
 
 def _export_hars(run: Any, folder: Path, *, median: bool) -> None:  # noqa: ANN401
-    from analysis.export import write_hars  # noqa: PLC0415
-    from analysis.numbers import counted  # noqa: PLC0415
 
     written, lacking = write_hars(run, folder, median=median)
     note(f"{len(written)} HAR files written to {folder}")
@@ -196,7 +191,6 @@ def report(name: str, *, output: Path | None, open_it: bool, figures: str | None
       lanelab report latest --open
       lanelab report latest --figures svg
     """
-    from analysis.report import save_figures, write_report  # noqa: PLC0415
 
     folder = _run_folder(name)
     target = write_report(folder, output)
@@ -206,6 +200,3 @@ def report(name: str, *, output: Path | None, open_it: bool, figures: str | None
             note(f"figure {path}")
     if open_it and not webbrowser.open(target.resolve().as_uri()):
         note("no browser could be started: open the file yourself")
-
-
-COMMANDS = (runs, show, export, report)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from driver.channel.client import Bed
 from driver.cli.options import BedOptions
 from driver.cli.progress import watching
+from driver.run.built_programs import Programs
 from driver.run.events import Event
+from driver.run.reuse import reuse
+from driver.run.sources import found_in
+from driver.run.start import BegunRun
+from driver.run.trial_keys import digest_of
+from driver.run.versions import versions_of
 from model import paths
 from model.errors import InputError
 from model.metrics import primary_of
 
-if TYPE_CHECKING:
-    from driver.run.built_programs import Programs
-    from driver.run.start import BegunRun
-
 
 def check_reuse(store: Path | None) -> None:
     """Raises InputError where there is nothing of the kind, before a run folder is made."""
-    from driver.run.sources import found_in  # noqa: PLC0415
 
     if store and not found_in(store):
         raise InputError(f"there is no run in {store}", "Name a run, or a folder that has runs", key="--reuse")
@@ -28,9 +28,6 @@ def check_reuse(store: Path | None) -> None:
 
 def reuse_first(begun: BegunRun, store: Path, programs: Programs, made: BedOptions, *, as_json: bool) -> None:
     """Take what other runs have. A bed of this run says which versions its trials would have."""
-    from driver.run.reuse import reuse  # noqa: PLC0415
-    from driver.run.trial_keys import digest_of  # noqa: PLC0415
-    from driver.run.versions import versions_of  # noqa: PLC0415
 
     trials = begun.experiment.repeat.max * len(begun.experiment.cells)
     primary = primary_of(begun.store.workload)

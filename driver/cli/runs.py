@@ -12,10 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import click
 
+from analysis.report import write_report
+from analysis.run_folder import read_run
+from analysis.runs import find_run
+from analysis.stats import KNOWN
+from analysis.terminal import results
 from driver.channel.client import Bed
 from driver.cli.missing import tell_missing
 from driver.cli.options import BedOptions, bed_options
@@ -24,8 +28,20 @@ from driver.cli.progress import watching
 from driver.cli.reusing import check_reuse, reuse_first
 from driver.cli.sweep_options import ONE_BED, SweepOptions, play_sweep, sweep_options
 from driver.cli.sweep_progress import watching_sweep
+from driver.experiment.model import Experiment
+from driver.experiment.read import over_beds, read_experiment
+from driver.experiment.scale import over_scale
 from driver.host.install import prepare
+from driver.run import start
+from driver.run.built_programs import Programs
 from driver.run.events import Event, Listener
+from driver.run.needs import needs_of
+from driver.run.provenance import host_facts, load
+from driver.run.runner import Runner, StopRequest
+from driver.run.start import BegunRun
+from driver.run.this_machine import this_machine
+from driver.schedule.portions import require_portions
+from driver.schedule.rounds import Schedule
 from model import paths
 from model.errors import EXIT_INCOMPLETE, InputError, Interrupted, LanelabError, StoreError
 from model.link import Link
@@ -34,12 +50,6 @@ from model.run_format import EXPERIMENT
 from model.settings.kinds import LARGEST_SEED, MOST_BEDS
 from model.settings.source import error_at_its_line
 from model.version import VERSION
-
-if TYPE_CHECKING:
-    from driver.experiment.model import Experiment
-    from driver.run.built_programs import Programs
-    from driver.run.runner import StopRequest
-    from driver.run.start import BegunRun
 
 NEVER_BEGUN = "failed: there was no bed to begin with"
 
@@ -105,9 +115,6 @@ def run(  # noqa: PLR0913 - an option each
       lanelab run experiments/quickstart.yaml --reuse runs
       lanelab run experiments/rtt-bandwidth-grid.yaml --workers 2
     """
-    from analysis.runs import find_run  # noqa: PLC0415
-    from driver.run import start  # noqa: PLC0415 - only this command needs what it brings along
-    from driver.schedule.portions import require_portions  # noqa: PLC0415
 
     start.require_not_both(file, resumed)
     if resumed and (out or seed is not None or beds is not None or scale or variant or not made.may_go_on):
@@ -146,8 +153,6 @@ def _prepared(
     file: Path, made: BedOptions, sweep: SweepOptions, instead: tuple[int | None, float | None], variant: str | None
 ) -> Experiment:
     """The experiment, once all is there that it needs: no run folder is made for one that cannot run."""
-    from driver.experiment.read import over_beds, read_experiment  # noqa: PLC0415
-    from driver.experiment.scale import over_scale  # noqa: PLC0415
 
     experiment, (beds, scale) = read_experiment(file, variant), instead
     if scale is not None:
@@ -177,8 +182,6 @@ def warn_of(made: BedOptions) -> None:
 def programs_of(experiment: Experiment, made: BedOptions, sweep: SweepOptions = ONE_BED) -> Programs:
     """Others' are installed, ours are built, where they are not there. What other machines need they have to have, and
     workers see to it themselves."""
-    from driver.run.built_programs import Programs  # noqa: PLC0415
-    from driver.run.needs import needs_of  # noqa: PLC0415
 
     if sweep.is_elsewhere:
         return Programs()
@@ -196,9 +199,6 @@ def play(
     as_json: bool,
 ) -> None:
     """Make the trials that the run still lacks, and show how it goes."""
-    from driver.run.provenance import host_facts, load  # noqa: PLC0415
-    from driver.run.runner import StopRequest  # noqa: PLC0415
-    from driver.run.this_machine import this_machine  # noqa: PLC0415
 
     store, experiment = begun.store, begun.experiment
     facts = {**host_facts(VERSION), **programs.facts(), **made.facts(), "command": sys.argv[1:]}
@@ -243,9 +243,6 @@ def play(
 
 
 def _play_one_bed(begun: BegunRun, programs: Programs, made: BedOptions, tell: Listener, stop: StopRequest) -> None:
-    from analysis.stats import KNOWN  # noqa: PLC0415
-    from driver.run.runner import Runner  # noqa: PLC0415
-    from driver.schedule.rounds import Schedule  # noqa: PLC0415
 
     store = begun.store
 
@@ -286,8 +283,6 @@ def _stopping(stop: StopRequest, tell: Listener) -> Iterator[None]:
 
 
 def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
-    from analysis.run_folder import read_run  # noqa: PLC0415
-    from analysis.terminal import results  # noqa: PLC0415
 
     if not as_json:
         console().print(results(read_run(folder)))
@@ -298,7 +293,6 @@ def _tell_results(folder: Path, *, as_json: bool, open_report: bool) -> None:
 
 def write_run_report(folder: Path, *, tell: bool = True) -> Path:
     """The report of a run, in its folder. `tell`: say where it is."""
-    from analysis.report import write_report  # noqa: PLC0415 - charts take a second to import
 
     started = time.monotonic()
     report = write_report(folder)

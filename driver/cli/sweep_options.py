@@ -9,23 +9,29 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from analysis.stats import KNOWN
+from driver.cli.common import MOST_WORKERS
 from driver.cli.options import BedOptions
 from driver.cli.output import note
+from driver.run.events import Listener
+from driver.run.reuse import reuse
+from driver.run.runner import StopRequest
+from driver.run.start import BegunRun
+from driver.run.store import Store
+from driver.sweep import dask_cluster, own_scheduler, processors
+from driver.sweep.address import address_of, require_own
+from driver.sweep.cluster import Cluster
+from driver.sweep.controller import Controller, Patience
+from driver.sweep.disturbance import measure_disturbance, require_little
+from driver.sweep.permissions import KINDS
+from driver.sweep.supervisor import Lent, Supervisor
 from model.errors import InputError
 
-if TYPE_CHECKING:
-    from driver.run.events import Listener
-    from driver.run.runner import StopRequest
-    from driver.run.start import BegunRun
-    from driver.run.store import Store
-    from driver.sweep.cluster import Cluster
-
 Decorated = Callable[..., Any]
-MOST_WORKERS = 1000
 OWN_START_S = 120.0  # workers of this machine that have not come by then will not come
 BUSY = 0.5  # processes at a time for each processor, from which on measuring beds against one another tells little
 AWAY_S = 600.0  # for as long may all workers of others be away, once there were some
@@ -75,16 +81,11 @@ class SweepOptions:
         if self.workers:
             self._check_workers()
         if self.cluster:
-            from driver.sweep.address import address_of  # noqa: PLC0415 - only sweeps need Dask
-
             address_of(self.cluster, insecure=self.insecure)
         if self.listen:
-            from driver.sweep.address import require_own  # noqa: PLC0415
-
             require_own(self.listen)
 
     def _check_workers(self) -> None:
-        from driver.sweep import processors  # noqa: PLC0415
 
         try:
             processors.divided_here(self.workers)
@@ -124,9 +125,6 @@ def play_sweep(
 ) -> None:
     """Make the trials that the run still lacks, on all the workers that there are. `store`: other runs, whose trials
     are reused."""
-    from analysis.stats import KNOWN  # noqa: PLC0415
-    from driver.run.reuse import reuse  # noqa: PLC0415
-    from driver.sweep.controller import Controller, Patience  # noqa: PLC0415 - only sweeps need Dask
 
     own_alone = bool(sweep.workers) and not sweep.listen
     patience = Patience(OWN_START_S, OWN_START_S) if own_alone else Patience(None, AWAY_S)
@@ -142,10 +140,6 @@ def play_sweep(
 @contextmanager
 def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Listener) -> Iterator[Cluster]:
     """The cluster that the options name; what was started for it ends with it."""
-    from driver.sweep import dask_cluster, own_scheduler  # noqa: PLC0415
-    from driver.sweep.address import address_of  # noqa: PLC0415
-    from driver.sweep.permissions import KINDS  # noqa: PLC0415
-    from driver.sweep.supervisor import Lent, Supervisor  # noqa: PLC0415
 
     with ExitStack() as stack:
         if sweep.cluster:
@@ -170,8 +164,6 @@ def _connected(sweep: SweepOptions, begun: BegunRun, made: BedOptions, tell: Lis
 
 def _own_processors(sweep: SweepOptions, store: Store) -> list[list[int]]:
     """Of each bed of this machine, once it is known how much they disturb one another."""
-    from driver.sweep import processors  # noqa: PLC0415
-    from driver.sweep.disturbance import measure_disturbance, require_little  # noqa: PLC0415
 
     division = processors.divided_here(sweep.workers)
     own = sorted(os.sched_getaffinity(0))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.experiment.traces import library, trace_from
 from model.errors import InputError, StoreError

@@ -6,23 +6,26 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from driver.cli.options import json_option
+from analysis.run_folder import read_meta
+from analysis.runs import find_run
+from analysis.study.run import read_about
+from analysis.study.runs import find_study_run
+from analysis.verification import Verification
+from analysis.verification import verify as verified
+from driver.cli.common import json_option, run_argument
 from driver.cli.output import note, print_json
+from driver.run.start import digests_now
 from model import run_format
 from model.errors import EXIT_FAILED, InputError, LanelabError
-
-if TYPE_CHECKING:
-    from analysis.verification import Verification
 
 MOST = 20
 
 
 @click.command("verify")
-@click.argument("name", metavar="RUN")
+@run_argument
 @json_option
 def verify(name: str, *, as_json: bool) -> None:
     """Compare a run folder with what was stored there: records, measures, verdicts, self-tests, files, experiment.
@@ -37,7 +40,6 @@ def verify(name: str, *, as_json: bool) -> None:
       lanelab verify latest
       lanelab verify runs/20261120T101500Z-quickstart --json
     """
-    from analysis.verification import verify as verified  # noqa: PLC0415 - the command line should start fast
 
     made = [(folder, verified(folder), list(_sites(folder))) for folder in _folders(name)]
     if as_json:
@@ -53,9 +55,6 @@ def verify(name: str, *, as_json: bool) -> None:
 
 def _folders(name: str) -> list[Path]:
     """That of the run, or those of the figures of a study's run."""
-    from analysis.runs import find_run  # noqa: PLC0415
-    from analysis.study.run import read_about  # noqa: PLC0415
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     try:
         return [find_run(name)]
@@ -85,8 +84,6 @@ def _json(one: Verification, sites: list[str]) -> dict[str, object]:
 
 def _sites(folder: Path) -> Iterator[str]:
     """Whether each site of the archive is what the run loaded. It is no fault of the run where one is not."""
-    from analysis.run_folder import read_meta  # noqa: PLC0415
-    from driver.run.start import digests_now  # noqa: PLC0415
 
     meta = read_meta(folder)
     then = json.loads(meta.get("sites") or "{}")
@@ -101,6 +98,3 @@ def _sites(folder: Path) -> Iterator[str]:
         yield f"sites that are still what the run loaded: {', '.join(same)}"
     if other:
         yield f"sites that were changed since the run loaded them: {', '.join(other)}"
-
-
-COMMANDS = (verify,)

@@ -9,14 +9,14 @@ import sys
 import click
 from rich.text import Text
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
+from vm import inventory, libvirt, machines
 
 NAMES = click.Choice(("client", "router", "server"))
 
 
 def _prepare() -> None:
-    from vm import machines  # noqa: PLC0415
 
     machines.prepare_programs()
 
@@ -34,7 +34,6 @@ def group() -> None:
 @click.option("--provision", is_flag=True, help="Run the playbook on machines that were prepared before, too")
 def up(*, provision: bool) -> None:
     """Bring the machines up; the first time, make their box, create and prepare them."""
-    from vm import machines  # noqa: PLC0415 - only this group needs it
 
     _prepare()
     machines.up(note, provision=provision)
@@ -44,7 +43,6 @@ def up(*, provision: bool) -> None:
 @json_option
 def status(*, as_json: bool) -> None:
     """Tell which machines there are, where they are reached and what runs them."""
-    from vm import libvirt, machines  # noqa: PLC0415
 
     _prepare()
     states = machines.status(note)
@@ -77,7 +75,6 @@ def ssh(machine: str, command: tuple[str, ...]) -> None:
       lanelab vm ssh router
       lanelab vm ssh client -- ping -c 3 server
     """
-    from vm import inventory  # noqa: PLC0415
 
     _prepare()
     inventory.require_up()
@@ -89,7 +86,6 @@ def ssh(machine: str, command: tuple[str, ...]) -> None:
 @group.command("halt")
 def halt() -> None:
     """Shut the machines down. Their disks stay: `up` starts them again."""
-    from vm import machines  # noqa: PLC0415
 
     _prepare()
     machines.halt(note)
@@ -98,7 +94,6 @@ def halt() -> None:
 @group.command("destroy")
 def destroy() -> None:
     """Remove the machines with their disks, and end what lanelab had started for them. The box stays."""
-    from vm import machines  # noqa: PLC0415
 
     _prepare()
     machines.destroy(note)
@@ -109,7 +104,6 @@ def destroy() -> None:
 @click.option("--again", is_flag=True, help="Make it anew, with the newest packages")
 def make_box(*, mirror: str | None, again: bool) -> None:
     """Make the box that the machines start from: a Debian with all that client, router and server need."""
-    from vm import machines  # noqa: PLC0415
 
     made = machines.make_box(note, mirror=mirror, again=again)
     versions = made.versions()

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,12 +16,11 @@ from driver.cli.output import note
 from driver.host.install import prepare
 from driver.host.needs import PAGE_LOAD, programs
 from driver.run.events import Event
+from driver.sweep.address import address_of
 from driver.sweep.permissions import KINDS
+from driver.sweep.supervisor import Lent, Supervisor
 from model.errors import InputError
 from model.settings.kinds import MOST_BEDS
-
-if TYPE_CHECKING:
-    from driver.sweep.supervisor import Supervisor
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -68,8 +66,6 @@ def worker(  # noqa: PLR0913 - an option each
       lanelab worker invitation.json --beds 4 --machine rack2
       lanelab worker tls://10.0.0.5:8786 --tls-ca ca.pem --tls-cert me.pem --tls-key me.key
     """
-    from driver.sweep.address import address_of  # noqa: PLC0415 - only sweeps need Dask
-    from driver.sweep.supervisor import Lent, Supervisor  # noqa: PLC0415
 
     may = _permissions(allowed)
     where = address_of(scheduler, (tls_ca, tls_cert, tls_key), insecure=insecure)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import click
 import pytest
+from click.testing import CliRunner
 
+from driver.cli.lazy import LONGEST_LINE, LazyGroup
+from driver.cli.main import lanelab
 from model.configuration import PROJECT
 
 
@@ -17,3 +22,47 @@ def test_streams_that_are_closed_do_no_harm(closed: str) -> None:
     done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert (">&-" in closed.replace("2>&-", "")) == (done.stdout == "")
+
+
+def groups(command: click.Command, path: str = "lanelab") -> Iterator[tuple[str, LazyGroup]]:
+    if isinstance(command, LazyGroup):
+        yield path, command
+        for name, below in command.commands.items():
+            yield from groups(below, f"{path} {name}")
+
+
+@pytest.mark.parametrize(("path", "group"), list(groups(lanelab)), ids=str)
+def test_a_command_is_where_its_group_says_and_has_a_line_that_a_terminal_shows_whole(
+    path: str, group: LazyGroup
+) -> None:
+    for name, command in group.commands.items():
+        assert isinstance(command, click.Command), f"{path} {name}"
+        line, sentence = group.table[name][1], command.get_short_help_str(1000)
+        assert len(line) <= LONGEST_LINE, f"{path} {name}"
+        assert line == sentence or len(sentence) > LONGEST_LINE - 5, f"{path} {name}: {sentence}"
+
+
+def test_help_and_a_wrong_name_import_no_command() -> None:
+    program = """
+import sys
+from driver.cli.main import main
+sys.argv = ["lanelab", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded:", sorted(name for name in sys.modules if name.split(".")[0] in ("analysis", "driver", "sites", "rich")))
+"""
+    loaded = "loaded: ['driver', 'driver.cli', 'driver.cli.lazy', 'driver.cli.main']"
+    for word in ("--help", "shwo"):
+        argv = [sys.executable, "-c", program, word]
+        done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=False)
+        assert done.stdout.splitlines()[-1:] == [loaded], done.stdout + done.stderr
+    assert "Did you mean" in done.stderr
+
+
+def test_completion_offers_names_with_their_lines() -> None:
+    done = CliRunner().invoke(lanelab, [], env={
+        "_LANELAB_COMPLETE": "zsh_complete", "COMP_WORDS": "lanelab expo", "COMP_CWORD": "1",
+    }, prog_name="lanelab", complete_var="_LANELAB_COMPLETE")  # fmt: skip
+    assert done.output.splitlines()[:2] == ["plain", "export"]

@@ -4,41 +4,31 @@ from __future__ import annotations
 
 import click
 
-from driver.cli.site.diff import diff_sites
-from driver.cli.site.fetch import fetch_sites
-from driver.cli.site.generate import generate_site
-from driver.cli.site.import_site import import_site
-from driver.cli.site.list import list_sites
-from driver.cli.site.minify import minify_site
-from driver.cli.site.record import record_site
-from driver.cli.site.remove import remove_site
-from driver.cli.site.show import show_site
-from driver.cli.site.skeleton import skeleton_site
-from driver.cli.site.verify import verify_site
-from driver.cli.site.wayback import wayback_site
+from driver.cli.lazy import LazyGroup
+
+# A new command is a file here and its row in this table.
+TABLE = {
+    "list": (".list:list_sites", "List the archived sites: what an experiment can name."),
+    "record": (
+        ".record:record_site",
+        "Load the page at URL in Chromium and make a site of all that its servers answered.",
+    ),
+    "import": (
+        ".import_site:import_site",
+        "Make a site of a recording: WARC, ARC, WACZ, HAR, HTTrack's, Mahimahi's, or plain files.",
+    ),
+    "wayback": (".wayback:wayback_site", "Make a site of the page URL as an archive of the web has it."),
+    "show": (".show:show_site", "Tell what the site NAME consists of, and how faithful its replay is."),
+    "skeleton": (".skeleton:skeleton_site", "Make a site that loads as SITE does, with other content."),
+    "diff": (".diff:diff_sites", "Compare the sites OLD and NEW: objects that were added, removed or changed."),
+    "fetch": (".fetch:fetch_sites", "Fetch the packages that have the files of SITE, and make the site."),
+    "generate": (".generate:generate_site", "Make the site NAME from the file RECIPE, which says what it consists of."),
+    "minify": (".minify:minify_site", "Tell what minify does to SITE: each effect of each filter, and sizes."),
+    "remove": (".remove:remove_site", "Remove the site NAME from the archive, and what lanelab has made of it."),
+    "verify": (".verify:verify_site", "Tell how faithful the replay of the site NAME is to its recording."),
+}
 
 
-@click.group("site")
+@click.group("site", cls=LazyGroup, package=__package__, table=TABLE)
 def group() -> None:
     """Archived websites: look at them, compare, verify and remove them; further commands make new ones."""
-
-
-# A new command is a file here and its name in this list.
-COMMANDS = (
-    list_sites,
-    record_site,
-    import_site,
-    wayback_site,
-    show_site,
-    skeleton_site,
-    diff_sites,
-    fetch_sites,
-    generate_site,
-    minify_site,
-    remove_site,
-    verify_site,
-)
-for _command in COMMANDS:
-    group.add_command(_command)
-
-sites = click.Command("sites", params=list_sites.params, callback=list_sites.callback, help=list_sites.help)

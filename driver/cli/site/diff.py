@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, print_json, table
 from model.site.manifest import MANIFEST
 from model.site.site import Site

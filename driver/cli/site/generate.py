@@ -8,6 +8,7 @@ import click
 
 from driver.cli.output import note
 from model.settings.kinds import LARGEST_SEED
+from sites.generate.new import add_generated
 
 
 @click.command("generate")
@@ -21,7 +22,6 @@ def generate_site(recipe: Path, *, name: str, seed: int | None, replace: bool) -
     The archive gets the recipe and its digest, not the files: these are made when the site is used, and are the same
     bytes on every machine.
     """
-    from sites.generate.new import add_generated  # noqa: PLC0415 - only this command needs it
 
     manifest = add_generated(name, recipe, seed=seed, replace=replace)
     parts = (manifest.composition or {}).items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
 from model.errors import InputError
 from sites.facts import SiteFacts, facts_of

@@ -6,12 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import click
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.host.install import prepare as install
 from driver.host.needs import programs
@@ -20,11 +19,9 @@ from model.site.site import Site, StoredObject
 from sites import bodies
 from sites.coding import decoded
 from sites.load import load_site
+from sites.minify import Minified, Wish, minify, parse_minify
+from sites.minify.report import MinifyReport, Side, TypeChange, report_of
 from sites.prepare.schemes import unify
-
-if TYPE_CHECKING:
-    from sites.minify import Minified, Wish
-    from sites.minify.report import MinifyReport, Side, TypeChange
 
 LONGEST_NAME = 200  # of a file that --out writes
 REPORT = "minify.json"
@@ -44,8 +41,6 @@ def minify_site(
 
     Changes nothing. Without --out the minified objects are forgotten.
     """
-    from sites.minify import minify, parse_minify  # noqa: PLC0415 - no other command needs its libraries
-    from sites.minify.report import report_of  # noqa: PLC0415
 
     asked = parse_minify(filters, "--filters")
     if asked is None:

@@ -20,6 +20,8 @@ from driver.cli.site.import_site import tell
 from driver.host import needs
 from driver.host.install import prepare
 from driver.recorders.screenshot import FILE as PICTURE
+from driver.recording.record import Wish, record
+from driver.recording.this_machine import ThisMachine
 from model.errors import InputError
 from sites.archive.addresses import NotServedError, address_of
 from sites.new_site import Facts, add_site, require_free
@@ -73,8 +75,6 @@ def record_site(  # noqa: PLR0913 - each is an option
         raise InputError("'nan' is no time", "Write seconds, like 5", key="--wait")
     shown_as = _device(device, user_agent, viewport)
     prepare(needs.programs(*needs.RECORDING))
-    from driver.recording.record import Wish, record  # noqa: PLC0415 - slow to import
-    from driver.recording.this_machine import ThisMachine  # noqa: PLC0415
 
     node = ThisMachine()
     with _ended_by_signals():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from analysis.run_folder import read_run
+from analysis.runs import list_runs
 from driver.cli.output import note
 from model.errors import InputError
 from sites.remove import folders_of, remove
@@ -30,8 +32,6 @@ def remove_site(name: str, *, yes: bool) -> None:
 
 
 def _require_unused(name: str) -> None:
-    from analysis.run_folder import read_run  # noqa: PLC0415 - only this command needs it
-    from analysis.runs import list_runs  # noqa: PLC0415
 
     for line in list_runs():
         if line.state == "running" and name in {cell.site.partition("/")[0] for cell in read_run(line.folder).cells}:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, print_json, table
 from model.site.fidelity import ProtocolFidelity, percent, told
 from sites.description import SiteDescription, describe

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from driver.cli.output import note
+from sites.load import load_site
+from sites.skeleton import add_skeleton
 
 
 @click.command("skeleton")
@@ -18,8 +20,6 @@ def skeleton_site(site: str, *, name: str, keep_addresses: bool, replace: bool) 
     It has nothing of the original's texts, pictures and scripts, so it can be passed on. What could not be kept is
     listed.
     """
-    from sites.load import load_site  # noqa: PLC0415 - only this command needs them
-    from sites.skeleton import add_skeleton  # noqa: PLC0415
 
     made = add_skeleton(load_site(site), name, keep_addresses=keep_addresses, replace=replace)
     note(f"made the site {name}: {made.site.objects} objects, entry {made.site.manifest.entry}")

@@ -6,23 +6,27 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from driver.cli.options import BedOptions, bed_options, json_option
+from analysis.report.fidelity import ComparedPicture, write_fidelity
+from driver.cli.common import json_option
+from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import console, note, print_json
+from driver.cli.runs import play, programs_of
 from driver.cli.site.show import protocols_table
+from driver.experiment.read import parse_experiment
+from driver.fidelity.experiment import Wish, experiment_text, wished
+from driver.fidelity.keep import keep
+from driver.fidelity.verify import verified
+from driver.run import start
 from driver.servers.registry import DEFAULT, SERVERS
 from model.errors import BedError
 from model.paths import build_folder, sites_folder
 from model.site.fidelity import Fidelity
+from model.site.site import Site
 from model.version import VERSION
-from sites.load import read_site_manifest
-
-if TYPE_CHECKING:
-    from driver.fidelity.experiment import Wish
-    from model.site.site import Site
+from sites.load import read_site_manifest, site_names
 
 MOST_LOADS = 100
 MOST_SHOWN = 10  # differences of a protocol; the page has all
@@ -57,10 +61,6 @@ def verify_site(  # noqa: PLR0913 - an option each
 
     The result is written into the site's manifest, and shown by every report of a run that loads the site.
     """
-    from analysis.report.fidelity import ComparedPicture, write_fidelity  # noqa: PLC0415 - only this command needs it
-    from driver.fidelity.experiment import wished  # noqa: PLC0415
-    from driver.fidelity.keep import keep  # noqa: PLC0415
-    from driver.fidelity.verify import verified  # noqa: PLC0415
 
     wish = wished(protocols, loads, server)
     manifest, archived = read_site_manifest(name), sites_folder() / name
@@ -99,11 +99,6 @@ def _folder(out: Path | None, name: str) -> Path:
 
 def _play(name: str, wish: Wish, run: Path, made: BedOptions) -> Site:
     """Make the run; gives the site that it loaded."""
-    from driver.cli.runs import play, programs_of  # noqa: PLC0415
-    from driver.experiment.read import parse_experiment  # noqa: PLC0415
-    from driver.fidelity.experiment import experiment_text  # noqa: PLC0415
-    from driver.run import start  # noqa: PLC0415
-    from sites.load import site_names  # noqa: PLC0415
 
     # Nothing is timed here, so a link that is slower than it should be on a busy machine does no harm.
     made = replace(made, accept_links=True)

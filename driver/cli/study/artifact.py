@@ -8,10 +8,18 @@ import json
 import socket
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from analysis.study.appendix import Appendix, SiteFacts, appendix
+from analysis.study.data import claim_rows
+from analysis.study.judged import JudgedStudy
+from analysis.study.report import judge_study, write_page
+from analysis.study.run import ReadStudyRun, read_study_run
+from analysis.study.runs import find_study_run
+from analysis.trial_content import read_artifacts
+from analysis.verification import verify
+from driver.cli.common import run_argument
 from driver.cli.output import note
 from driver.cli.study.report import tell_unwritten
 from driver.study.archive import Content, write_archive
@@ -33,14 +41,9 @@ from driver.study.run_folder import COPIES
 from model.errors import StoreError
 from sites.load import read_site_manifest
 
-if TYPE_CHECKING:
-    from analysis.study.appendix import SiteFacts
-    from analysis.study.judged import JudgedStudy
-    from analysis.study.run import ReadStudyRun
-
 
 @click.command("artifact")
-@click.argument("name", metavar="RUN")
+@run_argument
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -59,8 +62,6 @@ def artifact(name: str, *, output: Path | None, captures: bool) -> None:
       lanelab study artifact latest
       lanelab study artifact spdy-vs-http-2012 --output artifact.tar.gz --captures
     """
-    from analysis.study.run import read_study_run  # noqa: PLC0415 - the command line should start fast
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     read = read_study_run(find_study_run(name))
     going_on = [number for number, run in read.runs.items() if run and run.state == "running"]
@@ -79,7 +80,6 @@ def artifact(name: str, *, output: Path | None, captures: bool) -> None:
 
 def _require_unchanged(read: ReadStudyRun, *, captures: bool) -> None:
     """Raises ChangedError where what would be packed is not what was stored."""
-    from analysis.verification import verify  # noqa: PLC0415
 
     without = ", or pack without --captures where only files of trials differ" if captures else ""
     for run in filter(None, read.runs.values()):
@@ -91,9 +91,6 @@ def _require_unchanged(read: ReadStudyRun, *, captures: bool) -> None:
 
 def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) -> dict[str, Content]:
     """Every file of the artifact but the list of their digests."""
-    from analysis.study.appendix import Appendix, appendix  # noqa: PLC0415
-    from analysis.study.report import judge_study, write_page  # noqa: PLC0415
-    from analysis.study.run import read_study_run  # noqa: PLC0415
 
     about = read.about
     digests = digests_of_sites(read.folder, about)
@@ -119,7 +116,6 @@ def _files(read: ReadStudyRun, staged: Path, archive: str, *, captures: bool) ->
 
 
 def _claims(judged: JudgedStudy, read: ReadStudyRun) -> bytes:
-    from analysis.study.data import claim_rows  # noqa: PLC0415
 
     rows = list(claim_rows(judged, read))
     text = io.StringIO()
@@ -131,14 +127,12 @@ def _claims(judged: JudgedStudy, read: ReadStudyRun) -> bytes:
 
 
 def _captures_bytes(read: ReadStudyRun) -> int:
-    from analysis.trial_content import read_artifacts  # noqa: PLC0415
 
     begun = [run for run in read.runs.values() if run]
     return sum(size for run in begun for trial in run.trials for _, size, _ in read_artifacts(run.folder, trial.number))
 
 
 def _site(name: str) -> SiteFacts:
-    from analysis.study.appendix import SiteFacts  # noqa: PLC0415
 
     manifest = read_site_manifest(name)
     made = (

@@ -5,10 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from analysis.report.whole import write_whole
+from analysis.study.compare import StudyComparison, compare_studies
+from analysis.study.compare_markdown import comparison_markdown
+from analysis.study.report import judge_study, write_study_report
+from analysis.study.run import ReadStudyRun, is_study_run, read_about, read_study_run
+from analysis.study.runs import find_study_run
+from analysis.verification import verify
 from driver.cli.options import BedOptions, bed_options
 from driver.cli.output import note
 from driver.cli.study.compare import show
@@ -23,10 +29,6 @@ from driver.study.run_folder import COPIES, sha256
 from driver.study.run_folder import opened as opened_run
 from model.errors import EXIT_FAILED, EXIT_INCOMPLETE, ArtifactError, InputError, Interrupted
 from model.settings.kinds import MOST_BEDS
-
-if TYPE_CHECKING:
-    from analysis.study.compare import StudyComparison
-    from analysis.study.run import ReadStudyRun
 
 NAME_ENDS = (".gz", ".tar")
 
@@ -66,8 +68,6 @@ def check(  # noqa: PLR0913 - an option each
       lanelab study check artifact.tar.gz --figure 4 --trials 6
       lanelab study check artifact.tar.gz --no-run latest
     """
-    from analysis.study.run import read_study_run  # noqa: PLC0415 - the command line should start fast
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     if there_already and (trials or beds or run_programs or not made.is_default):
         raise InputError("nothing is run", "Leave --trials, --beds and the options of beds out", key="--no-run")
@@ -93,7 +93,6 @@ def check(  # noqa: PLR0913 - an option each
 
 def _require_unchanged(there: ReadStudyRun, *, files: bool) -> None:
     """Raises ChangedError where the archive has other results or captures than it says itself."""
-    from analysis.verification import verify  # noqa: PLC0415
 
     for run in filter(None, there.runs.values()):
         verify(run.folder, files=files).require("Do not trust this archive")
@@ -108,8 +107,6 @@ def _stem(archive: Path) -> str:
 
 def _run(unpacked: Unpacked, there: ReadStudyRun, asked: AskedStudy, *, run_programs: bool) -> bool:
     """Run what is not finished; whether a figure could not be run."""
-    from analysis.study.report import write_study_report  # noqa: PLC0415
-    from analysis.study.run import is_study_run, read_about  # noqa: PLC0415
 
     about, here = there.about, unpacked.here
     with its_sites(unpacked, run_programs=run_programs) as told:
@@ -139,11 +136,6 @@ def _run(unpacked: Unpacked, there: ReadStudyRun, asked: AskedStudy, *, run_prog
 
 def _compare(unpacked: Unpacked, there: ReadStudyRun, here: Path, wanted: Sequence[int]) -> bool:
     """Show both, and write the page; whether all verdicts agree."""
-    from analysis.report.whole import write_whole  # noqa: PLC0415
-    from analysis.study.compare import compare_studies  # noqa: PLC0415
-    from analysis.study.compare_markdown import comparison_markdown  # noqa: PLC0415
-    from analysis.study.report import judge_study  # noqa: PLC0415
-    from analysis.study.run import read_study_run  # noqa: PLC0415
 
     read = read_study_run(here)
     made = compare_studies((there, judge_study(there)), (read, judge_study(read)), figures=wanted)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.text import Text
 
-from driver.cli.options import json_option
+from analysis.report.whole import write_whole
+from analysis.study.compare import NOT_PAIRED, StudyComparison, compare_studies, names_of
+from analysis.study.compare_markdown import cell_heads, cell_rows, claim_heads, claim_rows, comparison_markdown
+from analysis.study.report import judge_study
+from analysis.study.run import read_study_run
+from analysis.study.runs import find_study_run
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
-
-if TYPE_CHECKING:
-    from analysis.study.compare import StudyComparison
 
 
 @click.command("compare")
@@ -31,12 +33,6 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
       lanelab study compare period today
       lanelab study compare runs/here runs/there --markdown both.md
     """
-    from analysis.report.whole import write_whole  # noqa: PLC0415 - the command line should start fast
-    from analysis.study.compare import compare_studies  # noqa: PLC0415
-    from analysis.study.compare_markdown import comparison_markdown  # noqa: PLC0415
-    from analysis.study.report import judge_study  # noqa: PLC0415
-    from analysis.study.run import read_study_run  # noqa: PLC0415
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     one, two = (read_study_run(find_study_run(name)) for name in (first, other))
     made = compare_studies((one, judge_study(one)), (two, judge_study(two)))
@@ -51,8 +47,6 @@ def compare_runs_of_study(first: str, other: str, *, markdown: Path | None, as_j
 
 def show(made: StudyComparison) -> None:
     """Both runs on a terminal."""
-    from analysis.study.compare import NOT_PAIRED, names_of  # noqa: PLC0415
-    from analysis.study.compare_markdown import cell_heads, cell_rows, claim_heads, claim_rows  # noqa: PLC0415
 
     out, names = console(), names_of(made)
     for name, read in zip(names, (made.first, made.other), strict=True):

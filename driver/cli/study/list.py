@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from driver.cli.options import json_option
+from driver.cli.common import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.cli.study.cost import costs, time_words
 from driver.study.figures import chosen_variant

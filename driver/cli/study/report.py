@@ -5,25 +5,29 @@ from __future__ import annotations
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from analysis.study.data import write_data
+from analysis.study.markdown import write_markdown
+from analysis.study.report import judge_study, write_page
+from analysis.study.run import read_study_run
+from analysis.study.runs import find_study_run
+from analysis.study.terminal import verdicts
+from driver.cli.common import run_argument
 from driver.cli.output import console, note
 from driver.study.placeholders import unwritten
 from driver.study.read import read_study_folder
 from driver.study.run_folder import COPIES
+from model.claims import Claim
 from model.errors import InputError, LanelabError
 from model.study import Study, StudyRun
-
-if TYPE_CHECKING:
-    from model.claims import Claim
 
 DATA = "data"  # the folder of tables, in that of the run
 
 
 @click.command("report")
-@click.argument("name", metavar="RUN")
+@run_argument
 @click.option("--output", type=click.Path(path_type=Path), help="Where to (default: report.html in the run's folder)")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/report.md with figures too")
 @click.option("--figures", type=click.Choice(("svg", "png")), help="What figures beside report.md are (default: svg)")
@@ -43,9 +47,6 @@ def report_study(
       lanelab study report latest --open
       lanelab study report latest --markdown paper --figures png --data csv
     """
-    from analysis.study.report import judge_study, write_page  # noqa: PLC0415 - the command line should start fast
-    from analysis.study.run import read_study_run  # noqa: PLC0415
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     if figures and not markdown:
         raise InputError("it means nothing without --markdown", "Write --markdown DIR, too", key="--figures")
@@ -55,13 +56,9 @@ def report_study(
     tell_unwritten(read.folder / COPIES / read.about.study.name, read.about.study)
     note(f"the report is {target}")
     if markdown:
-        from analysis.study.markdown import write_markdown  # noqa: PLC0415
-
         for path in write_markdown(read, judged, markdown, "png" if figures == "png" else "svg"):
             note(f"written: {path}")
     if data:
-        from analysis.study.data import write_data  # noqa: PLC0415
-
         folder = markdown or read.folder / DATA
         for path in write_data(read, judged, folder, "parquet" if data == "parquet" else "csv"):
             note(f"written: {path}")
@@ -71,9 +68,6 @@ def report_study(
 
 def tell_report(folder: Path) -> None:
     """Writes the report, and prints the verdicts in it."""
-    from analysis.study.report import judge_study, write_page  # noqa: PLC0415
-    from analysis.study.run import read_study_run  # noqa: PLC0415
-    from analysis.study.terminal import verdicts  # noqa: PLC0415
 
     read = read_study_run(folder)
     judged = judge_study(read, claims_now(read.about))

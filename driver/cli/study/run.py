@@ -13,6 +13,8 @@ from pathlib import Path
 
 import click
 
+from analysis.study.run import read_about
+from analysis.study.runs import find_study_run
 from driver.cli.experiments import minutes, size
 from driver.cli.missing import tell_missing
 from driver.cli.options import BedOptions, bed_options
@@ -169,8 +171,6 @@ def _tell_too_few(experiments: Mapping[int, Experiment]) -> None:
 
 
 def _to_go_on_with(name: str) -> tuple[Path, StudyRun]:
-    from analysis.study.run import read_about  # noqa: PLC0415
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     folder = find_study_run(name)
     about = read_about(folder)

@@ -9,8 +9,12 @@ from typing import Any
 import click
 from rich.text import Text
 
+from analysis.study.report import judge_study
+from analysis.study.run import read_study_run
+from analysis.study.runs import find_study_run
+from analysis.study.terminal import figures_table, verdicts
+from driver.cli.common import json_option
 from driver.cli.experiments import size
-from driver.cli.options import json_option
 from driver.cli.output import console, note, print_json, table
 from driver.cli.study.cost import costs, time_words
 from driver.cli.study.report import claims_now, tell_unwritten
@@ -51,7 +55,6 @@ def show_study(name: str, *, variant: str | None, as_json: bool) -> None:
 
 
 def _run_of(name: str) -> Path:
-    from analysis.study.runs import find_study_run  # noqa: PLC0415
 
     try:
         return find_study_run(name)
@@ -148,9 +151,6 @@ def _study_json(
 
 
 def _show_run(folder: Path, *, as_json: bool) -> None:
-    from analysis.study.report import judge_study  # noqa: PLC0415
-    from analysis.study.run import read_study_run  # noqa: PLC0415
-    from analysis.study.terminal import figures_table, verdicts  # noqa: PLC0415
 
     read = read_study_run(folder)
     judged = judge_study(read, claims_now(read.about))
