@@ -5,7 +5,8 @@
  *              |                mspdy_mpm: what the MPM can wait for, and has left
  *              mspdy_loop (the MPM's thread): a session's turns
  *               |  mspdy_wait     for the client, or a worker
- *               |  mspdy_wire     bytes through c1's filters
+ *               |  mspdy_wire     bytes through c1's filters, a mspdy_batch at once
+ *               |  mspdy_gather   TLS's records of a batch
  *               |  mspdy_incoming what came   \  core/: frames, headers, states,
  *               |  mspdy_outgoing what goes   /  windows, who is next
  *               |  mspdy_push     what goes unasked
@@ -28,6 +29,7 @@
 #include "mspdy_config.h"
 #include "mspdy_connection.h"
 #include "mspdy_filters.h"
+#include "mspdy_gather.h"
 #include "mspdy_mpm.h"
 #include "mspdy_request.h"
 #include "mspdy_workers.h"
@@ -44,6 +46,7 @@ static void register_hooks(apr_pool_t *pool)
     static const char *const after_logio[] = {"mod_logio.c", "mod_log_config.c", NULL};
     static const char *const before_ssl[] = {"mod_ssl.c", NULL};
     mspdy_filters_register();
+    mspdy_gather_register();
     mspdy_connection_hooks();
     ap_hook_post_config(after_config, NULL, before_ssl, APR_HOOK_MIDDLE);
     ap_hook_child_init(mspdy_workers_init, NULL, NULL, APR_HOOK_MIDDLE);

@@ -40,6 +40,7 @@ typedef struct mspdy_session {
     apr_pool_t *event_pool;    /* while an event is handled */
     apr_bucket_brigade *in_brigade;
     apr_bucket_brigade *out_brigade;
+    struct mspdy_gather *gather; /* NULL: the connection has no TLS */
     apr_time_t idle_since;     /* when the last stream ended, or the session began */
     apr_time_t batch_at;       /* when the connection was last given something, */
     size_t batch_bytes;        /* and how much */

@@ -2,14 +2,16 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
 
 #include "apr_portable.h"
 #include "http_connection.h"
 #include "http_core.h"
 #include "http_log.h"
+#include "http_ssl.h"
 #include "util_filter.h"
 
+#include "mspdy_batch.h"
+#include "mspdy_gather.h"
 #include "mspdy_incoming.h"
 #include "mspdy_outgoing.h"
 
@@ -92,6 +94,8 @@ bool mspdy_wire_prepare(mspdy_session *session)
         return false;
     }
     remove_request_timeouts(c1);
+    if (ap_ssl_conn_is_ssl(c1))
+        session->gather = mspdy_gather_add(c1);
     apr_socket_timeout_set(socket, session->server->timeout);
 #ifdef TCP_NOTSENT_LOWAT
     apr_os_sock_t fd;
@@ -187,24 +191,22 @@ static size_t copy_control(mspdy_session *session, char *to, size_t room)
 }
 
 /* Frames, the most urgent first, up to a batch. */
-static size_t collect(mspdy_session *session, char *batch, size_t most)
+static void collect(mspdy_session *session, mspdy_batch *batch)
 {
-    size_t filled = 0;
     for (;;) {
         const uint8_t *bytes;
         size_t length;
-        size_t n = copy_control(session, batch + filled, most - filled);
-        filled += n;
+        size_t n = copy_control(session, batch->bytes + batch->length, batch->room - batch->length);
+        batch->length += n;
         if (n > 0)
             continue;
         if (spdy_session_output(session->core, &bytes, &length))
             break; /* full */
-        n = mspdy_outgoing_frame(session, batch + filled, most - filled);
-        filled += n;
+        n = mspdy_outgoing_frame(session, batch->bytes + batch->length, batch->room - batch->length);
+        batch->length += n;
         if (n == 0 && !spdy_session_output(session->core, &bytes, &length))
             break; /* else it was a reset, which goes along */
     }
-    return filled;
 }
 
 /* httpd's network filter, called with nothing, writes what it holds and does not wait. */
@@ -214,13 +216,19 @@ static apr_status_t write_held(conn_rec *c1)
     return last->frec->filter_func.out_func(last, NULL);
 }
 
-static apr_status_t pass(mspdy_session *session, char *batch, size_t length)
+static apr_status_t pass(mspdy_session *session, mspdy_batch *batch)
 {
     conn_rec *c1 = session->c1;
     apr_bucket_brigade *brigade = session->out_brigade;
-    APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_heap_create(batch, length, free, c1->bucket_alloc));
+    APR_BRIGADE_INSERT_TAIL(brigade, mspdy_batch_bucket(batch, c1->bucket_alloc));
     APR_BRIGADE_INSERT_TAIL(brigade, mark_create(c1->bucket_alloc));
+    if (session->gather != NULL)
+        mspdy_gather_begin(session->gather);
     apr_status_t rv = ap_pass_brigade(c1->output_filters, brigade);
+    if (session->gather != NULL) {
+        apr_status_t gathered = mspdy_gather_end(session->gather);
+        rv = rv == APR_SUCCESS ? gathered : rv;
+    }
     apr_brigade_cleanup(brigade);
     return rv == APR_SUCCESS ? write_held(c1) : rv;
 }
@@ -237,18 +245,18 @@ static mspdy_wire write_batch(mspdy_session *session)
 {
     if (!has_frames(session))
         return MSPDY_WIRE_NOTHING;
-    size_t most = mspdy_wire_batch_bytes(session);
-    char *batch = malloc(most);
-    if (batch == NULL) {
+    mspdy_batch batch;
+    if (!mspdy_batch_new(&batch, mspdy_wire_batch_bytes(session))) {
         ap_log_cerror(APLOG_MARK, APLOG_ERR, APR_ENOMEM, session->c1, "SPDY session: no memory to send from");
         return MSPDY_WIRE_ENDED;
     }
-    size_t length = collect(session, batch, most);
+    collect(session, &batch);
+    size_t length = batch.length;
     if (length == 0) {
-        free(batch);
+        mspdy_batch_drop(&batch);
         return MSPDY_WIRE_NOTHING;
     }
-    apr_status_t rv = pass(session, batch, length);
+    apr_status_t rv = pass(session, &batch);
     if (rv != APR_SUCCESS || session->c1->aborted) {
         ap_log_cerror(APLOG_MARK, APLOG_DEBUG, rv, session->c1, "SPDY session: the client takes no more");
         session->c1->aborted = 1;

@@ -284,7 +284,7 @@ func (k *call) wait() (*exchange.Response, error) {
 		return nil, k.err
 	}
 	return &exchange.Response{
-		Status: k.status, Fields: k.fields, Body: body{k}, Trailers: k.allTrailers, Ended: k.recvEnded && k.buffer.size == 0 && k.trailers == nil,
+		Status: k.status, Fields: k.fields, Body: body{k}, Trailers: k.allTrailers, Ended: k.recvEnded && k.buffer.Size() == 0 && k.trailers == nil,
 	}, nil
 }
 

@@ -106,7 +106,7 @@ func (c *core) give(id uint32, part []byte, begins bool) {
 		c.giveBack(int64(len(part)))
 		return
 	}
-	s.buffer.write(part)
+	s.buffer.Write(part)
 	if begins {
 		c.turns.Data(id)
 	}

@@ -43,7 +43,7 @@ func (x *Exchange) Head() (method, authority, path string, fields []exchange.Fie
 func (x *Exchange) Body() (body io.Reader, size int64) {
 	x.server.mu.Lock()
 	defer x.server.mu.Unlock()
-	if x.stream.recvEnded && x.stream.buffer.size == 0 {
+	if x.stream.recvEnded && x.stream.buffer.Size() == 0 {
 		return nil, 0
 	}
 	return serverBody{x.stream}, x.Size

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"lanelab/gateway/internal/buffer"
 	"lanelab/gateway/internal/exchange"
 	"lanelab/gateway/internal/flood"
 )
@@ -41,7 +42,7 @@ type stream struct {
 	changed  sync.Cond // something to read, or an end
 	sending  int64     // how many bytes of DATA the peer takes
 	received window
-	buffer   buffer
+	buffer   buffer.Buffer
 	headed   bool      // its head has come
 	call     *call     // the client's side of it
 	exchange *Exchange // or the server's
@@ -107,7 +108,7 @@ func (s *stream) stopSending() {
 
 // discard drops what nobody will read, and gives it back to the connection's window. With the lock.
 func (s *stream) discard() {
-	if n := s.buffer.clear(); n > 0 {
+	if n := s.buffer.Clear(); n > 0 {
 		s.core.giveBack(int64(n))
 	}
 }
@@ -197,7 +198,7 @@ func (s *stream) giveBack(n int64) {
 func (s *stream) read(p []byte) (int, error) {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	for s.buffer.size == 0 {
+	for s.buffer.Size() == 0 {
 		if s.err != nil {
 			return 0, s.err
 		}
@@ -206,7 +207,7 @@ func (s *stream) read(p []byte) (int, error) {
 		}
 		s.changed.Wait()
 	}
-	n := s.buffer.read(p)
+	n := s.buffer.Read(p)
 	s.giveBack(int64(n))
 	return n, nil
 }

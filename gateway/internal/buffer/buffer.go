@@ -1,4 +1,5 @@
-package h2
+// Package buffer keeps bytes of a message that came and were not read yet.
+package buffer
 
 import "sync"
 
@@ -11,13 +12,14 @@ type chunk struct {
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// A buffer holds bytes that came and were not read yet, in pieces that are used again. The flow control window is its limit.
-type buffer struct {
+// A Buffer holds them in pieces that are used again. It has no bound: the flow control window is its owner's.
+type Buffer struct {
 	pieces []*chunk
 	size   int
 }
 
-func (b *buffer) write(p []byte) {
+// Write adds a copy.
+func (b *Buffer) Write(p []byte) {
 	b.size += len(p)
 	for len(p) > 0 {
 		if len(b.pieces) == 0 || b.pieces[len(b.pieces)-1].fill == chunkSize {
@@ -32,7 +34,8 @@ func (b *buffer) write(p []byte) {
 	}
 }
 
-func (b *buffer) read(p []byte) int {
+// Read takes as much as there is and p has room for.
+func (b *Buffer) Read(p []byte) int {
 	total := 0
 	for len(p) > 0 && b.size > 0 {
 		first := b.pieces[0]
@@ -48,7 +51,7 @@ func (b *buffer) read(p []byte) int {
 	return total
 }
 
-func (b *buffer) drop() {
+func (b *Buffer) drop() {
 	chunks.Put(b.pieces[0])
 	b.pieces[0] = nil
 	if b.pieces = b.pieces[1:]; len(b.pieces) == 0 {
@@ -56,8 +59,11 @@ func (b *buffer) drop() {
 	}
 }
 
-// clear drops everything and returns how much it was.
-func (b *buffer) clear() int {
+// Size is how many bytes wait.
+func (b *Buffer) Size() int { return b.size }
+
+// Clear drops everything and returns how much it was.
+func (b *Buffer) Clear() int {
 	size := b.size
 	for len(b.pieces) > 0 {
 		b.drop()
