@@ -183,5 +183,5 @@ def test_what_a_bed_is_made_of_may_die_and_the_run_goes_on(
     """Once, in the middle of a load: one trial fails by that name, and every other counts."""
     text = "sites: [dummy]\nlinks: {rate: 4mbit, rtt: 20ms, queue: 1000p}\narms: {one: {}}\ntrials: 2\n"
     played = play_and_kill(lanelab, tmp_path, text, victim, after_s=0.5)
-    assert sorted(played.statuses("one")) == ["failed", "ok", "ok"]
+    assert sorted(played.statuses("one")) == ["failed", "ok", "ok"], played.rows("SELECT reason, detail FROM failures")
     assert reason in played.reasons("one")

@@ -96,6 +96,7 @@ def test_some_faults_are_found(bench: Bench, fault: Fault) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.measures
 def test_the_link_of_all_faults_passes_its_self_test(bench: Bench) -> None:
     """A busy machine may need several attempts: the self-test makes three."""
     bench.open.bed.end_trial()

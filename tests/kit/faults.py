@@ -95,7 +95,12 @@ def stopped(name: str, pause_s: float, *, times: int = 1, argument: str = "") ->
 def meanwhile(spoilt: str, sound: str, device: str = "to_client", *, word: str = "change") -> Spoil:
     """A queue of the link is spoilt when the load is under way, and soon sound again."""
     set_it = f"tc qdisc {word} dev {device} root"
-    return beside("router", f"{UNDER_WAY}; {set_it} {spoilt}; sleep 0.3; {set_it} {sound}")
+
+    def spoil(bench: Bench) -> None:
+        sent = int(bench.run("router", f"cat {SENT}"))  # before the load begins, however late the other command does
+        bench.start("router", f"until={sent + 60000}; {UNDER_WAY}; {set_it} {spoilt}; sleep 0.3; {set_it} {sound}")
+
+    return spoil
 
 
 def make_extension(_bench: Bench) -> None:
@@ -117,10 +122,8 @@ def flow(bench: Bench) -> None:
 
 TC, CAPTURE = "`tc` as read back after the load", "the capture"
 BOTH = f"{CAPTURE}, and {TC}"
-UNDER_WAY = (
-    "sent() { read -r bytes </sys/class/net/to_client/statistics/tx_bytes; }; sent; until=$((bytes + 150000));"
-    " for n in $(seq 100); do sent; [ $bytes -gt $until ] && break; sleep 0.05; done"
-)
+SENT = "/sys/class/net/to_client/statistics/tx_bytes"
+UNDER_WAY = f"for n in $(seq 200); do read -r bytes <{SENT}; [ $bytes -gt $until ] && break; sleep 0.03; done"
 FILES_CHANGED = "when the server's kernel last saw files change, read back"
 POOLED = "the captures of a cell's trials together"
 SPEAK = (
@@ -196,8 +199,8 @@ LINK_FAULTS = (
     Fault("receive offload left on", ("settings-changed",), "`ethtool` as read back",
           spoil=on("client", "ethtool -K eth0 gro on"), quick=True, undo=(("client", "ethtool -K eth0 gro off"),)),
     Fault("kernel's TCP set otherwise", ("settings-changed",), "`/proc/sys` as read back",
-          spoil=on("server", "echo 0 > /proc/sys/net/ipv4/tcp_slow_start_after_idle"),
-          undo=(("server", "echo 1 > /proc/sys/net/ipv4/tcp_slow_start_after_idle"),)),
+          spoil=on("server", "echo 0 > /proc/sys/net/ipv4/tcp_autocorking"),
+          undo=(("server", "echo 1 > /proc/sys/net/ipv4/tcp_autocorking"),)),
 )  # fmt: skip
 
 ARM_FAULTS = (
