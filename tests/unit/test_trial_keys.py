@@ -125,10 +125,11 @@ def test_a_kernel_and_its_settings_are_among_the_versions() -> None:
 # What files that take part import of those that do not: where things are stored and asked for.
 IMPORTED = {
     "driver/experiment/model.py", "driver/host/ansible.py", "driver/host/find_program.py", "driver/host/finding.py",
-    "driver/host/needs.py", "driver/run/built_programs.py", "driver/run/events.py", "driver/run/open_beds.py",
-    "driver/run/start.py", "driver/run/store.py", "driver/run/trial_keys.py", "driver/run/versions.py",
-    "driver/schedule/agenda.py", "driver/schedule/order.py", "model/configuration.py", "model/machines.py",
-    "model/paths.py", "model/writing.py", "sites/minify/wish.py", "sites/prepare/variant.py", "vm/substrate.py",
+    "driver/host/needs.py", "driver/run/built_programs.py", "driver/run/content.py", "driver/run/events.py",
+    "driver/run/open_beds.py", "driver/run/start.py", "driver/run/store.py", "driver/run/trial_keys.py",
+    "driver/run/versions.py", "driver/schedule/agenda.py", "driver/schedule/order.py", "model/configuration.py",
+    "model/machines.py", "model/paths.py", "model/writing.py", "sites/minify/wish.py", "sites/prepare/variant.py",
+    "vm/substrate.py",
 }  # fmt: skip
 
 
