@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from model.coded import Coded, later
@@ -140,10 +141,13 @@ class View(Coded):
 
 @dataclass(frozen=True, slots=True)
 class Slowdown(Coded):
-    """How long a fixed piece of work took on the page's own thread after the load, in ms: each run."""
+    """How long a fixed piece of work took on the page's own thread after the load, and how much processor time that
+    thread had for it, in ms: each run."""
 
     slowed_ms: tuple[float, ...]  # as the load had it
     plain_ms: tuple[float, ...]  # without the slowdown
+    slowed_cpu_ms: tuple[float, ...] = later(())
+    plain_cpu_ms: tuple[float, ...] = later(())
 
     @property
     def factor(self) -> float | None:
@@ -153,14 +157,13 @@ class Slowdown(Coded):
             return None
         return min(self.slowed_ms) / min(self.plain_ms)
 
-
-LEAST_PART = 0.5
-
-
-def is_in_force(asked: float, factor: float, least_part: float = LEAST_PART) -> bool:
-    """Whether a page's thread was slowed down. A factor below `least_part` of what was asked for, beyond 1, says that
-    it was not: what else a machine does lowers a factor by less."""
-    return factor >= 1 + (asked - 1) * least_part
+    @property
+    def cpu_factor(self) -> float | None:
+        """The same of the thread's processor time. Chromium slows a thread down by letting it work at nothing, so this
+        time grows with the slowdown, and is the same whatever else the machine does."""
+        if not self.slowed_cpu_ms or not self.plain_cpu_ms or min(self.plain_cpu_ms) <= 0:
+            return None
+        return median(self.slowed_cpu_ms) / median(self.plain_cpu_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from model.evidence.browser import Slowdown
 from tests.kit.handles import LanelabCommand
 
 from .runs import play
@@ -18,7 +19,7 @@ from .runs import play
 EXPERIMENT = """\
 sites: [dummy]
 links: {rate: 20mbit, rtt: 20ms}
-arms: {starved: {}}
+arms: {starved: {cpu_slowdown: 4}}
 trials: 1
 seed: 5
 timeout: 600s
@@ -65,3 +66,7 @@ def test_a_trial_on_a_starved_machine_is_flagged_and_says_why(tmp_path: Path) ->
         assert machine["nodes"] == ["client", "router", "server"]
         assert machine["cpu_s"]["client"] > 0
         assert machine["cpu_s"]["other"] > machine["seconds"] * 0.2
+    # That the page's thread was slowed down is seen all the same: by its processor time.
+    assert "device-ignored" not in played.reasons("starved")
+    slowdown = Slowdown.from_json(records[0]["evidence"]["browser"]["slowdown"])
+    assert slowdown.cpu_factor == pytest.approx(4, rel=0.3)

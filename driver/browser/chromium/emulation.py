@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from driver.browser.browser import USUAL_VIEWPORT, BrowserSettings
 from driver.browser.chromium.chromedriver import Session
 from driver.browser.failures import BrowserError
-from model.evidence.browser import Slowdown, is_in_force
+from model.evidence.browser import Slowdown
 
 TOUCH_POINTS = 5  # as phones say
-RUNS, MOST_RUNS = 5, 15  # pairs; the more, the likelier one of each had the processor to itself
+RUNS = 5
 # A fixed amount of work on the page's own thread, some 30 ms: long beside the slices in which Chromium stops a thread.
-# How long it takes, in ms, is by the browser's steady clock.
+# How long it takes, in ms, is by the browser's steady clock; what the thread had of a processor, by its own.
 WORK = """
 const began = performance.now();
 let state = 1, sum = 0;
@@ -23,7 +21,7 @@ for (let i = 0; i < 20000000; i++) {
 return [performance.now() - began, sum];
 """
 SUM = -1744967296
-LEAST_MS = 0.001  # of a clock that may not have moved
+THREAD_TIME = "ThreadTime"  # of the page's main thread, in seconds
 
 
 def emulate(session: Session, settings: BrowserSettings) -> None:
@@ -42,30 +40,32 @@ def emulate(session: Session, settings: BrowserSettings) -> None:
         session.cdp("Emulation.setCPUThrottlingRate", rate=settings.cpu_slowdown)
 
 
-def measure_slowdown(session: Session, asked: float) -> Slowdown:
-    """After the load, on the page itself."""
-
-    def timed_ms(rate: float) -> float:
-        session.cdp("Emulation.setCPUThrottlingRate", rate=rate)
-        return _run(session)
-
-    return in_turns(asked, _run(session), timed_ms)
-
-
-def in_turns(asked: float, as_loaded_ms: float, timed_ms: Callable[[float], float]) -> Slowdown:
-    """With the slowdown and without it in turns, so that what else the machine does meets both; longer where it does
-    much else: until the slowdown is seen. `as_loaded_ms`: as the load had it; `timed_ms`: with a rate that is set."""
-    slowed, plain = [as_loaded_ms], [timed_ms(1)]
-    while len(plain) < RUNS or (
-        len(plain) < MOST_RUNS and not is_in_force(asked, min(slowed) / max(min(plain), LEAST_MS))
-    ):
-        slowed.append(timed_ms(asked))
-        plain.append(timed_ms(1))
-    return Slowdown(slowed_ms=tuple(slowed), plain_ms=tuple(plain))
+def measure_slowdown(session: Session) -> Slowdown:
+    """After the load, on the page itself: first as the load had it, with nothing set anew, then without a slowdown."""
+    session.cdp("Performance.enable")
+    slowed = [_run(session) for _ in range(RUNS)]
+    session.cdp("Emulation.setCPUThrottlingRate", rate=1)
+    plain = [_run(session) for _ in range(RUNS)]
+    return Slowdown(
+        slowed_ms=tuple(took_ms for took_ms, _ in slowed),
+        plain_ms=tuple(took_ms for took_ms, _ in plain),
+        slowed_cpu_ms=tuple(cpu_ms for _, cpu_ms in slowed),
+        plain_cpu_ms=tuple(cpu_ms for _, cpu_ms in plain),
+    )
 
 
-def _run(session: Session) -> float:
+def _run(session: Session) -> tuple[float, float]:
+    """How long the work took, and the thread's processor time meanwhile, in ms."""
+    before_s = _thread_time_s(session)
     answer = session.execute_script(WORK)
+    cpu_s = _thread_time_s(session) - before_s
     if not isinstance(answer, list) or len(answer) != 2 or answer[1] != SUM:
         raise BrowserError(f"the page was given a sum to work out, and found {answer!r}")
-    return round(float(answer[0]), 3)
+    return round(float(answer[0]), 3), round(cpu_s * 1000, 3)
+
+
+def _thread_time_s(session: Session) -> float:
+    told = {each["name"]: each["value"] for each in session.cdp("Performance.getMetrics")["metrics"]}
+    if THREAD_TIME not in told:
+        raise BrowserError("Chromium does not tell the processor time of the page's thread")
+    return float(told[THREAD_TIME])

@@ -162,7 +162,7 @@ class ChromiumPage(LedPage):
             return None
         measured: list[Slowdown] = []
         with noted_in(failures):
-            measured.append(measure_slowdown(self._session, self.slowdown))
+            measured.append(measure_slowdown(self._session))
         return measured[0] if measured else None
 
 

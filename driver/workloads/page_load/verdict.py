@@ -98,7 +98,7 @@ class _Trial:
             yield Failure(Reason.NAVIGATION_FAILED, "there is no page load time, and no reason for that")
             return
         if self.evidence.browser:
-            yield from device_failures(self.arm.on(self.site), self.evidence.browser, self.record.flags)
+            yield from device_failures(self.arm.on(self.site), self.evidence.browser)
         yield from self._on_the_wire()
         yield from RouterVerdict(self.evidence).failures()
         yield from self._compression()
