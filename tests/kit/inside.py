@@ -49,7 +49,7 @@ class InsideBed:
 
 
 Check = Callable[[InsideBed], None]
-CALL_WITHIN_S = 280
+CALL_WITHIN_S = 840  # below the limit of a test, which a busy machine may come near
 
 
 def results(module: str, folder: Path, *, through: Sequence[str] = (), hosts: Hosts | None = None) -> dict[str, str]:
