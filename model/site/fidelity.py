@@ -60,4 +60,8 @@ def told(fidelity: Fidelity | None, digest: str | None, archive: str | None = No
         return NOT_VERIFIED
     stale = digest is not None and digest != fidelity.digest
     stale = stale or (None not in (archive, fidelity.archive) and archive != fidelity.archive)
-    return f"{fidelity.words} (stale: the site has changed since)" if stale else fidelity.words
+    if stale:
+        return f"{fidelity.words} (stale: the site has changed since)"
+    if digest is None and archive is not None and fidelity.archive is None:
+        return f"{fidelity.words} (perhaps stale: it does not say of which recording)"
+    return fidelity.words

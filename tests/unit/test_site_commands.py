@@ -215,7 +215,9 @@ def test_fidelity_in_words() -> None:
     assert told(FOUND, "1" * 64) == told(FOUND, None) == "100.0%"
     assert told(FOUND, "2" * 64) == "100.0% (stale: the site has changed since)"
     recorded = replace(FOUND, archive="a" * 64)
-    assert told(recorded, None, "a" * 64) == told(recorded, None) == told(FOUND, None, "a" * 64) == "100.0%"
+    assert told(recorded, None, "a" * 64) == told(recorded, None) == "100.0%"
     assert told(recorded, None, "b" * 64) == "100.0% (stale: the site has changed since)"
+    assert told(FOUND, None, "a" * 64) == "100.0% (perhaps stale: it does not say of which recording)"
+    assert told(FOUND, "1" * 64, "a" * 64) == "100.0%"  # its objects were read, and are those of the score
     assert percent(99.99) == "99.9%"  # all but a little is not all
     assert percent(None) == "no score"
