@@ -18,6 +18,7 @@ from driver.cli.output import console, note, print_json, table
 from driver.experiment import Experiment, read_experiment
 from driver.experiment.scale import over_scale
 from driver.experiment.schema import SCHEMA_FILE
+from driver.run.built_programs import FirstBuild, still_to_build
 from driver.run.expected import expected
 from driver.run.loads import limits_told
 from driver.schedule.blocks import blocks
@@ -80,7 +81,8 @@ def plan(file: Path, *, variant: str | None, workers: int | None, scale: float |
     if experiment.claims:
         out.print(claims_table(experiment))
         out.print()
-    for line in [*_summary(experiment, made), *(_spread(spread, made) if spread else [])]:
+    first = still_to_build([experiment])
+    for line in [*_summary(experiment, made, first), *(_spread(spread, made) if spread else [])]:
         out.print(Text(line))
     for warning in warned:
         note(f"mind: {warning}")
@@ -94,18 +96,18 @@ def _settings(changed: dict[str, Any]) -> str:
     return ", ".join(words) or "none"
 
 
-def _summary(experiment: Experiment, made: Estimate) -> list[str]:
+def _summary(experiment: Experiment, made: Estimate, first: FirstBuild) -> list[str]:
     repeat = experiment.repeat
     cells = f"{len(experiment.cells)} cell{'s' if len(experiment.cells) > 1 else ''}"
     if repeat.ci is None:
         trials = f"{cells} x {repeat.max} trials = {made.trials} trials"
-        time, disk = minutes(made.seconds), size(made.disk_bytes)
+        time, disk = minutes(made.seconds + first.seconds), size(made.disk_bytes)
     else:
         trials = (
             f"{cells} x {repeat.looks[0].trials} to {repeat.max} trials = {made.trials} to {made.most_trials}, "
             f"until each {repeat.of} is known to {repeat.ci}"
         )
-        time = f"{minutes(made.seconds)} to {minutes(made.most_seconds)}"
+        time = f"{minutes(made.seconds + first.seconds)} to {minutes(made.most_seconds + first.seconds)}"
         disk = f"{size(made.disk_bytes)} to {size(made.most_disk_bytes)}"
     links = "1 link" if made.self_tests == 1 else f"{made.self_tests} links"
     each = " on each bed" if made.most_beds > 1 else ""
@@ -116,9 +118,18 @@ def _summary(experiment: Experiment, made: Estimate) -> list[str]:
         *([_variant(experiment)] if experiment.variant else []),
         *_comparisons(experiment),
         *([_beds(experiment, made)] if made.most_beds > 1 else []),
-        f"time:  about {time}, without failures (self-tests of {links}{each} included)",
+        f"time:  about {time}, without failures (self-tests of {links}{each}{_build_words(first)} included)",
         f"disk:  about {disk}",
     ]
+
+
+def _build_words(first: FirstBuild) -> str:
+    return f", and {build_words(first)}," if first.seconds else ""
+
+
+def build_words(first: FirstBuild) -> str:
+    """What is built here before the first trial, and how long that takes."""
+    return f"once {minutes(first.seconds)} to build {', '.join(first.programs)}"
 
 
 def _order(experiment: Experiment) -> str:
@@ -217,6 +228,7 @@ def _plan_json(experiment: Experiment, made: Estimate, warned: list[str]) -> dic
         "trials": {"least": made.trials, "most": made.most_trials},
         "seconds": {"least": round(made.seconds, 1), "most": round(made.most_seconds, 1)},
         "disk_bytes": {"least": made.disk_bytes, "most": made.most_disk_bytes},
+        "first_build": asdict(still_to_build([experiment])),
         "self_tests": made.self_tests,
         "beds": {"least": made.beds, "most": made.most_beds},
         "looks": [{"trials": look.trials, "confidence": 1 - look.alpha} for look in experiment.repeat.looks],

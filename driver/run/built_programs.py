@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any
 
 from driver.experiment.arm import Arm
 from driver.experiment.model import Experiment
+from driver.host.build import apache_module, back_ends, gateway, go, load_generator
 from driver.host.build.apache_module import MODULES, module
 from driver.host.build.back_ends import BACK_ENDS, back_end
 from driver.host.build.gateway import gateway_program
-from driver.host.build.load_generator import PROGRAM, load_generator
+from driver.host.build.load_generator import PROGRAM
 from driver.proxies.registry import proxy_of
 from driver.servers.registry import SERVERS
 from driver.workloads.load.registry import GENERATORS
@@ -34,7 +35,7 @@ OF_SERVERS: Mapping[str, Callable[[], Path]] = {
 # What builds the load generators that are lanelab's own.
 LOAD_GENERATORS: Mapping[str, Callable[[], Path]] = {
     SPDY_LOAD: partial(gateway_program, SPDY_LOAD),
-    PROGRAM: load_generator,
+    PROGRAM: load_generator.load_generator,
 }
 
 
@@ -47,15 +48,10 @@ class Programs:
     @classmethod
     def built(cls, experiment: Experiment) -> Programs:
         """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
-        arms = experiment.arms
-        paths: dict[str, Path] = {}
-        loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
-        if loads:
-            ours = (GENERATORS[name].program for name in sorted(loads) if GENERATORS[name].built)
-            paths |= {program: built(program) for program in ours}
-        elif any(arm.via == "gateway" for arm in arms):
-            paths["gateway"] = gateway_program()
-        return cls({**paths, **of_servers(arms)})
+        own = {name: built(name) for name in _generators(experiment)}
+        if _goes_through_gateway(experiment):
+            own["gateway"] = gateway_program()
+        return cls({**own, **of_servers(experiment.arms)})
 
     def facts(self) -> dict[str, Any]:
         """Digests, which tell one build from another."""
@@ -78,11 +74,60 @@ def built(name: str) -> Path:
 
 def of_servers(arms: Collection[Arm]) -> dict[str, Path]:
     """What the servers of these arms want built, and their proxies."""
+    return {name: OF_SERVERS[name]() for name in _names_of_servers(arms)}
+
+
+def _names_of_servers(arms: Collection[Arm]) -> list[str]:
     proxies = [proxy for arm in arms if (proxy := proxy_of(arm))]
-    names = {name for proxy in proxies for name in proxy.builds} | {
-        name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())
-    }
-    return {name: OF_SERVERS[name]() for name in sorted(names)}
+    names = {name for proxy in proxies for name in proxy.builds}
+    return sorted(names | {name for arm in arms for name in SERVERS[arm.server].builds(arm.back_end())})
+
+
+def _generators(experiment: Experiment) -> list[str]:
+    """Load generators of lanelab's own."""
+    loads = {cell.link.load.generator for cell in experiment.cells if cell.link.load}
+    return [GENERATORS[name].program for name in sorted(loads) if GENERATORS[name].built]
+
+
+def _goes_through_gateway(experiment: Experiment) -> bool:
+    """In a load no gateway takes part: the generator speaks every protocol itself."""
+    loads = any(cell.link.load for cell in experiment.cells)
+    return not loads and any(arm.via == "gateway" for arm in experiment.arms)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstBuild:
+    """What is built before the first trial, because it is not there yet: once on each machine."""
+
+    programs: tuple[str, ...] = ()
+    seconds: int = 0
+
+
+def still_to_build(experiments: Iterable[Experiment]) -> FirstBuild:
+    """Of all these together. Builds nothing."""
+    names: set[str] = set()
+    for experiment in experiments:
+        through = ["gateway"] if _goes_through_gateway(experiment) else []
+        names |= {*through, *_generators(experiment), *_names_of_servers(experiment.arms)}
+    lacking = {name: seconds for name in sorted(names) if (seconds := _seconds_to_build(name))}
+    if go.toolchain_here() is None and any(name in OF_GO for name in lacking):
+        lacking = {"Go": go.INSTALLING_S, **lacking}
+    return FirstBuild(tuple(lacking), sum(lacking.values()))
+
+
+OF_GO = ("gateway", SPDY_LOAD, PROGRAM)
+
+
+def _seconds_to_build(name: str) -> int:
+    """0: it is there."""
+    if name in MODULES:
+        return 0 if apache_module.is_built(name) else apache_module.BUILDING_S
+    if name in BACK_ENDS:
+        return 0 if back_ends.is_built(name) else back_ends.BUILDING_S
+    if name == PROGRAM:
+        return 0 if load_generator.is_built() else load_generator.BUILDING_S
+    own = gateway.PROGRAM if name == "gateway" else name
+    return 0 if gateway.is_built(own) else gateway.BUILDING_S
 
 
 def _digest(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from analysis.study.run import read_study_run
 from analysis.study.runs import find_study_run
 from analysis.study.terminal import figures_table, verdicts
 from driver.cli.common import json_option
-from driver.cli.experiments import size
+from driver.cli.experiments import build_words, size
 from driver.cli.output import console, note, print_json, table
 from driver.cli.study.cost import costs, time_words
 from driver.cli.study.report import claims_now, tell_unwritten
 from driver.experiment.model import Experiment
+from driver.run.built_programs import still_to_build
 from driver.schedule.estimate import Estimate
 from driver.study.figures import chosen_variant
 from driver.study.read import StudyFolder, is_here, read_study_folder, studies
@@ -98,7 +100,10 @@ def _show_study(read: StudyFolder, variant: str, experiments: Mapping[int, Exper
     out.print()
     seconds, most = sum(one.seconds for one in made.values()), sum(one.most_seconds for one in made.values())
     disk = sum(one.most_disk_bytes for one in made.values())
-    words = f"{sum(one.trials for one in made.values())} trials, about {time_words(seconds, most)}, {size(disk)}"
+    first = still_to_build(experiments.values())
+    time = time_words(seconds + first.seconds, most + first.seconds)
+    built = f" ({build_words(first)} included)" if first.seconds else ""
+    words = f"{sum(one.trials for one in made.values())} trials, about {time}{built}, {size(disk)}"
     out.print(Text(f"in all: {words}"))
     tell_unwritten(read.folder, study)
     note(f"run it: lanelab study run {study.name if study.name in studies() else read.folder}")
@@ -144,7 +149,8 @@ def _study_json(
                 "claims": [claim.to_json() for claim in experiments[figure.number].claims],
             }
         )
-    return {**data, "variant": variant, "figures": figures}
+    first = asdict(still_to_build(experiments.values()))
+    return {**data, "variant": variant, "first_build": first, "figures": figures}
 
 
 # --- a run

@@ -30,7 +30,7 @@ def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> P
     """Build the module; with `sanitize` one with the sanitizers inside (httpd needs libasan loaded before it)."""
     require_tools(name)
     apxs = apxs_program()
-    apache, compiler = _apache_version(apxs), _compiler_version()
+    apache = _apache_version(apxs)
 
     def make(folder: Path, log: once.Log) -> None:
         # A compiler that we do not know yet may warn of something new: that stops developers (check), not users.
@@ -42,10 +42,22 @@ def module(name: str, *, sanitize: bool = False, out: TextIO | None = None) -> P
             if made.is_dir():  # what was compiled on the way
                 once.remove(made)
 
-    made_from = (*once.sources(sources(name), without=_irrelevant), *once.sources(SHARED, without=_is_c))
-    key = once.key_of(apache, compiler, platform.machine(), str(sanitize), *made_from)
+    key = _key(name, apache, sanitize=sanitize)
     title = f"building {name} for {apache.splitlines()[0]}{' with sanitizers' if sanitize else ''}"
     return once.made_once(title, build_folder() / name, key, make, about_s=BUILDING_S, out=out) / f"{name}.so"
+
+
+def is_built(name: str) -> bool:
+    """Whether it is there, as it would be built now. What builds it may not be there either."""
+    if needs.missing(needs.programs("module")):
+        return False
+    key = _key(name, _apache_version(apxs_program()), sanitize=False)
+    return once.is_made(build_folder() / name, key)
+
+
+def _key(name: str, apache: str, *, sanitize: bool) -> str:
+    made_from = (*once.sources(sources(name), without=_irrelevant), *once.sources(SHARED, without=_is_c))
+    return once.key_of(apache, _compiler_version(), platform.machine(), str(sanitize), *made_from)
 
 
 def environment() -> dict[str, str]:

@@ -44,11 +44,23 @@ def back_end(name: str, *, out: TextIO | None = None) -> Path:
         once.remove(jars)
         once.remove(classes)
 
-    made_from = (*once.sources(COMMON, without=_irrelevant), *once.sources(SOURCES / name, without=_irrelevant))
-    folder = build_folder() / "back_ends" / "made"  # one for all: Maven is not to be busy twice in its repository
-    key = once.key_of(name, _compiler(), *made_from)
-    made = once.made_once(f"building the back end {name}", folder, key, make, about_s=BUILDING_S, out=out)
+    made = once.made_once(f"building the back end {name}", _folder(), _key(name), make, about_s=BUILDING_S, out=out)
     return made / f"{name}.zip"
+
+
+def is_built(name: str) -> bool:
+    """Whether it is there, as it would be built now. What builds it may not be there either."""
+    return not needs.missing(needs.programs("back-end")) and once.is_made(_folder(), _key(name))
+
+
+def _folder() -> Path:
+    """One for all: Maven is not to be busy twice in its repository."""
+    return build_folder() / "back_ends" / "made"
+
+
+def _key(name: str) -> str:
+    made_from = (*once.sources(COMMON, without=_irrelevant), *once.sources(SOURCES / name, without=_irrelevant))
+    return once.key_of(name, _compiler(), *made_from)
 
 
 def _fetch(name: str, jars: Path, log: once.Log) -> None:

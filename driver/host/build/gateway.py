@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from driver.host.build import once
-from driver.host.build.go import GATEWAY, LOAD, Go, toolchain
+from driver.host.build.go import GATEWAY, LOAD, Go, toolchain, toolchain_here
 from model.paths import build_folder
 
 PROGRAM = "lanelab-gateway"
@@ -23,9 +23,18 @@ def gateway_program(name: str = PROGRAM, *, out: TextIO | None = None) -> Path:
             [go.program, "build", "-o", folder / name, f"./cmd/{name}"], environment=go.environment(), folder=GATEWAY
         )
 
-    folder = build_folder() / "gateway" / name
-    made = once.made_once(f"building {title}", folder, _key(name, go), make, about_s=BUILDING_S, out=out)
+    made = once.made_once(f"building {title}", _folder(name), _key(name, go), make, about_s=BUILDING_S, out=out)
     return made / name
+
+
+def is_built(name: str = PROGRAM) -> bool:
+    """Whether it is there, as it would be built now."""
+    go = toolchain_here()
+    return go is not None and once.is_made(_folder(name), _key(name, go))
+
+
+def _folder(name: str) -> Path:
+    return build_folder() / "gateway" / name
 
 
 def _key(name: str, go: Go) -> str:

@@ -61,6 +61,16 @@ def toolchain(*, out: TextIO | None = None) -> Go:
     return Go(program, version_of(program))
 
 
+def toolchain_here() -> Go | None:
+    """The same, without installing anything. None: it would have to be."""
+    own = systems_go()
+    if own or not once.is_made(*_installed_at()):
+        return own
+    folder, key = _installed_at()
+    program = folder / key / "go" / "bin" / "go"
+    return Go(program, version_of(program))
+
+
 def systems_go() -> Go | None:
     """The Go of this machine, where it is new enough."""
     program = find("go")
@@ -116,14 +126,12 @@ def numbers(version: str) -> Version:
 
 
 def _installed(out: TextIO | None) -> Path:
-    return once.made_once(
-        f"installing {locked_version()}",
-        build_folder() / "go" / "toolchains",
-        once.key_of(LOCK.read_bytes()),
-        _install,
-        about_s=INSTALLING_S,
-        out=out,
-    )
+    folder, key = _installed_at()
+    return once.made_once(f"installing {locked_version()}", folder, key, _install, about_s=INSTALLING_S, out=out)
+
+
+def _installed_at() -> tuple[Path, str]:
+    return build_folder() / "go" / "toolchains", once.key_of(LOCK.read_bytes())
 
 
 def _install(folder: Path, log: once.Log) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from driver.host.build import gateway, once
-from driver.host.build.go import GATEWAY, LOAD, Go, toolchain
+from driver.host.build.go import GATEWAY, LOAD, Go, toolchain, toolchain_here
 from model.paths import build_folder
 
 PROGRAM = "lanelab-k6"
@@ -25,6 +25,12 @@ def load_generator(*, out: TextIO | None = None) -> Path:
     what = "building the load generator k6 (downloads 100 MB, takes 1 GB)"
     made = once.made_once(what, program_folder(), _key(go), make, about_s=BUILDING_S, out=out)
     return made / PROGRAM
+
+
+def is_built() -> bool:
+    """Whether it is there, as it would be built now."""
+    go = toolchain_here()
+    return go is not None and once.is_made(program_folder(), _key(go))
 
 
 def program_folder() -> Path:

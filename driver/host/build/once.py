@@ -88,6 +88,11 @@ def made_once(what: str, folder: Path, key: str, make: Make, *, about_s: int, ou
     return place
 
 
+def is_made(folder: Path, key: str) -> bool:
+    """Whether `made_once` would make nothing."""
+    return (folder / key).is_dir()
+
+
 def key_of(*parts: str | bytes) -> str:
     """A name for what is made from these."""
     digest = hashlib.sha256()
