@@ -24,19 +24,15 @@ from model.load import SPDY_LOAD
 
 KEY = re.compile(r"[0-9a-f]{16}")  # in the name of a folder: driver/host/build/once.py
 
-# What builds the programs that servers and proxies name.
-OF_SERVERS: Mapping[str, Callable[[], Path]] = {
+# What builds each of them, by the name that servers, proxies and load generators have for it.
+BUILT_BY: Mapping[str, Callable[[], Path]] = {
     "gateway": gateway_program,
     **{name: partial(module, name) for name in MODULES},
     **{name: partial(back_end, name) for name in BACK_ENDS},
-}
-
-
-# What builds the load generators that are lanelab's own.
-LOAD_GENERATORS: Mapping[str, Callable[[], Path]] = {
     SPDY_LOAD: partial(gateway_program, SPDY_LOAD),
     PROGRAM: load_generator.load_generator,
 }
+OF_GO = ("gateway", SPDY_LOAD, PROGRAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +44,7 @@ class Programs:
     @classmethod
     def built(cls, experiment: Experiment) -> Programs:
         """Build what this experiment needs, where it was not built before. That takes a while, and says so."""
-        own = {name: built(name) for name in _generators(experiment)}
-        if _goes_through_gateway(experiment):
-            own["gateway"] = gateway_program()
-        return cls({**own, **of_servers(experiment.arms)})
+        return cls({name: BUILT_BY[name]() for name in _needed(experiment)})
 
     def facts(self) -> dict[str, Any]:
         """Digests, which tell one build from another."""
@@ -67,14 +60,15 @@ def _built_from(path: Path) -> str:
     return next((part for part in reversed(path.parts) if KEY.fullmatch(part)), "")
 
 
-def built(name: str) -> Path:
-    """A load generator of lanelab's."""
-    return LOAD_GENERATORS[name]()
-
-
 def of_servers(arms: Collection[Arm]) -> dict[str, Path]:
     """What the servers of these arms want built, and their proxies."""
-    return {name: OF_SERVERS[name]() for name in _names_of_servers(arms)}
+    return {name: BUILT_BY[name]() for name in _names_of_servers(arms)}
+
+
+def _needed(experiment: Experiment) -> list[str]:
+    """The names of all programs of lanelab's own that this experiment needs."""
+    through = ["gateway"] if _goes_through_gateway(experiment) else []
+    return list(dict.fromkeys([*_generators(experiment), *through, *_names_of_servers(experiment.arms)]))
 
 
 def _names_of_servers(arms: Collection[Arm]) -> list[str]:
@@ -105,17 +99,11 @@ class FirstBuild:
 
 def still_to_build(experiments: Iterable[Experiment]) -> FirstBuild:
     """Of all these together. Builds nothing."""
-    names: set[str] = set()
-    for experiment in experiments:
-        through = ["gateway"] if _goes_through_gateway(experiment) else []
-        names |= {*through, *_generators(experiment), *_names_of_servers(experiment.arms)}
+    names = {name for experiment in experiments for name in _needed(experiment)}
     lacking = {name: seconds for name in sorted(names) if (seconds := _seconds_to_build(name))}
     if go.toolchain_here() is None and any(name in OF_GO for name in lacking):
         lacking = {"Go": go.INSTALLING_S, **lacking}
     return FirstBuild(tuple(lacking), sum(lacking.values()))
-
-
-OF_GO = ("gateway", SPDY_LOAD, PROGRAM)
 
 
 def _seconds_to_build(name: str) -> int:
