@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -28,13 +28,14 @@ from driver.servers.registry import SERVERS
 from driver.servers.server import Assignment
 from driver.shaping.addresses import origin_addresses
 from model.errors import InputError, ServerError
-from model.evidence.server import ServedRequest
+from model.evidence.server import LoggedRequest, ServedRequest
 from model.site.site import Headers, Site, SiteObject
 from tests.kit.inside import Check, InsideBed, main
 from tests.kit.server_arms import compressed
 
 FETCH = str(Path(__file__).parent / "fetch.py")
 ADDRESS = "10.10.2.2"
+L = TypeVar("L", ServedRequest, LoggedRequest)
 FILES: dict[tuple[str, str, str], bytes] = {
     ("a.test", "/", "text/html"): b"<!doctype html>" + b"<p>page</p>" * 500,
     ("a.test", "/style.css", "text/css"): b"body { color: red }\n" * 200,
@@ -121,27 +122,39 @@ def fetch(bed: InsideBed, *plans: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def access(server: RunningServer, count: int) -> list[ServedRequest]:
+def fetch_whole(bed: InsideBed, what: Site) -> list[dict[str, Any]]:
+    """The answers to requests for all objects, one connection to each host; each is as the manifest says."""
+    responses: list[dict[str, Any]] = []
+    for host in what.hosts:
+        mine = [each for each in what.objects if each.host == host]
+        (found,) = fetch(bed, {"name": host, "get": [each.path for each in mine]})
+        assert "error" not in found, found
+        for each, response in zip(mine, found["responses"], strict=True):
+            assert (response["status"], response["type"], response["bytes"], response["sha256"]) == (
+                200, each.mime, each.size, each.sha256,
+            ), response  # fmt: skip
+        responses += found["responses"]
+    return responses
+
+
+def awaited_lines(server: RunningServer, kind: type[L], count: int) -> list[L]:
     """A line is written when the server is done with a request, which may be after the client is."""
-    lines: list[ServedRequest] = []
+    lines: list[L] = []
     until = time.monotonic() + 60
     while len(lines) < count and time.monotonic() < until:
-        lines += (line for line in server.requests() if isinstance(line, ServedRequest))
+        lines += (line for line in server.requests() if isinstance(line, kind))
         time.sleep(0.01)
     return lines
+
+
+def access(server: RunningServer, count: int) -> list[ServedRequest]:
+    return awaited_lines(server, ServedRequest, count)
 
 
 def every_object_comes_as_the_manifest_says(bed: InsideBed) -> None:
     what = site(bed)
     with served(bed, keepalive_requests=endless(bed)) as server:
-        for host in what.hosts:
-            mine = [each for each in what.objects if each.host == host]
-            (found,) = fetch(bed, {"name": host, "get": [each.path for each in mine]})
-            assert "error" not in found, found
-            for each, response in zip(mine, found["responses"], strict=True):
-                assert (response["status"], response["type"], response["bytes"], response["sha256"]) == (
-                    200, each.mime, each.size, each.sha256,
-                ), response  # fmt: skip
+        fetch_whole(bed, what)
         lines = access(server, len(what.objects))
         assert [(line.host, line.path) for line in lines] == [(each.host, each.path) for each in what.objects]
         assert {line.status for line in lines} == {200}

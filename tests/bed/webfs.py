@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from driver.servers.life import RunningServer, check_configuration
+from driver.servers.life import check_configuration
 from driver.servers.server import listening
 from driver.shaping.addresses import origin_addresses
 from model.errors import InputError
@@ -17,7 +17,9 @@ from tests.bed.serving import (
     a_crash_is_told_and_cleared_away,
     a_port_in_use_is_named,
     assigned,
+    awaited_lines,
     fetch,
+    fetch_whole,
     nothing_is_left,
     plain,
     served,
@@ -43,27 +45,11 @@ def simple(bed: InsideBed) -> Site:
     return site(bed)
 
 
-def logged(server: RunningServer, count: int) -> list[LoggedRequest]:
-    lines: list[LoggedRequest] = []
-    until = time.monotonic() + 60
-    while len(lines) < count and time.monotonic() < until:
-        lines += (line for line in server.requests() if isinstance(line, LoggedRequest))
-        time.sleep(0.01)
-    return lines
-
-
 def every_object_comes_as_the_manifest_says(bed: InsideBed) -> None:
     what = simple(bed)
     with served(bed) as server:
-        for host in what.hosts:
-            mine = [each for each in what.objects if each.host == host]
-            (found,) = fetch(bed, {"name": host, "get": [each.path for each in mine]})
-            assert "error" not in found, found
-            for each, response in zip(mine, found["responses"], strict=True):
-                assert (response["status"], response["type"], response["bytes"], response["sha256"]) == (
-                    200, each.mime, each.size, each.sha256,
-                ), response  # fmt: skip
-                assert response["headers"]["Last-Modified"] == "Wed, 01 Jan 2020 00:00:00 GMT"
+        for response in fetch_whole(bed, what):
+            assert response["headers"]["Last-Modified"] == "Wed, 01 Jan 2020 00:00:00 GMT"
         assert server.error_lines() == []
         assert server.version == "webfs/1.21"
 
@@ -76,7 +62,7 @@ def its_log_says_what_a_connection_has_carried(bed: InsideBed) -> None:
         (found,) = fetch(bed, {"name": "a.test", "get": paths})
         # With the end of the connection the last line comes again. A connection without a request has none.
         fetch(bed, {"name": "a.test", "get": []})
-        lines = logged(server, 4)
+        lines = awaited_lines(server, LoggedRequest, 4)
         assert [(line.method, line.path, line.status, line.protocol) for line in lines] == [
             *(("GET", path, status, "HTTP/1.1") for path, status in zip(paths, (200, 200, 404), strict=True)),
             ("GET", "/nothing", 404, "HTTP/1.1"),
