@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from analysis.model import Run, Trial
 from analysis.refusals import refusals
@@ -36,17 +37,36 @@ trials: {trials}
 retries: 0
 seed: 1
 """
-CELLS = 40
+RECORDED = """\
+sites: [iana, apache-manual, debian-handbook]
+links:
+  - {{rate: 10mbit, rtt: 40ms, queue: 1000p}}
+  - {{rate: 20mbit, rate_up: 5mbit, rtt: 80ms}}
+arms:
+  h1: {{}}
+  https: {{tls: 1.3}}
+  h2: {{tls: 1.3, protocol: h2}}
+  spdy: {{tls: 1.2, protocol: spdy/3.1}}
+  gateway h2: {{protocol: h2, via: gateway}}
+  h3: {{server: caddy, tls: 1.3, protocol: h3}}
+trials: {trials}
+retries: 0
+seed: 2
+"""
+EXPERIMENTS = (("the dummy page", SOUND, 40), ("three recorded sites", RECORDED, 36))  # the last: how many cells
 
 
 def measure_verdicts(options: Options, *, trials: int, tell: Callable[[str], None]) -> list[Figure]:
-    """`trials`: at least so many, in each cell as many as in the others."""
-    each = -(-trials // CELLS)
-    tell(f"{each * CELLS} sound trials: {CELLS} cells, {each} trials each")
-    folder = paths.build_folder() / "bench" / "verdicts"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    run = play(options, folder, SOUND.format(trials=each), "--accept-links", "--allow-missing")
-    return [*_false_alarms(run), *_busy(run)]
+    """`trials`: at least so many of each of the two experiments, in each cell as many as in the others."""
+    figures = []
+    for name, text, cells in EXPERIMENTS:
+        each = -(-trials // cells)
+        tell(f"{name}: {each * cells} sound trials of {cells} cells, {each} each")
+        folder = paths.build_folder() / "bench" / f"verdicts-{name.replace(' ', '-')}"
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        run = play(options, folder, text.format(trials=each), "--accept-links", "--allow-missing")
+        figures += [replace(one, what=f"{name}: {one.what}") for one in (*_false_alarms(run), *_busy(run))]
+    return figures
 
 
 def _false_alarms(run: Run) -> list[Figure]:

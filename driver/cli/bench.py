@@ -113,7 +113,7 @@ def bench_trials(*, kills: int, quick: bool, router: str, pins: tuple[str, ...],
 
 
 @group.command("verdicts")
-@click.option("--trials", default=200, show_default=True, help="How many sound trials are made")
+@click.option("--trials", default=200, show_default=True, help="How many sound trials of each experiment")
 @here_options
 @json_option
 def bench_verdicts(*, trials: int, router: str, pins: tuple[str, ...], as_json: bool) -> None:
