@@ -101,14 +101,13 @@ class Flow:
             if length == 1 and self.back.window == 0 and not flags & 0x07:
                 self._probe()
                 return
-            self.next = (seq + length) & NUMBERS
-            self.data_ns = now if carried else self.data_ns
+            self.next, self.last_at, new = (seq + length) & NUMBERS, at, True
         elif expected is None:
-            self.next = (seq + length) & NUMBERS
+            self.next, self.last_at, new = (seq + length) & NUMBERS, at, True
         else:
-            self._unexpected(now, seq, length, flags, expected, at)
-            return
-        self.last_at = at
+            new = self._unexpected(now, seq, length, flags, expected, at)
+        if new and carried:
+            self.data_ns = now
 
     def _probe(self) -> None:
         self.probes += 1
@@ -141,7 +140,8 @@ class Flow:
             self.rtt_ns = self.answered_ns + now - self.back.syn_ns
             self.opening = False
 
-    def _unexpected(self, now: int, seq: int, length: int, flags: int, expected: int, at: int) -> None:
+    def _unexpected(self, now: int, seq: int, length: int, flags: int, expected: int, at: int) -> bool:
+        """Whether the segment has anything that had not come before."""
         ahead = (seq - expected) & NUMBERS
         if self.order is None:
             self.order = Order()
@@ -152,20 +152,23 @@ class Flow:
             self.order.missing(expected, ahead, self._sent(now, at, counting=counting))
             self.next = (seq + length) & NUMBERS
             self.last_at = at
-            return
+            return True
         if length == 1 and ahead == NUMBERS and not flags & 0x07:
             self._probe()
-            return
+            return False
         changing = self._ip_id(self.last_at) not in (self._ip_id(self.first_at), 0)
         sent, last = self._sent(now, at), self._sent(now, self.last_at, counting=changing)
         rtt = self.rtt_ns if self.rtt_ns is not None else self.back.rtt_ns
+        fills = self.order.lacks(seq, length)
         kind = self.order.judge(seq, length, sent, last, (UNKNOWN_RTT_NS if rtt is None else rtt) // 2)
         self.found[kind] += 1
         if kind == Kind.RESENT:
             self.last_at = at
         beyond = (seq + length - expected) & NUMBERS
-        if 0 < beyond < HALF:
-            self.next = (seq + length) & NUMBERS
+        if not 0 < beyond < HALF:
+            return fills
+        self.next = (seq + length) & NUMBERS
+        return True
 
     def _sent(self, now: int, at: int, *, counting: bool = True) -> Sent:
         """Of the packet whose TCP header is there. `counting`: as far as is known its sender counts packets."""

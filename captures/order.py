@@ -72,6 +72,10 @@ class Order:
         if len(self.open) < MOST_GAPS:
             self.open.append(Gap(start, count, shown))
 
+    def lacks(self, seq: int, length: int) -> bool:
+        """Whether the segment falls into a gap."""
+        return any(_reaches(gap, seq, length) for gap in self.open)
+
     def judge(self, seq: int, length: int, sent: Sent, last: Sent, early_ns: int) -> Kind:
         """A segment below the highest number. `last`: the newest packet before it; `early_ns`: within that time
         nothing that was lost can come again."""
@@ -96,11 +100,11 @@ class Order:
         """The gaps into which the segment falls; what it leaves of them stays open."""
         found, left = [], []
         for gap in self.open:
-            before = signed(seq - gap.start)  # how far into the gap the segment begins
-            if before >= gap.size or before + length <= 0:
+            if not _reaches(gap, seq, length):
                 left.append(gap)
                 continue
             found.append(gap)
+            before = signed(seq - gap.start)  # how far into the gap the segment begins
             if before > 0:
                 left.append(gap._replace(size=before))
             if before + length < gap.size:
@@ -118,6 +122,10 @@ class Order:
         self.filled.append(Gap(seq, length, shown, by))
         if len(self.filled) > MOST_FILLED:
             del self.filled[0]
+
+
+def _reaches(gap: Gap, seq: int, length: int) -> bool:
+    return -length < signed(seq - gap.start) < gap.size
 
 
 def _within(gap: Gap, seq: int) -> bool:

@@ -81,7 +81,7 @@ class Simulation:
     def _receive(self, recorder: Recorder, rtt: float) -> None:
         came: set[int] = set()
         behind: dict[int, int] = {}  # how many came from behind a packet that is missing
-        highest, now = -1, rtt + 0.05
+        highest, now, self.newest_ms = -1, rtt + 0.05, -1.0
         repeated: set[int] = set()
         seen: set[int] = set()
         while self.arrivals:
@@ -99,6 +99,7 @@ class Simulation:
                 self.truth.late += what == "first"
                 self.truth.copies += what == "copy"
             highest = max(highest, packet)
+            self.newest_ms = self.newest_ms if packet in came else at
             came.add(packet)
             for missing in range(packet):
                 if missing in came or missing in repeated:
@@ -138,6 +139,8 @@ def test_every_segment_is_what_it_was(name: str, marks: str) -> None:
         run = Simulation(LINKS[name], seed, stamps=marks != "identifications", ids=marks != "timestamps")
         found = run.run()
         assert judged(found) == run.truth, seed
+        assert found.data_us is not None
+        assert found.data_us - found.first_us == pytest.approx(run.newest_ms * 1000, abs=200), seed
         seen.again, seen.late = seen.again + run.truth.again, seen.late + run.truth.late
     link = LINKS[name]
     assert (seen.again > 0) == (link.lost > 0 or link.reordered > 0 or link.jitter_ms > 0)
@@ -169,6 +172,19 @@ def test_one_overtaking_packet_at_80_and_20_ms_repeats_nothing() -> None:
     (found,) = summarise(recorder.pcap()).by_connection
     assert (found.retransmissions_down, found.out_of_order, found.copies) == (0, 66, 0)
     assert found.payload_down == 68 * SIZE
+
+
+def test_an_answer_whose_last_packet_comes_first_has_a_time() -> None:
+    """Nothing of it comes in its turn: the second half first, then the first half."""
+    recorder = Recorder()
+    recorder.add(tcp(UP, 0, 0, SYN), 0)
+    recorder.add(tcp(DOWN, 0, 1, SYN | ACK), 40)
+    recorder.add(tcp(UP, 1, 1, ACK), 0.05)
+    recorder.add(tcp(DOWN, 1 + SIZE, 1, ACK, bytes(SIZE)), 50)
+    recorder.add(tcp(DOWN, 1, 1, ACK, bytes(SIZE)), 5)
+    recorder.add(tcp(DOWN, 1, 1, ACK, bytes(SIZE)), 300)
+    (found,) = summarise(recorder.pcap()).by_connection
+    assert found.data_us == found.first_us + 95_050
 
 
 @settings(max_examples=60, deadline=None)
