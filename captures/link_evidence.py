@@ -10,6 +10,7 @@ import itertools
 import statistics
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from captures.emulation import crossing, queue_drops
 from captures.losses import losses_down, losses_up
@@ -127,9 +128,10 @@ def _arrivals(timeline: Timeline, *, up: bool) -> Arrivals:
         points.append((total, (at_ns - frames[0][0]) // 1000))
     length = max(SMALLEST_BLOCK, -(-len(points) // BLOCKS))
     blocks = (points[at : at + length] for at in range(0, len(points), length))
-    spacing, spaced = _spacing(frames)
+    spacing = _spacing(frames)
     whole = tuple(_earliest(block) for block in blocks if len(block) >= SMALLEST_BLOCK)
-    return Arrivals(len(frames), whole, spacing, spaced, _silences([at for _, at in points]))
+    silences = _silences([at for _, at in points])
+    return Arrivals(len(frames), whole, spacing.median, spacing.alike, silences, spacing.spread, spacing.full)
 
 
 def _silences(times_us: Sequence[int]) -> tuple[tuple[int, int], ...]:
@@ -154,19 +156,33 @@ def _is_above(before: tuple[int, int], middle: tuple[int, int], after: tuple[int
     return (t1 - t) * (b2 - b) >= (t2 - t) * (b1 - b)
 
 
-def _spacing(frames: Sequence[tuple[int, int]]) -> tuple[float | None, int]:
-    """The most frequent time between two full frames, for each byte. Where frames wait for each other that is the
-    rate's; what waits for something else comes at all sorts of times."""
+class Spacing(NamedTuple):
+    """Times between full frames: the most frequent one, how many are like it, between which shares of it half of these
+    are, and how many full frames there are."""
+
+    median: float | None  # ns for each byte; None: too few are alike
+    alike: int
+    spread: float | None
+    full: int
+
+
+def _spacing(frames: Sequence[tuple[int, int]]) -> Spacing:
+    """Where frames wait for each other their most frequent spacing is the rate's; what waits for something else comes
+    at all sorts of times."""
     largest = max((size for _, size in frames), default=0)
     gaps = sorted(
         (at - before) / size for (before, _), (at, size) in itertools.pairwise(frames) if size >= largest * FULL_FRAME
     )
+    full = len(gaps)
     gaps = [gap for gap in gaps if gap >= LEAST_SPACING]
     reach = [(bisect_right(gaps, gap * LIKE) - at, at) for at, gap in enumerate(gaps)]
     count, first = max(reach, default=(0, 0))
     if count < FEWEST_ALIKE:
-        return None, count
-    return round(gaps[first + count // 2], 3), count
+        return Spacing(None, count, None, full)
+    alike = gaps[first : first + count]
+    median = alike[count // 2]
+    spread = (alike[3 * count // 4] - alike[count // 4]) / median
+    return Spacing(round(median, 3), count, round(spread, 4), full)
 
 
 # --- initial windows

@@ -208,7 +208,9 @@ _WORDS_OF_RUN: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "not-reused": lambda data: f"not reused: {data['what']}",
     "run": lambda data: f"run folder {data['folder']}, seed {data['seed']}",
     "bed": lambda data: f"bed {data['bed']} up in {data['bring_up_s']:.1f} s, router {data['router']} {data['kernel']}",
-    "stopping": lambda _: "stopping: a page load that is under way ends by itself, a load is ended now; Ctrl-C once more stops at once",
+    "stopping": lambda _: (
+        "stopping: a page load that is under way ends by itself, a load is ended now; Ctrl-C once more stops at once"
+    ),
     "links-not-measured-again": lambda data: f"links were not measured again: {data['what']}",
     "bed-lost": lambda data: f"the bed was lost ({data['what']}); making another",
     "bed-awaited": lambda data: f"no bed can be made now ({data['what']}); again in {data['pause_s']} s",

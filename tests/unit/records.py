@@ -149,7 +149,8 @@ def link_evidence(rtt_ms: float = 40.0) -> Data:
     windows, losses = {"least": 3, "stopped": None, "connections": 3}, {"told": 30, "lost": 0, "overflowed": 0}
     return {
         "round_trips": [{"us": round(rtt_ms * 1000) + 120, "up_bytes": 74, "down_bytes": 74}],
-        "down": {"frames": 90, "blocks": [], "spacing": None, "spaced": 0, "silences": []}, "up": None,
+        "down": {"frames": 90, "blocks": [], "spacing": None, "spaced": 0, "silences": [], "spread": None, "full": 0},
+        "up": None,
         "window_down": {**windows}, "window_up": windows, "mss_down": [1460], "mss_up": [1460],
         "largest_down": 1514, "largest_up": 600, "losses_down": {**losses}, "losses_up": losses,
     }  # fmt: skip

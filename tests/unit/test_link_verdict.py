@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -268,6 +268,24 @@ def test_the_evidence_reads_back_as_it_was_written() -> None:
     assert seen.down.spacing == pytest.approx(800, rel=0.001)
 
 
+def late_by_tens_of_us(seed: int) -> Callable[[int, bool], int]:
+    """As a router of a busy machine sends: each packet a little late, by itself."""
+    rng = random.Random(seed)
+    return lambda _number, _up: int(rng.expovariate(1 / 90_000))
+
+
+@pytest.mark.parametrize("rate", ["20mbit", "50mbit", "100mbit"])
+def test_a_spacing_that_spreads_widely_refuses_no_right_link(rate: str) -> None:
+    loads = [Load(link(rate=rate), late=late_by_tens_of_us(seed)) for seed in range(25)]
+    assert [found for load in loads if (found := reasons(load, both=False))] == []
+
+
+def test_a_rate_that_is_far_too_low_shows_for_all_that() -> None:
+    for seed in range(25):
+        load = Load(link(rate="17mbit"), late=late_by_tens_of_us(seed))
+        assert reasons(load, link(rate="20mbit"), both=False) == [Reason.LINK_RATE], seed
+
+
 def test_what_is_sent_again_counts_for_no_round_trip() -> None:
     """A lost SYN: the answer to the second one is no answer to the first."""
     lost_first = Load(link(), sizes=(50_000,), lost=lambda number, _up: number == 1)
@@ -291,7 +309,7 @@ def test_the_record_says_that_nothing_was_proven(tmp_path: Path) -> None:
 
 def test_a_real_load_on_a_starved_machine() -> None:
     """Beside eight other programs the router stood still for 64 and 27 ms; then 81 kB came in 12 ms."""
-    seen = LinkEvidence.from_json(json.loads((DATA / "link_of_a_starved_load.json").read_text()))
+    seen = LinkEvidence.from_stored(json.loads((DATA / "link_of_a_starved_load.json").read_text()))
     assert excess(seen.down, 10_000_000, PUNCTUAL, 0) is not None
     assert TRIAL.page_load is not None
     found = LinkVerdict(replace(TRIAL, flags=STARVED), replace(TRIAL.page_load, link=seen), link())

@@ -30,7 +30,8 @@ from model.link import HEADER, Direction
 US_PER_S, BITS = 1_000_000, 8
 SCALES = (1, 2, 3, 4, 6, 8, 12)  # blocks that are taken together
 SPACED = 30  # full frames
-SPACING = 0.02  # relative; on a busy machine their most frequent spacing was off by 1%, and always too small
+SPACING = 0.02  # relative; where times between frames spread wider than that, their most frequent one is as uncertain
+QUEUED = 0.25  # of all full frames: so many at least come like that where the link is what holds a load up
 PACED_SPACING = 0.25  # of BBR and QUIC, which send more slowly than the link by themselves
 PACE, PACED_US = 0.07, 10_000  # how much slower than its spacing a load would have gained this much at
 Silence = tuple[int, int]  # from when to when nothing came, in us
@@ -132,8 +133,10 @@ def too_slow(arrivals: Arrivals, way: Direction, mtu: int, *, sender_paces: bool
     send more slowly than the link by itself."""
     if way.rate is None or arrivals.spacing is None or arrivals.spaced < SPACED or way.jitter:
         return None
+    if arrivals.spaced < QUEUED * (arrivals.full or 0):
+        return None
     paced = BITS * 1e9 / arrivals.spacing
-    tolerated = PACED_SPACING if sender_paces else SPACING
+    tolerated = max(PACED_SPACING if sender_paces else SPACING, arrivals.spread or 0.0)
     if paced >= (way.rate.bps if wire_bps(way) is None else wire_bps(way) or 0) * (1 - tolerated):
         return None
     nothing_faster = excess(arrivals, paced * (1 + SPACING), PUNCTUAL, allowance_us(way, mtu)) is None
